@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 from microgen import frontends
 from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -209,7 +209,7 @@ def converted(path: Path) -> onnx.ModelProto:
     return model
 
 
-def _info(name: str, kind: TensorType) -> onnx.ValueInfoProto:
+def _info(name: str, kind: ArrayType) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, _ELEMENTS[kind.dtype], kind.shape)
 
 

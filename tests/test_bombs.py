@@ -15,7 +15,7 @@ from microgen.base import errors
 from microgen.base.errors import ModelError, ResourceError, StatusRunError, UnsupportedError
 from microgen.base.output.console import Console
 from microgen.graph.ops import budget
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.interface import api, cli
 from microgen.interface.commands import boards
 from microgen.running.runner.compare import Difference, Unseen
@@ -120,7 +120,7 @@ def test_what_a_check_quotes_is_cut() -> None:
 
 
 def test_many_small_computations_add_up() -> None:
-    cost, count = Cost(2**20, 1), budget.MOST_BYTES // 2**20
+    cost, count = ReferenceCost(2**20, 1), budget.MOST_BYTES // 2**20
     with budget.of_model():
         for _ in range(count):
             budget.spend(cost, "m: layer", kept=2**20)
@@ -130,12 +130,12 @@ def test_many_small_computations_add_up() -> None:
 
 
 def test_steps_add_up_within_one_model_only() -> None:
-    most = Cost(0, budget.MOST_STEPS)
+    most = ReferenceCost(0, budget.MOST_STEPS)
     with budget.of_model():
         with budget.of_model():
             budget.spend(most, "m: layer")
         with pytest.raises(UnsupportedError, match="steps of arithmetic"):
-            budget.spend(Cost(0, 1), "m: layer")
+            budget.spend(ReferenceCost(0, 1), "m: layer")
     with budget.of_model():
         budget.spend(most, "m: layer")
 

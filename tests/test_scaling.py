@@ -16,7 +16,7 @@ from microgen.planner.layout import make_problem
 from microgen.planner.lifetimes import all_merged, analyse
 from microgen.planner.program.types import Program
 from microgen.planner.repair import find_core
-from microgen.planner.search import Search
+from microgen.planner.search import PlacementSearch
 from microgen.planner.timeline import live_bytes
 from tests.planner.builder import Builder
 from tests.support.counting import more_than_linear
@@ -165,7 +165,7 @@ def test_preparing_a_search_is_linear() -> None:
 
         def search() -> None:
             problem = make_problem(liveness, all_merged(liveness), 16)
-            Search(problem, find_core(problem, 0).hard, 10**6)
+            PlacementSearch(problem, find_core(problem, 0).hard, 10**6)
 
         return search
 

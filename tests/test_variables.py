@@ -13,7 +13,7 @@ import microgen
 from microgen.base.errors import UnsupportedError
 from microgen.building import builder
 from microgen.interface import api
-from microgen.planner.program.types import Call
+from microgen.planner.program.types import RunnerCall
 from microgen.running import runner
 from microgen.running.comparing import compare
 from tests.kernels.conformance.litert_oracle import needs_litert
@@ -121,7 +121,7 @@ def test_values_are_exchanged_summed_and_kept(board: str, tmp_path: Path) -> Non
     _compared(project, streaming.steps(20, (1, 1, 1, 16)), sanitize=board == "native")
 
 
-def _kernels(call: Call) -> list[str]:
+def _kernels(call: RunnerCall) -> list[str]:
     return [step.kernel for step in call.steps]
 
 

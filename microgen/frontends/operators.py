@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.graph.builder import GraphBuilder, Tensor, Value, checked, folded, renamed
-from microgen.graph.ir.graph import Array, Attrs, DType, Node, Origin, Quant, TensorType
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, checked, folded, renamed
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
@@ -23,7 +23,7 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 
 _SAME: Any = object()
 
-Moved = dict[tuple[str, object], Tensor]
+Moved = dict[tuple[str, object], BuiltTensor]
 """Constants under other shapes or layouts, by name and attributes: each is moved once."""
 
 
@@ -61,7 +61,7 @@ class Operator:
         what it can, or ``hint`` what to do."""
         return UnsupportedError(what, where=self.where, hint=hint or f"supported: {supported}")
 
-    def expect(self, tensor: Tensor, *dtypes: DType) -> None:
+    def expect(self, tensor: BuiltTensor, *dtypes: DType) -> None:
         """Raise UnsupportedError unless the tensor is of one of the dtypes."""
         if tensor.dtype not in dtypes:
             names = ", ".join(dtype.value for dtype in dtypes)
@@ -73,21 +73,21 @@ class Operator:
         self,
         op: str,
         attrs: Attrs,
-        inputs: Sequence[Tensor],
-        output: Tensor | None = None,
+        inputs: Sequence[BuiltTensor],
+        output: BuiltTensor | None = None,
         *,
         dtype: DType | None = None,
         quant: Quant | None = _SAME,
         hint: str = "",
-    ) -> Tensor:
+    ) -> BuiltTensor:
         """The output of a new node. If all inputs are constant, the result is computed and becomes
         a constant without a node. ``output`` is the tensor that the model declares. Without it a
         new tensor is made: it has the inferred shape, the first input's dtype and quantization
         unless others are given, and ``hint`` in its name."""
         shape, first = self.inferred(op, attrs, inputs), inputs[0].type
         if output is None:
-            kind = TensorType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
-            output = Tensor(self._new_name(hint or op), kind)
+            kind = ArrayType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
+            output = BuiltTensor(self._new_name(hint or op), kind)
         self._check(op, attrs, inputs, shape, output)
         self._made[output.name] = None
         try:
@@ -99,7 +99,7 @@ class Operator:
         self._graph.add(self._node(op, attrs, inputs, output), (*inputs, output))
         return output
 
-    def inferred(self, op: str, attrs: Attrs, inputs: Sequence[Tensor]) -> tuple[int, ...]:
+    def inferred(self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor]) -> tuple[int, ...]:
         """The shape of a node's output."""
         try:
             (shape,) = registry()[op].infer(attrs, [tensor.type for tensor in inputs])
@@ -109,17 +109,17 @@ class Operator:
 
     def constant(
         self, value: Array, hint: str, quant: Quant | None = None, *, is_counted: bool = False
-    ) -> Tensor:
+    ) -> BuiltTensor:
         """A new constant that was computed from others; ``hint`` is part of its name.
         ``is_counted``: its cost was already charged to the budget."""
         if not is_counted:
             budget.spend_array(value.nbytes, self.where)
-        kind = TensorType(tuple(value.shape), DType(value.dtype.name), quant)
-        tensor = self._constant(Tensor(self._new_name(hint), kind), value)
+        kind = ArrayType(tuple(value.shape), DType(value.dtype.name), quant)
+        tensor = self._constant(BuiltTensor(self._new_name(hint), kind), value)
         self._made[tensor.name] = None
         return tensor
 
-    def laid_out(self, tensor: Tensor, source: str, target: str) -> Tensor:
+    def laid_out(self, tensor: BuiltTensor, source: str, target: str) -> BuiltTensor:
         """The tensor with its axes in another order. A constant is moved once for all operators.
         Nodes compute in NHWC, so an importer of an operator in another layout puts one of these
         before the node and one after it; the passes move and cancel them."""
@@ -129,13 +129,13 @@ class Operator:
             tensor, "layout_transform", LayoutTransformAttrs(source, target), target
         )
 
-    def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> Tensor:
+    def reshaped(self, tensor: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:
         """The tensor with another shape. A constant is reshaped once for all operators."""
         if tensor.shape == tuple(shape):
             return tensor
         return self._shared(tensor, "reshape", ReshapeAttrs(tuple(shape)), "reshape")
 
-    def _shared(self, tensor: Tensor, op: str, attrs: Attrs, hint: str) -> Tensor:
+    def _shared(self, tensor: BuiltTensor, op: str, attrs: Attrs, hint: str) -> BuiltTensor:
         if tensor.value is None:
             return self.emit(op, attrs, (tensor,), hint=hint)
         key = (tensor.name, attrs)
@@ -145,14 +145,14 @@ class Operator:
             self._moved[key] = moved
         return self._moved[key]
 
-    def state(self, type_: TensorType, initial: Array, hint: str) -> Tensor:
+    def state(self, type_: ArrayType, initial: Array, hint: str) -> BuiltTensor:
         """A new tensor that keeps its value between inferences. ``initial`` is broadcast to it."""
         budget.spend_array(type_.nbytes, self.where)
-        tensor = Tensor(self._new_name(hint), type_)
+        tensor = BuiltTensor(self._new_name(hint), type_)
         self._graph.keep(tensor, np.broadcast_to(initial, type_.shape).copy())
         return tensor
 
-    def become(self, state: Tensor, value: Tensor) -> None:
+    def become(self, state: BuiltTensor, value: BuiltTensor) -> None:
         """Let a value be that of a state in the next inference."""
         self._graph.updates[state.name] = value
 
@@ -173,9 +173,9 @@ class Operator:
         self,
         op: str,
         attrs: Attrs,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[BuiltTensor],
         shape: tuple[int, ...],
-        output: Tensor,
+        output: BuiltTensor,
     ) -> None:
         """Raise unless the op can be computed; ``shape`` is the inferred one."""
         del shape  # an output that is not declared has it already
@@ -191,7 +191,7 @@ class Operator:
         del error
         return None
 
-    def _constant(self, output: Tensor, value: Array) -> Tensor:
+    def _constant(self, output: BuiltTensor, value: Array) -> BuiltTensor:
         """The output as a constant."""
         return self._graph.constant(output.name, value, output.type)
 
@@ -199,6 +199,8 @@ class Operator:
         """A name for a tensor that the model does not have."""
         return self._graph.fresh(f"{self.name}#{hint}")
 
-    def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
+    def _node(
+        self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
+    ) -> Node:
         names = tuple(tensor.name for tensor in inputs)
         return Node(op, names, (output.name,), attrs, self.origin)

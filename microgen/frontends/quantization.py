@@ -11,8 +11,8 @@ from microgen.base.errors import ModelError
 from microgen.frontends.operators import Operator
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.moves.views import ReinterpretAttrs
 
 STORED = (DType.INT8, DType.INT16, DType.INT32)
@@ -101,7 +101,7 @@ class DeclaredTensor:
         return ModelError(what, where=self.where, hint=hint)
 
 
-def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> Tensor:
+def reinterpreted(operator: Operator, tensor: BuiltTensor, meaning: Quant | None) -> BuiltTensor:
     """The tensor whose stored values have that scale and zero point: a view, unless it already has
     them."""
     if tensor.type.quant == meaning:
@@ -112,7 +112,7 @@ def reinterpreted(operator: Operator, tensor: Tensor, meaning: Quant | None) -> 
     return operator.emit("qnn.reinterpret", attrs, (tensor,), quant=meaning)
 
 
-def activation_of(data: TensorType, low: float, high: float) -> Activation | None:
+def activation_of(data: ArrayType, low: float, high: float) -> Activation | None:
     """The activation that clamps stored int8 values to these bounds, if there is one."""
     if data.dtype is not DType.INT8 or data.quant is None:
         return None

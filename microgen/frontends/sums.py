@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from microgen.frontends.operators import Operator
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
 
 
@@ -23,12 +23,12 @@ class PendingSums:
 
     op: str
     attrs: Attrs
-    data: Tensor
-    weight: Tensor
-    bias: Tensor | None
+    data: BuiltTensor
+    weight: BuiltTensor
+    bias: BuiltTensor | None
     axis: int
     weight_axis: int
-    finish: Callable[[Operator, Tensor], Tensor]
+    finish: Callable[[Operator, BuiltTensor], BuiltTensor]
     layouts: tuple[tuple[str, str], ...] = ()
     dtype: DType | None = None
     quant: Quant | None = None

@@ -10,12 +10,12 @@ from microgen.base.errors import UnsupportedError
 from microgen.graph.ir.graph import (
     MAX_BYTES,
     Array,
+    ArrayType,
     Attrs,
     DType,
     Graph,
     Node,
     Quant,
-    TensorType,
     constant,
     frozen,
     live_nodes,
@@ -35,13 +35,13 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class BuiltTensor:
     """A tensor of the graph. ``value`` is None unless it is constant. A variable keeps the value
     that its only reader writes, until the next inference. ``is_int4`` if the model stores the
     constant in 4 bits. ``stored`` is for a float constant that the model stores as integers."""
 
     name: str
-    type: TensorType
+    type: ArrayType
     value: Array | None = field(default=None, compare=False, repr=False)
     is_variable: bool = False
     is_int4: bool = False
@@ -58,16 +58,16 @@ class Tensor:
         return self.type.dtype
 
 
-Value = Tensor | tuple["Value", ...]
+Value = BuiltTensor | tuple["Value", ...]
 
 
-def fields(value: Value) -> tuple[Tensor, ...]:
+def fields(value: Value) -> tuple[BuiltTensor, ...]:
     """The tensors of a value, those of nested tuples in order."""
-    found: list[Tensor] = []
+    found: list[BuiltTensor] = []
     stack = [value]
     while stack:
         top = stack.pop()
-        if isinstance(top, Tensor):
+        if isinstance(top, BuiltTensor):
             found.append(top)
         else:
             stack.extend(reversed(top))
@@ -76,13 +76,13 @@ def fields(value: Value) -> tuple[Tensor, ...]:
 
 def renamed(value: Value, names: Mapping[str, str]) -> Value:
     """The value with its tensors under other names."""
-    if isinstance(value, Tensor):
+    if isinstance(value, BuiltTensor):
         new = names.get(value.name)
         return value if new is None else dataclasses.replace(value, name=new)
     return tuple(renamed(part, names) for part in value)
 
 
-def checked(type_: TensorType, where: str) -> TensorType:
+def checked(type_: ArrayType, where: str) -> ArrayType:
     """The type. Raises UnsupportedError if its tensors have no elements, or more bytes than an
     int32_t counts."""
     if type_.size < 1:
@@ -97,7 +97,7 @@ def checked(type_: TensorType, where: str) -> TensorType:
 
 
 def folded(
-    op: str, attrs: Attrs, inputs: Sequence[Tensor], output: TensorType, where: str
+    op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: ArrayType, where: str
 ) -> Array | None:
     """The output of an op whose inputs are all constant; None if an input is not.
 
@@ -128,11 +128,11 @@ class GraphBuilder:
     and what the model stores for float constants."""
 
     nodes: list[Node] = field(default_factory=list)
-    types: dict[str, TensorType] = field(default_factory=dict)
+    types: dict[str, ArrayType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
     initial: dict[str, Array] = field(default_factory=dict)
-    updates: dict[str, Tensor] = field(default_factory=dict)
+    updates: dict[str, BuiltTensor] = field(default_factory=dict)
     int4: set[str] = field(default_factory=set)
     stored: dict[str, Stored] = field(default_factory=dict)
 
@@ -140,26 +140,26 @@ class GraphBuilder:
         """A name that no tensor has yet: the wanted one, with a number after it if it is taken."""
         return fresh(wanted, self.types)
 
-    def declare(self, wanted: str, type_: TensorType) -> Tensor:
+    def declare(self, wanted: str, type_: ArrayType) -> BuiltTensor:
         """A new tensor."""
         name = self.fresh(wanted)
         self.types[name] = type_
-        return Tensor(name, type_)
+        return BuiltTensor(name, type_)
 
-    def constant(self, wanted: str, value: Array, type_: TensorType) -> Tensor:
+    def constant(self, wanted: str, value: Array, type_: ArrayType) -> BuiltTensor:
         """A new constant."""
         name = self.declare(wanted, type_).name
         self.constants[name] = constant(value)
-        return Tensor(name, type_, self.constants[name])
+        return BuiltTensor(name, type_, self.constants[name])
 
-    def keep(self, tensor: Tensor, initial: Array) -> None:
+    def keep(self, tensor: BuiltTensor, initial: Array) -> None:
         """Make a tensor a variable with an initial value. ``updates`` or ``graph`` gets its next
         value."""
         self.types.setdefault(tensor.name, tensor.type)
         self.variables[tensor.name] = None
         self.initial[tensor.name] = frozen(initial)
 
-    def add(self, node: Node, tensors: Iterable[Tensor]) -> None:
+    def add(self, node: Node, tensors: Iterable[BuiltTensor]) -> None:
         """Append a node. ``tensors`` are those that the node names, known or not."""
         self.nodes.append(node)
         self._know(tensors)
@@ -180,19 +180,19 @@ class GraphBuilder:
             )
             self.nodes[i] = dataclasses.replace(node, inputs=inputs, outputs=outputs)
 
-    def drop_dead(self, outputs: Sequence[Tensor]) -> None:
+    def drop_dead(self, outputs: Sequence[BuiltTensor]) -> None:
         """Keep only the nodes that the outputs depend on."""
         self.nodes = list(live_nodes(self.nodes, (tensor.name for tensor in outputs)))
 
     def graph(
         self,
         name: str,
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
+        inputs: Sequence[BuiltTensor],
+        outputs: Sequence[BuiltTensor],
         *,
         fixed: Mapping[str, tuple[int, ...]] | None = None,
         output_names: tuple[str, ...] = (),
-        updates: Mapping[str, Tensor] | None = None,
+        updates: Mapping[str, BuiltTensor] | None = None,
     ) -> Graph:
         """The graph of all nodes, with the tensors that they, ``inputs`` and ``outputs`` name.
         ``updates`` are further next values of variables that ``keep`` has made."""
@@ -217,7 +217,7 @@ class GraphBuilder:
             int4=frozenset(self.int4 & used),
         )
 
-    def _know(self, tensors: Iterable[Tensor]) -> None:
+    def _know(self, tensors: Iterable[BuiltTensor]) -> None:
         for tensor in tensors:
             self.types.setdefault(tensor.name, tensor.type)
             if tensor.value is not None:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.base.errors import UnsupportedError, short
-from microgen.graph.builder import GraphBuilder, Tensor
-from microgen.graph.ir.graph import Array, DType, Node, Origin, Quant, TensorType, frozen
+from microgen.graph.builder import BuiltTensor, GraphBuilder
+from microgen.graph.ir.graph import Array, ArrayType, DType, Node, Origin, Quant, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.quantization.rescale import PAIRS, RequantizeAttrs
 
@@ -26,7 +26,7 @@ def flipped(values: Array) -> Array:
     return frozen((values.view(np.uint8) ^ np.uint8(HALF)).view(other))
 
 
-def signed(tensor: Tensor, where: str) -> Tensor:
+def signed(tensor: BuiltTensor, where: str) -> BuiltTensor:
     """The int8 tensor that operators see instead of a quantized uint8 tensor."""
     kind = tensor.type
     assert kind.quant is not None
@@ -41,15 +41,15 @@ def signed(tensor: Tensor, where: str) -> Tensor:
     if value is not None:
         budget.spend_array(value.nbytes, where)  # many tensors may share one buffer
         value = flipped(value)
-    return dataclasses.replace(tensor, type=TensorType(kind.shape, DType.INT8, quant), value=value)
+    return dataclasses.replace(tensor, type=ArrayType(kind.shape, DType.INT8, quant), value=value)
 
 
-def stored(tensor: Tensor, name: str) -> Tensor:
+def stored(tensor: BuiltTensor, name: str) -> BuiltTensor:
     """The uint8 tensor that operators see as ``tensor``."""
     kind = tensor.type
     assert kind.quant is not None
-    unsigned = TensorType(kind.shape, DType.UINT8, moved(kind.quant, HALF))
-    return Tensor(name, unsigned, None if tensor.value is None else flipped(tensor.value))
+    unsigned = ArrayType(kind.shape, DType.UINT8, moved(kind.quant, HALF))
+    return BuiltTensor(name, unsigned, None if tensor.value is None else flipped(tensor.value))
 
 
 def moved(quant: Quant, by: int) -> Quant:
@@ -61,8 +61,8 @@ def moved(quant: Quant, by: int) -> Quant:
 class UnsignedPort:
     """An input or output of the graph: the tensor in the file, and the one that operators see."""
 
-    tensor: Tensor
-    inner: Tensor
+    tensor: BuiltTensor
+    inner: BuiltTensor
     origin: Origin
 
     @property
@@ -125,7 +125,7 @@ def _gives(builder: GraphBuilder, node: Node) -> bool:
     return node.op == "qnn.requantize" and DType.UINT8 in PAIRS[data]
 
 
-def _conversion(data: Tensor, output: Tensor, origin: Origin) -> Node:
+def _conversion(data: BuiltTensor, output: BuiltTensor, origin: Origin) -> Node:
     return Node("qnn.requantize", (data.name,), (output.name,), RequantizeAttrs(), origin)
 
 

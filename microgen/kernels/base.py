@@ -17,7 +17,7 @@ from microgen.graph.arithmetic.int8 import (
 )
 from microgen.graph.arithmetic.int16 import SUM_LIMIT
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.constraints import leaves_int32, weight_zero
 from microgen.kernels import headers
@@ -165,7 +165,7 @@ FLOAT_CORES = ("mg_requantize_float",)
 DATA_WEIGHT_BIAS = (0, 1, 2)  # ``inputs`` of float kernels, whose weights may be computed
 
 
-def types(node: Node, graph: Graph) -> tuple[tuple[TensorType, ...], TensorType]:
+def types(node: Node, graph: Graph) -> tuple[tuple[ArrayType, ...], ArrayType]:
     """The node's input types, and the type of its only output."""
     return graph.type_of(node.inputs), graph.types[node.outputs[0]]
 
@@ -315,12 +315,12 @@ def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
     return f"sums with its weights and bias may reach {worst}, the kernel's accumulator {limit}"
 
 
-def spatial(tensor: TensorType) -> Pair:
+def spatial(tensor: ArrayType) -> Pair:
     """Height and width of an NHWC tensor, or of a filter."""
     return tensor.shape[1], tensor.shape[2]
 
 
-def offsets(data: TensorType, output: TensorType) -> Fields:
+def offsets(data: ArrayType, output: ArrayType) -> Fields:
     """The zero points as kernels use them: added to the input, added to the output."""
     return (("input_offset", -data.zero_point), ("output_offset", output.zero))
 
@@ -373,14 +373,14 @@ def _bias(node: Node, dtype: DType) -> KernelConstant:
     return KernelConstant("bias", "int32_t", bias)
 
 
-def wide_rounding(rounding: Rounding, output: TensorType) -> Fields:
+def wide_rounding(rounding: Rounding, output: ArrayType) -> Fields:
     """The kernel's field for the scaling of sums of int16 data; no field for other data."""
     if output.dtype is not DType.INT16:
         return ()
     return (("rounding", _WIDE_ROUNDINGS[rounding]),)
 
 
-def activation_fields(activation: Activation, output: TensorType) -> Fields:
+def activation_fields(activation: Activation, output: ArrayType) -> Fields:
     """The clamp: the last two fields of each kernel that has one, as stored values or numbers."""
     if output.dtype is DType.FLOAT32:
         least, most = float_range(activation)

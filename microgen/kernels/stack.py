@@ -42,7 +42,7 @@ def has_one_batch(params: Fields) -> bool:
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasuredColumn:
     """What was measured for a core and a toolchain: ``own`` operators that are compiled for their
     shapes, those of ``one`` batch that take less, ``shared`` out-of-line forms of kernels, and
     ``entry``, what is around operators. All are by name, in bytes. Where there is no own form, it
@@ -78,7 +78,7 @@ class Column:
 
 
 @cache
-def column(cpu: Cpu, toolchain: str) -> Column:
+def column(cpu: Cpu, toolchain: str) -> MeasuredColumn:
     """What was measured for the core and the toolchain. For cores that were not measured, it is the
     most of all that stand for them (``standing``), with any toolchain."""
     table = measured.load(measured.STACK_BYTES)
@@ -90,7 +90,7 @@ def column(cpu: Cpu, toolchain: str) -> Column:
     most = _most([rows for column, rows in by_column.items() if column.partition(" ")[0] in names])
     found = own or most
     entry = {**most.get("entry", {}), **found.get("entry", {})}
-    return Column({**found, "entry": entry}, _SPECIALISED[toolchain])
+    return MeasuredColumn({**found, "entry": entry}, _SPECIALISED[toolchain])
 
 
 def _most(found: Sequence[Rows]) -> Rows:

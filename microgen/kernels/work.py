@@ -15,7 +15,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.base import Padding, Pair, Shape
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
@@ -90,7 +90,7 @@ def common(node: Node, graph: Graph) -> dict[str, int]:
     return {name: found[name] for name in ("call", "output", "clamped")}
 
 
-def _clamps(node: Node, output: TensorType) -> bool:
+def _clamps(node: Node, output: ArrayType) -> bool:
     """Whether an activation leaves some values of the output's dtype out."""
     activation = getattr(node.attrs, "activation", Activation.NONE)
     if not activation.clamps or output.quant is None:
@@ -107,7 +107,7 @@ def _counted(op: str, attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     return _RULES[op](attrs, inputs, output)
 
 
-def _elementwise(inputs: Sequence[TensorType], output: TensorType) -> Work:
+def _elementwise(inputs: Sequence[ArrayType], output: ArrayType) -> Work:
     """Parts of ops without loops of their own: elements and rows of the first input, the output's
     rows, and the number of inputs."""
     return {
@@ -121,7 +121,7 @@ def _elementwise(inputs: Sequence[TensorType], output: TensorType) -> Work:
     }
 
 
-def _rows(tensor: TensorType) -> int:
+def _rows(tensor: ArrayType) -> int:
     return tensor.size // max(1, tensor.shape[-1]) if tensor.shape else 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from microgen.base.manifest import DeadChannelsRecord
-from microgen.graph.ir.graph import Channels, Graph, Node
+from microgen.graph.ir.graph import Graph, KeptChannels, Node
 from microgen.graph.ops import registry
 
 _SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
@@ -44,6 +44,6 @@ def _record(node: Node, graph: Graph) -> DeadChannelsRecord:
     )
 
 
-def _channels(name: str, graph: Graph) -> Channels:
+def _channels(name: str, graph: Graph) -> KeptChannels:
     count = graph.types[name].shape[-1]
-    return graph.channels.get(name, Channels(count, tuple(range(count))))
+    return graph.channels.get(name, KeptChannels(count, tuple(range(count))))

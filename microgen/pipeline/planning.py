@@ -9,7 +9,7 @@ from pathlib import Path
 
 from microgen import frontends
 from microgen.base.errors import CapacityError
-from microgen.base.manifest.schedule import Origin
+from microgen.base.manifest.schedule import FrontOrigin
 from microgen.compiler import lowering, schedule
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
@@ -154,12 +154,12 @@ def _bound(found: Partitioned, board: Board, program: Program) -> int:
     return max(least + own, 0 if is_common else inputs + outputs)
 
 
-def _origin(found: Partitioned, board: Board) -> Origin:
+def _origin(found: Partitioned, board: Board) -> FrontOrigin:
     """What is explored. Paths and values of code generators' options are not part of it."""
     file, *_ = found.files.values()
     usual, asked = Options().to_json(), found.options.to_json()
     given = {name: asked[name] for name in _EXPLORED if asked[name] != usual[name]}
-    return Origin(
+    return FrontOrigin(
         model=hashlib.sha256(file).hexdigest(),
         core=board.cpu.name,
         options={name: _as_text(value) for name, value in given.items()},

@@ -145,11 +145,11 @@ def _layouts(
     return *first, *second
 
 
-def port_places(program: Program, pools: Sequence[Pool]) -> list[in_ports.Place]:
+def port_places(program: Program, pools: Sequence[Pool]) -> list[in_ports.PortPlace]:
     """The pools in buffers of ports, with the buffers that may lie in each of them."""
     holding = port_buffers.holding(program, pools)
     return [
-        in_ports.Place(
+        in_ports.PortPlace(
             pool,
             frozenset(port_buffers.pinned(program, pool)),
             frozenset(name for name, numbers in holding.items() if n in numbers),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from microgen.planner.program.plan import MemoryPlan, Placement, Pool
-from microgen.planner.program.types import Call, Program, Role, Storage
+from microgen.planner.program.types import Program, Role, RunnerCall, Storage
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
     return max(0, *live)
 
 
-def _roles(program: Program, call: Call) -> list[tuple[int, Role, str]]:
+def _roles(program: Program, call: RunnerCall) -> list[tuple[int, Role, str]]:
     """The planned buffers of a call: parameter position, role, name."""
     parameters = list(enumerate(program.function(call.function).parameters))
     pointers = [(position, p.role) for position, p in parameters if p.role != Role.SCRATCH]
@@ -222,7 +222,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
 
 
 def _allowed(
-    program: Program, call: Call, needs: Mapping[str, _Need]
+    program: Program, call: RunnerCall, needs: Mapping[str, _Need]
 ) -> dict[tuple[str, str], int]:
     """The pairs (input, output) of buffers that may overlap in this call, with their lags.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from microgen.planner import on_demand, sweep
 from microgen.planner.greedy import by_size
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
-from microgen.planner.lifetimes import Liveness, Pair, all_merged, load, loads, shortened
+from microgen.planner.lifetimes import InPlacePair, Liveness, all_merged, load, loads, shortened
 from microgen.planner.program.plan import Pool
 
 Names = frozenset[str]
@@ -23,7 +23,7 @@ Planner = Callable[[Liveness, int], Layout]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PortPlace:
     """A port's pool: the ports in it, which begin at one place, and the other buffers that it may
     hold. At most ``before`` bytes in front of the ports are the caller's, too."""
 
@@ -35,7 +35,7 @@ class Place:
 
 def place(
     liveness: Liveness,
-    places: Sequence[Place],
+    places: Sequence[PortPlace],
     planner: Planner,
     workspace: Callable[[Liveness], Layouts],
 ) -> tuple[Layouts, Layouts]:
@@ -60,13 +60,13 @@ def place(
     return min(map(planned, dict.fromkeys(chosen)), key=needed)
 
 
-def before_ports(each: Place, layout: Layout) -> int:
+def before_ports(each: PortPlace, layout: Layout) -> int:
     """The bytes of the pool in front of its ports."""
     return max(layout.offsets[name] for name in each.pinned)
 
 
 def _filled(
-    liveness: Liveness, places: Sequence[Place], inside: tuple[Names, ...]
+    liveness: Liveness, places: Sequence[PortPlace], inside: tuple[Names, ...]
 ) -> tuple[Names, ...]:
     """What lies in the places once nothing more helps there."""
     while better := _moved(liveness, places, inside):
@@ -82,7 +82,7 @@ class NoPlaceError(Exception):
         self.ports = ports
 
 
-def _layouts(liveness: Liveness, places: Sequence[Place], inside: Sequence[Names]) -> Layouts:
+def _layouts(liveness: Liveness, places: Sequence[PortPlace], inside: Sequence[Names]) -> Layouts:
     found = []
     for each, names in zip(places, inside, strict=True):
         layout = _fitted(liveness, each, names)
@@ -93,7 +93,7 @@ def _layouts(liveness: Liveness, places: Sequence[Place], inside: Sequence[Names
 
 
 def _moved(
-    liveness: Liveness, places: Sequence[Place], inside: Sequence[Names]
+    liveness: Liveness, places: Sequence[PortPlace], inside: Sequence[Names]
 ) -> tuple[Names, ...] | None:
     """What lies in the places if the call with the most bytes in the workspace needs less; None if
     it cannot."""
@@ -123,7 +123,7 @@ def _groups(rest: Liveness, call: int) -> Iterator[Names]:
     yield from sorted(helping, key=lambda group: (left[group], sum(sizes[n] for n in group)))
 
 
-def _chain(name: str, pairs: Iterable[Pair]) -> Iterator[str]:
+def _chain(name: str, pairs: Iterable[InPlacePair]) -> Iterator[str]:
     """The buffers that are tied to one by pairs, and itself."""
     after = {pair.input: pair.output for pair in pairs}
     before = {pair.output: pair.input for pair in pairs}
@@ -147,7 +147,7 @@ def _without(liveness: Liveness, groups: Iterable[Names]) -> Liveness:
     return _only(liveness, frozenset(b.name for b in liveness.buffers) - gone)
 
 
-def _fitted(liveness: Liveness, each: Place, names: Names) -> Layout | None:
+def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
     """The layout of buffers in a place, with as many pairs as are possible; None if they do not fit
     there."""
     own = _only(liveness, names)
@@ -165,7 +165,7 @@ def _fitted(liveness: Liveness, each: Place, names: Names) -> Layout | None:
     return None
 
 
-def _choices(merged: tuple[Pair, ...]) -> Iterator[tuple[Pair, ...]]:
+def _choices(merged: tuple[InPlacePair, ...]) -> Iterator[tuple[InPlacePair, ...]]:
     """The pairs to be used, from all to none. Lags add up along a chain, so that it helps to leave
     out any one of them."""
     lagged = [pair for pair in merged if pair.lag]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from microgen.base.formats.c_layout import aligned
-from microgen.planner.lifetimes import Lifetime, Liveness, Pair, shortened
+from microgen.planner.lifetimes import InPlacePair, Lifetime, Liveness, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Layout:
     the reason for the gap to the lower bound."""
 
     offsets: Mapping[str, int]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[InPlacePair, ...]
     proof: str
 
 
@@ -55,7 +55,7 @@ class Problem:
     """
 
     blocks: tuple[Block, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[InPlacePair, ...]
     alignment: int
     clearance: tuple[Mapping[int, int], ...]
 
@@ -88,7 +88,7 @@ class Problem:
         return Layout(named, self.pairs, proof)
 
 
-def make_problem(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Problem:
+def make_problem(liveness: Liveness, used: tuple[InPlacePair, ...], alignment: int) -> Problem:
     """The blocks and clearances if exactly the ``used`` pairs share addresses."""
     blocks = _blocks(shortened(liveness.buffers, used), used, alignment)
     return Problem(blocks, used, alignment, _clearance(blocks, alignment))
@@ -119,7 +119,9 @@ def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
     return offset
 
 
-def _blocks(buffers: Iterable[Lifetime], used: Iterable[Pair], alignment: int) -> tuple[Block, ...]:
+def _blocks(
+    buffers: Iterable[Lifetime], used: Iterable[InPlacePair], alignment: int
+) -> tuple[Block, ...]:
     by_name = {b.name: b for b in buffers}
     follower = {pair.input: pair.output for pair in used}
     lags = {pair.output: aligned(pair.lag, alignment) for pair in used}

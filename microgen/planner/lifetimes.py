@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from microgen.base.errors import InternalError
-from microgen.planner.program.types import Buffer, Call, PrimFunc, Program, Role, Storage
+from microgen.planner.program.types import Buffer, PrimFunc, Program, Role, RunnerCall, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Lifetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class InPlacePair:
     """Buffers that may overlap in call number ``call``.
 
     With a ``lag`` of 0 bytes they are at one address, and the output is no larger than the input.
@@ -58,14 +58,14 @@ class Liveness:
     """
 
     buffers: tuple[Lifetime, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[InPlacePair, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
     """The planned buffers that one call uses: (parameter position, sid)."""
 
-    call: Call
+    call: RunnerCall
     reads: tuple[tuple[int, str], ...]
     writes: tuple[tuple[int, str], ...]
 
@@ -90,7 +90,7 @@ def analyse(program: Program) -> Liveness:
     return Liveness((*sids, *scratch), tuple(pairs))
 
 
-def shortened(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Lifetime, ...]:
+def shortened(buffers: Iterable[Lifetime], used: Iterable[InPlacePair]) -> tuple[Lifetime, ...]:
     """The lifetimes once the ``used`` pairs share their addresses."""
     ends = {pair.input: 2 * pair.call for pair in used}
     starts = {pair.output: 2 * pair.call + 1 for pair in used}
@@ -100,17 +100,17 @@ def shortened(buffers: Iterable[Lifetime], used: Iterable[Pair]) -> tuple[Lifeti
     )
 
 
-def matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+def matchings(pairs: Sequence[InPlacePair]) -> list[tuple[InPlacePair, ...]]:
     """All choices of pairs of one call in which no buffer is used twice, largest saving first."""
     return sorted(_matchings(pairs), key=lambda chosen: -sum(pair.saves for pair in chosen))
 
 
-def by_call(pairs: Iterable[Pair]) -> list[list[Pair]]:
+def by_call(pairs: Iterable[InPlacePair]) -> list[list[InPlacePair]]:
     """The pairs of each call that has any, in call order."""
     return [list(group) for _, group in groupby(pairs, key=lambda pair: pair.call)]
 
 
-def all_merged(liveness: Liveness) -> tuple[Pair, ...]:
+def all_merged(liveness: Liveness) -> tuple[InPlacePair, ...]:
     """The choice of pairs that saves the most at every call."""
     return tuple(pair for group in by_call(liveness.pairs) for pair in matchings(group)[0])
 
@@ -172,7 +172,7 @@ def crowding(liveness: Liveness) -> int:
     return pairs + sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
 
 
-def _access(call: Call, function: PrimFunc) -> _Access:
+def _access(call: RunnerCall, function: PrimFunc) -> _Access:
     parameters = [(i, p.role) for i, p in enumerate(function.parameters) if p.role != Role.SCRATCH]
     if len(parameters) != len(call.args):
         raise InternalError(
@@ -214,7 +214,7 @@ def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifet
     return Lifetime(buffer.name, buffer.nbytes, 2 * first, 2 * last + 1)
 
 
-def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:
+def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePair]:
     lags = {(pair.input, pair.output): pair.lag for pair in access.call.in_place}
     written = [name for _, name in access.writes]
     positions: dict[str, list[int]] = {}
@@ -231,17 +231,17 @@ def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[Pair]:
                 yield pair
 
 
-def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> Pair | None:
+def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> InPlacePair | None:
     """The pair, if the input dies in the call in which the output is born, and they overlap. With a
     lag of 0 the output must lie within the input."""
     if source.last != 2 * call + 1 or target.first != 2 * call:
         return None
     saves = min(source.nbytes, target.nbytes - lag)
     fits = saves > 0 if lag else target.nbytes <= source.nbytes
-    return Pair(call, source.name, target.name, saves, lag) if fits else None
+    return InPlacePair(call, source.name, target.name, saves, lag) if fits else None
 
 
-def _matchings(pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+def _matchings(pairs: Sequence[InPlacePair]) -> list[tuple[InPlacePair, ...]]:
     if not pairs:
         return [()]
     head, rest = pairs[0], pairs[1:]

@@ -20,9 +20,9 @@ from microgen.planner import sweep
 from microgen.planner.greedy import best_offsets
 from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
 from microgen.planner.lifetimes import (
+    InPlacePair,
     Lifetime,
     Liveness,
-    Pair,
     all_merged,
     by_call,
     live_at,
@@ -30,7 +30,7 @@ from microgen.planner.lifetimes import (
     matchings,
 )
 from microgen.planner.repair import find_core, repaired
-from microgen.planner.search import Budget, Search
+from microgen.planner.search import NodeBudget, PlacementSearch
 
 WORK = 1_000_000  # buffers looked at; one node looks at all live buffers of every step
 FEWEST_NODES = 50
@@ -57,7 +57,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     bound = lower_bound(liveness)
     nodes = _node_budget(liveness)
     best = _first(liveness, alignment, bound)
-    exhausted, budget = False, Budget(nodes)
+    exhausted, budget = False, NodeBudget(nodes)
     if best.peak > bound:
         best, exhausted = _improve(best, liveness, bound, budget)
     spent = nodes if budget.nodes <= 0 else 0
@@ -91,7 +91,9 @@ def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
     return min(tries, key=lambda incumbent: incumbent.peak)
 
 
-def _needed(liveness: Liveness, alignment: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+def _needed(
+    liveness: Liveness, alignment: int
+) -> tuple[tuple[InPlacePair, ...], tuple[InPlacePair, ...]]:
     """Two choices of pairs with which no call needs more than the one that needs the most. The
     first has lags only where they are needed, the second has pairs only where they are.
 
@@ -114,7 +116,7 @@ def _needed(liveness: Liveness, alignment: int) -> tuple[tuple[Pair, ...], tuple
 
 
 def _improve(
-    best: _Incumbent, liveness: Liveness, bound: int, budget: Budget
+    best: _Incumbent, liveness: Liveness, bound: int, budget: NodeBudget
 ) -> tuple[_Incumbent, bool]:
     """Search every choice of pairs; True if nothing was left out."""
     options = _options(liveness, best.peak, best.problem.alignment)
@@ -124,7 +126,7 @@ def _improve(
         if best.peak == bound or budget.nodes <= 0:
             return best, False
         # A choice may use half of the remaining budget, so that a hard one leaves some for others.
-        share = Budget(budget.nodes if left == 1 else budget.nodes // 2)
+        share = NodeBudget(budget.nodes if left == 1 else budget.nodes // 2)
         before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
         found, finished = _search(problem, best.peak, bound, share)
@@ -135,7 +137,7 @@ def _improve(
     return best, exhausted
 
 
-def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[Pair, ...]]]:
+def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[InPlacePair, ...]]]:
     """For each call with live buffers, the choices of pairs with which it needs less than
     ``peak``. If a call has no such choice, there is nothing to search."""
     groups = {group[0].call: group for group in by_call(liveness.pairs)}
@@ -149,7 +151,7 @@ def _options(liveness: Liveness, peak: int, alignment: int) -> list[list[tuple[P
     ]
 
 
-def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -> int:
+def _least(live: Sequence[Lifetime], chosen: tuple[InPlacePair, ...], alignment: int) -> int:
     """The bytes that a call needs, with all but the topmost buffer, or union of a pair, rounded
     up."""
     bytes_of = {b.name: b.nbytes for b in live}
@@ -162,17 +164,17 @@ def _least(live: Sequence[Lifetime], chosen: tuple[Pair, ...], alignment: int) -
     return sum(rounded) - slack
 
 
-def _choices(options: list[list[tuple[Pair, ...]]]) -> Iterator[tuple[Pair, ...]]:
+def _choices(options: list[list[tuple[InPlacePair, ...]]]) -> Iterator[tuple[InPlacePair, ...]]:
     for chosen in product(*options):
         yield tuple(pair for pairs in chosen for pair in pairs)
 
 
 def _search(
-    problem: Problem, peak: int, bound: int, budget: Budget
+    problem: Problem, peak: int, bound: int, budget: NodeBudget
 ) -> tuple[_Incumbent | None, bool]:
     """A layout that needs less than ``peak``, if one is found; True if the search is complete."""
     core = find_core(problem, bound)
-    outcome = Search(problem, core.hard, peak).run(bound, budget)
+    outcome = PlacementSearch(problem, core.hard, peak).run(bound, budget)
     exhausted = outcome.exhausted and not problem.has_steps_down
     if outcome.offsets is None:
         return None, exhausted

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from microgen.planner.program.types import Call, Program, Role, Storage
+from microgen.planner.program.types import Program, Role, RunnerCall, Storage
 
 Run = tuple[int, int]  # the first byte, and the one after the last
 Key = tuple[Storage, str]
@@ -55,7 +55,7 @@ def _parted(program: Program) -> dict[Key, int]:
 
 
 def _used(
-    program: Program, call: Call, sizes: Mapping[Key, int]
+    program: Program, call: RunnerCall, sizes: Mapping[Key, int]
 ) -> Iterator[tuple[Key, Run, Role, int]]:
     """The bytes that a call reads and writes, and the positions of their parameters."""
     parameters = enumerate(program.function(call.function).parameters)

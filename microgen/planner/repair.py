@@ -19,7 +19,7 @@ WORK = 100_000  # the most pairs of blocks looked at, for each starting order
 
 
 @dataclass(frozen=True, slots=True)
-class Core:
+class CriticalBlocks:
     """Indices of the blocks that need care, in size order, and of those that always fit below
     the ceiling, in the order in which to place them afterwards."""
 
@@ -27,7 +27,7 @@ class Core:
     easy: tuple[int, ...]
 
 
-def find_core(problem: Problem, ceiling: int) -> Core:
+def find_core(problem: Problem, ceiling: int) -> CriticalBlocks:
     """Split the blocks; every easy one ends at or below ``ceiling`` bytes if the hard ones do."""
     order = by_size(problem)
     spare = {i: _spare_places(problem, i, ceiling) for i in order}
@@ -41,10 +41,10 @@ def find_core(problem: Problem, ceiling: int) -> Core:
             spare[j] += _ruled_out(problem, i, j)
             if before <= 0 < spare[j]:
                 todo.append(j)
-    return Core(tuple(i for i in order if i not in easy), tuple(reversed(easy)))
+    return CriticalBlocks(tuple(i for i in order if i not in easy), tuple(reversed(easy)))
 
 
-def repaired(problem: Problem, core: Core, goal: int) -> list[int]:
+def repaired(problem: Problem, core: CriticalBlocks, goal: int) -> list[int]:
     """The best offsets found from a few starting orders; stops when the peak is ``goal``."""
     blocks = problem.blocks
     tries: list[list[int]] = []

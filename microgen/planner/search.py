@@ -27,7 +27,7 @@ from microgen.planner.lifetimes import Lifetime
 
 
 @dataclass(slots=True)
-class Budget:
+class NodeBudget:
     """The nodes that searches may still visit: a count, not a clock, so it is equal everywhere."""
 
     nodes: int
@@ -39,7 +39,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchResult:
     """The best offsets of the searched blocks below the ceiling, if any, and whether the search
     was complete."""
 
@@ -56,7 +56,7 @@ class _Clique:
     slack: int
 
 
-class Search:
+class PlacementSearch:
     """A depth-first search that places ``blocks`` (indices) of a problem."""
 
     def __init__(self, problem: Problem, blocks: Iterable[int], ceiling: int) -> None:
@@ -68,23 +68,23 @@ class Search:
         self._ceiling = ceiling  # only layouts below it matter
         self._best: dict[int, int] | None = None
 
-    def run(self, goal: int, budget: Budget) -> Outcome:
+    def run(self, goal: int, budget: NodeBudget) -> SearchResult:
         """Search until a layout needs ``goal`` bytes, nothing is left, or the budget is spent."""
         if not self._waiting:
-            return Outcome({}, exhausted=True)
+            return SearchResult({}, exhausted=True)
         stack = [self._candidates()]
         while stack:
             if not stack[-1]:
                 stack.pop()
                 self._take_back()
             elif not budget.spend():
-                return Outcome(self._best, exhausted=False)
+                return SearchResult(self._best, exhausted=False)
             else:
                 self._place(stack[-1].pop())
                 stack.append(self._candidates())
                 if self._best is not None and self._ceiling <= goal:
                     break
-        return Outcome(self._best, exhausted=True)
+        return SearchResult(self._best, exhausted=True)
 
     def _place(self, i: int) -> None:
         offset = self._floor[i]

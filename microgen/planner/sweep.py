@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from microgen.base.formats.c_layout import aligned
 from microgen.planner.layout import Layout
 from microgen.planner.lifetimes import (
+    InPlacePair,
     Lifetime,
     Liveness,
-    Pair,
     all_merged,
     crowding,
     lower_bound,
@@ -86,7 +86,9 @@ class Heap:
 Places = dict[str, tuple[Heap, int]]
 
 
-def walk(liveness: Liveness, used: Iterable[Pair], choose: Callable[[Lifetime], Heap]) -> Places:
+def walk(
+    liveness: Liveness, used: Iterable[InPlacePair], choose: Callable[[Lifetime], Heap]
+) -> Places:
     """The heap and the offset of each buffer if the ``used`` pairs share addresses. ``choose``
     says which heap takes a buffer when it is born."""
     replaced = {pair.output: pair.input for pair in used}
@@ -129,7 +131,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
 
 def layouts(
     liveness: Liveness,
-    used: tuple[Pair, ...],
+    used: tuple[InPlacePair, ...],
     heaps: Sequence[Heap],
     choose: Callable[[Lifetime], Heap],
 ) -> tuple[Layout, ...]:
@@ -138,13 +140,15 @@ def layouts(
     return tuple(_layout(liveness, used, places, heap) for heap in heaps)
 
 
-def _one_pool(liveness: Liveness, used: tuple[Pair, ...], alignment: int) -> Layout:
+def _one_pool(liveness: Liveness, used: tuple[InPlacePair, ...], alignment: int) -> Layout:
     heap = Heap(alignment)
     (made,) = layouts(liveness, used, [heap], lambda _: heap)
     return made
 
 
-def _layout(liveness: Liveness, used: tuple[Pair, ...], places: Places, heap: Heap) -> Layout:
+def _layout(
+    liveness: Liveness, used: tuple[InPlacePair, ...], places: Places, heap: Heap
+) -> Layout:
     inside = {b.name: b for b in liveness.buffers if places[b.name][0] is heap}
     offsets = {name: places[name][1] for name in inside}
     pairs = (p for p in liveness.pairs if p.input in inside and p.output in inside)

@@ -25,7 +25,7 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.op import registry
-from microgen.relay.op.base import REQUIRED, Field, Kind, RelayOp, nearest
+from microgen.relay.op.base import REQUIRED, AttributeKind, Field, RelayOp, nearest
 from microgen.relay.op.relations import pads
 
 
@@ -97,15 +97,15 @@ def _attribute(field: Field, value: Any) -> Any:
     value = _plain(value)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:
-        case Kind.PAIR if is_number:
+        case AttributeKind.PAIR if is_number:
             return (value, value)
-        case Kind.PADS if is_number:
+        case AttributeKind.PADS if is_number:
             return (value,) * 4
-        case Kind.PADS if isinstance(value, tuple) and len(value) in (1, 2, 4):
+        case AttributeKind.PADS if isinstance(value, tuple) and len(value) in (1, 2, 4):
             return pads(value)
-        case Kind.INTS if is_number:
+        case AttributeKind.INTS if is_number:
             return (value,)
-        case Kind.DTYPE if value is None:
+        case AttributeKind.DTYPE if value is None:
             return ""
     return value
 

@@ -36,7 +36,7 @@ from microgen.relay.module import IRModule
 from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
 from microgen.relay.scopes import Scopes
-from microgen.relay.stream import Stream
+from microgen.relay.stream import TokenStream
 from microgen.relay.type_parser import parse_type
 
 _MATCH = "AOT executor does not support matching (found MatchNode)"
@@ -69,7 +69,7 @@ def parse(
 class _Parser:
     def __init__(self, source: Source, constants: Mapping[str, Array]) -> None:
         self._source = source
-        self._in = Stream(source)
+        self._in = TokenStream(source)
         self._scopes = Scopes()
         self._given = constants
         self._constants: dict[str, Constant] = {}

@@ -20,7 +20,7 @@ Number = TypeVar("Number")
 _WORDS = {"True": True, "False": False, "None": None}
 
 
-class Stream:
+class TokenStream:
     """The tokens of a text and the current place in it. Tokens are read only when the parser asks
     for them."""
 

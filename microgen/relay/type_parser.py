@@ -5,10 +5,10 @@ from __future__ import annotations
 from microgen.relay.expr import DTYPES, FuncType, TensorType, TupleType, Type
 from microgen.relay.infer_type import MAX_RANK
 from microgen.relay.op.base import nearest
-from microgen.relay.stream import Stream
+from microgen.relay.stream import TokenStream
 
 
-def parse_type(stream: Stream) -> Type:
+def parse_type(stream: TokenStream) -> Type:
     """Read a type. Raises ModelError, or UnsupportedError for an unknown shape."""
     stream.deeper()
     if stream.accept("Tensor"):
@@ -25,7 +25,7 @@ def parse_type(stream: Stream) -> Type:
     return found
 
 
-def _dtype(stream: Stream) -> str:
+def _dtype(stream: TokenStream) -> str:
     token = stream.next
     if token.kind != "name" or token.text not in DTYPES:
         hint = nearest(token.text, DTYPES) if token.kind == "name" else ""
@@ -33,7 +33,7 @@ def _dtype(stream: Stream) -> str:
     return stream.take().text
 
 
-def _tensor(stream: Stream) -> TensorType:
+def _tensor(stream: TokenStream) -> TensorType:
     stream.expect("[")
     start = stream.expect("(")
     dims: list[int | str] = []
@@ -57,7 +57,7 @@ def _tensor(stream: Stream) -> TensorType:
     return TensorType(tuple(d for d in dims if isinstance(d, int)), dtype)
 
 
-def _dim(stream: Stream) -> int | str:
+def _dim(stream: TokenStream) -> int | str:
     """An integer, or the text of a size that is known only at run time."""
     if stream.next.kind == "name" or stream.next.text == "?":
         return stream.take().text[:40]
@@ -68,7 +68,7 @@ def _dim(stream: Stream) -> int | str:
     return int(value)
 
 
-def _fields(stream: Stream) -> tuple[Type, ...]:
+def _fields(stream: TokenStream) -> tuple[Type, ...]:
     stream.expect("(")
     fields: list[Type] = []
     while not stream.accept(")"):

@@ -49,7 +49,7 @@ Way: TypeAlias = "tuple[str | int, ...]"  # keys and indices that lead to a valu
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class BoardProblem:
     """A wrong value: the way to it, what is wrong, and what to do."""
 
     path: Way
@@ -167,7 +167,7 @@ def _place(path: Path, mark: Any) -> str:
     return f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
 
 
-def _problems(data: object) -> Iterator[Problem]:
+def _problems(data: object) -> Iterator[BoardProblem]:
     """What is wrong with a board's data, the most basic first."""
     yield from sorted(map(_of_schema, _validator().iter_errors(data)), key=lambda p: str(p.path))
     assert isinstance(data, Mapping)  # the schema says so
@@ -193,35 +193,35 @@ def _validator() -> Any:
     )
 
 
-def _of_schema(error: Any) -> Problem:
+def _of_schema(error: Any) -> BoardProblem:
     path = tuple(error.absolute_path)
     known = error.schema.get("properties", {})
     if error.validator == "additionalProperties":
         other = next(key for key in error.instance if key not in known)
         if not isinstance(other, str):
-            return Problem(path, f"has the key {short(repr(other))}, expected a word")
+            return BoardProblem(path, f"has the key {short(repr(other))}, expected a word")
         hint = f"{likely(other, known)}{HELP}"
         what = f"is not a key: expected {', '.join(sorted(known))}"
-        return Problem((*path, other), what, hint, at_key=True)
+        return BoardProblem((*path, other), what, hint, at_key=True)
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
-        return Problem(path, f"has no {missing}: expected {known[missing]['description']}")
+        return BoardProblem(path, f"has no {missing}: expected {known[missing]['description']}")
     expected = error.schema.get("description", "another value")
     found = f"is {short(repr(error.instance), 60)}, expected {expected}"
     if path == ("cpu",):
-        return Problem(path, found, f"{likely(str(error.instance), CPUS)}{HELP}")
-    return Problem(path, found)
+        return BoardProblem(path, found, f"{likely(str(error.instance), CPUS)}{HELP}")
+    return BoardProblem(path, found)
 
 
-def _use_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+def _use_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
     """Memories that are missing, or cannot be used as the board says."""
     cpu = CPUS[data["cpu"]]
     if cpu.architecture == "host":
         if "memories" in data:
-            yield Problem(("memories",), "are given for the host, which has none", at_key=True)
+            yield BoardProblem(("memories",), "are given for the host, which has none", at_key=True)
         return
     if "memories" not in data:
-        yield Problem((), "the board has no memories: expected at least flash and ram")
+        yield BoardProblem((), "the board has no memories: expected at least flash and ram")
         return
     numbers = {memory["name"]: number for number, memory in enumerate(data["memories"])}
     for field, needed in _USES.items():
@@ -232,42 +232,44 @@ def _use_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         if name not in numbers:
             listed = ", ".join(numbers)
             what = f"has no {name!r} for {field}: expected one of {listed}"
-            yield Problem(path, what, at_key=field not in data)
+            yield BoardProblem(path, what, at_key=field not in data)
             continue
         access = data["memories"][numbers[name]]["access"]
         if not set(needed) <= set(access):
             what = f"is {access}, expected {needed}, because {field} is in {name}"
-            yield Problem(("memories", numbers[name], "access"), what)
+            yield BoardProblem(("memories", numbers[name], "access"), what)
         if "w" in needed and name == data.get("flash", "flash"):
             what = f"is {name}, the memory for code: expected another one"
             hint = "split the memory into two, one for code (rwx) and one for data (rw)"
-            yield Problem(path, what, hint, at_key=field not in data)
+            yield BoardProblem(path, what, hint, at_key=field not in data)
 
 
-def _memory_problems(found: Any) -> Iterator[Problem]:
+def _memory_problems(found: Any) -> Iterator[BoardProblem]:
     memories: list[Memory] = []
     for number, one in enumerate(found):
         path: Way = ("memories", number)
         try:
             length = byte_sizes.of_data(one["length"])
         except ValueError as error:
-            yield Problem((*path, "length"), f"is wrong: {error}")
+            yield BoardProblem((*path, "length"), f"is wrong: {error}")
             return
         memory = Memory(one["name"], one["origin"], length, one["access"])
         if not 0 < length <= _TOP - memory.origin:
             what = f"is {one['length']}, expected 1 byte to the end of 32-bit addresses"
-            yield Problem((*path, "length"), what)
+            yield BoardProblem((*path, "length"), what)
         for other in memories:
             if other.name == memory.name:
-                yield Problem((*path, "name"), f"is {memory.name}, which another memory is called")
+                yield BoardProblem(
+                    (*path, "name"), f"is {memory.name}, which another memory is called"
+                )
             if memory.origin < other.origin + other.length and (
                 other.origin < memory.origin + length
             ):
-                yield Problem((*path, "origin"), f"makes it overlap the memory {other.name}")
+                yield BoardProblem((*path, "origin"), f"makes it overlap the memory {other.name}")
         memories.append(memory)
 
 
-def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+def _layout_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
     """Code that cannot begin with vectors, and a stack that cannot fit."""
     named = {one["name"]: number for number, one in enumerate(data.get("memories", ()))}
     if not named:
@@ -275,7 +277,7 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     number = named[data.get("flash", "flash")]
     origin = data["memories"][number]["origin"]
     if origin % _VECTORS_ALIGNMENT:
-        yield Problem(
+        yield BoardProblem(
             ("memories", number, "origin"),
             f"is {origin:#x}, expected a multiple of {_VECTORS_ALIGNMENT}, because the memory for "
             "code begins with the vectors",
@@ -286,28 +288,28 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
     ram = data["memories"][named[data.get("ram", "ram")]]
     if not _LEAST_STACK <= stack < byte_sizes.of_data(ram["length"]):
         what = f"is {stack}, expected {_LEAST_STACK} or more, and less than {ram['name']} has"
-        yield Problem(("stack_bytes",), what)
+        yield BoardProblem(("stack_bytes",), what)
 
 
-def _component_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+def _component_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
     """A framework that does not compile for the core."""
     if "component" not in data:
         return
     if not str(data["cpu"]).startswith(_ESPRESSIF):
         what = f"is {data['component']}, whose cores are {_ESPRESSIF}..., but cpu is {data['cpu']}"
-        yield Problem(("component",), what)
+        yield BoardProblem(("component",), what)
 
 
-def _boot_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
+def _boot_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
     """A boot block for another core, or for flash at another address."""
     if "boot" not in data:
         return
     block, name = BLOCKS[data["boot"]], data.get("flash", "flash")
     if not str(data["cpu"]).startswith(block.core):
         what = f"is {data['boot']}, whose core is {block.core}, but cpu is {data['cpu']}"
-        yield Problem(("boot",), what)
+        yield BoardProblem(("boot",), what)
         return
     found = next(n for n, one in enumerate(data["memories"]) if one["name"] == name)
     if data["memories"][found]["origin"] != block.origin:
         what = f"is wrong: with boot {data['boot']} flash is at {block.origin:#x}"
-        yield Problem(("memories", found, "origin"), what)
+        yield BoardProblem(("memories", found, "origin"), what)

@@ -19,23 +19,23 @@ REGION = "SIZE@ADDRESS, such as 512K@0x08000000"
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class NewRegion:
     """A memory: its size as it was written, and its address."""
 
     size: str
     origin: int
 
 
-def region(text: str) -> Region:
+def region(text: str) -> NewRegion:
     """The memory that ``SIZE@ADDRESS`` describes. Raises ValueError."""
     match = _REGION.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a memory: expected {REGION}")
     byte_sizes.parse(match[1])
-    return Region(match[1], int(match[2], 0))
+    return NewRegion(match[1], int(match[2], 0))
 
 
-def text(cpu: str, flash: Region, ram: Region, stack: int, clock_hz: int, title: str) -> str:
+def text(cpu: str, flash: NewRegion, ram: NewRegion, stack: int, clock_hz: int, title: str) -> str:
     """The file's text. ``stack`` is 0 if ``generate`` is to decide it, ``clock_hz`` if the clock is
     not known."""
     reserve = (

@@ -9,33 +9,33 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.project.firmware.compiled import Compiled
 
-Types = Sequence[TensorType]
+Types = Sequence[ArrayType]
 
 
-def _convolution(inputs: Types, output: TensorType) -> int:
+def _convolution(inputs: Types, output: ArrayType) -> int:
     """Each output element is a sum over its filter, OHWI."""
     return output.size * math.prod(inputs[1].shape[1:])
 
 
-def _depthwise(inputs: Types, output: TensorType) -> int:
+def _depthwise(inputs: Types, output: ArrayType) -> int:
     """Each output element is a sum over a window of one channel; the weight is 1HWC."""
     return output.size * math.prod(inputs[1].shape[1:3])
 
 
-def _transposed(inputs: Types, _output: TensorType) -> int:
+def _transposed(inputs: Types, _output: ArrayType) -> int:
     """Each input element is multiplied with every tap of every filter, OHWI."""
     return inputs[0].size * math.prod(inputs[1].shape[:3])
 
 
-def _dense(inputs: Types, output: TensorType) -> int:
+def _dense(inputs: Types, output: ArrayType) -> int:
     """Each output element is a sum over a row of the weight, [out, in]."""
     return output.size * inputs[1].shape[-1]
 
 
-_RULES: dict[str, Callable[[Types, TensorType], int]] = {
+_RULES: dict[str, Callable[[Types, ArrayType], int]] = {
     "nn.conv2d": _convolution,
     "nn.conv2d_hybrid": _convolution,
     "nn.depthwise_conv2d": _depthwise,

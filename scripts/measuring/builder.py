@@ -11,13 +11,13 @@ import numpy as np
 
 from microgen.graph.ir.graph import (
     Array,
+    ArrayType,
     Attrs,
     DType,
     Graph,
     Node,
     Origin,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops import registry
@@ -39,7 +39,7 @@ class Builder:
     def __init__(self, nbytes: int = 4 * SMALL) -> None:
         self.layer = ""
         self._nbytes = nbytes
-        self.types: dict[str, TensorType] = {}
+        self.types: dict[str, ArrayType] = {}
         self.constants: dict[str, Array] = {}
         self.nodes: list[Node] = []
         self.variables: list[str] = []
@@ -50,7 +50,7 @@ class Builder:
     def data(self, dtype: DType, *shape: int) -> str:
         """A tensor of that shape with values of the network's input."""
         if dtype not in self._inputs:
-            kind = TensorType((self._nbytes // dtype.nbytes,), dtype, _quant(dtype, DATA))
+            kind = ArrayType((self._nbytes // dtype.nbytes,), dtype, _quant(dtype, DATA))
             self._inputs[dtype] = self._named(f"input_{dtype.value}", kind)
         attrs = StridedSliceAttrs((0,), (1,), (math.prod(shape),))
         part = self._moved("strided_slice", attrs, self._inputs[dtype])
@@ -62,7 +62,7 @@ class Builder:
         if kind.quant is None:
             return name
         other = self._named(
-            f"t{len(self.types)}", TensorType(kind.shape, kind.dtype, _quant(kind.dtype, OTHER))
+            f"t{len(self.types)}", ArrayType(kind.shape, kind.dtype, _quant(kind.dtype, OTHER))
         )
         origin = Origin("calibration", "")
         self.nodes.append(Node("qnn.requantize", (name,), (other,), RequantizeAttrs(), origin))
@@ -106,12 +106,12 @@ class Builder:
 
     def constant(self, values: Array, quant: Quant | None, name: str) -> str:
         """A constant."""
-        kind = TensorType(values.shape, DType(values.dtype.name), quant)
+        kind = ArrayType(values.shape, DType(values.dtype.name), quant)
         self.constants.setdefault(name, frozen(values))
         self.types[name] = kind
         return name
 
-    def variable(self, kind: TensorType) -> str:
+    def variable(self, kind: ArrayType) -> str:
         """A variable, which begins with zeros."""
         self.variables.append(self._named(f"state{len(self.variables)}", kind))
         return self.variables[-1]
@@ -121,7 +121,7 @@ class Builder:
     ) -> Node:
         """The node of the layer that is measured."""
         (shape, *_) = registry()[op].infer(attrs, [self.types[name] for name in inputs])
-        output = self._named(f"t{len(self.types)}", TensorType(shape, dtype, _quant(dtype, quant)))
+        output = self._named(f"t{len(self.types)}", ArrayType(shape, dtype, _quant(dtype, quant)))
         self.nodes.append(Node(op, inputs, (output,), attrs, Origin("calibration", self.layer)))
         return self.nodes[-1]
 
@@ -158,11 +158,11 @@ class Builder:
     def _moved(self, op: str, attrs: Attrs, *inputs: str) -> str:
         kind = self.types[inputs[0]]
         (shape,) = registry()[op].infer(attrs, [self.types[name] for name in inputs])
-        name = self._named(f"t{len(self.types)}", TensorType(shape, kind.dtype, kind.quant))
+        name = self._named(f"t{len(self.types)}", ArrayType(shape, kind.dtype, kind.quant))
         self.nodes.append(Node(op, inputs, (name,), attrs, Origin("calibration", "")))
         return name
 
-    def _named(self, name: str, kind: TensorType) -> str:
+    def _named(self, name: str, kind: ArrayType) -> str:
         self.types[name] = kind
         return name
 

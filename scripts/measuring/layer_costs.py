@@ -17,7 +17,7 @@ from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, Sched
 from microgen.compiler.partition import Partition
 from microgen.graph import ops
 from microgen.graph.ir import verify
-from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.kernels import cost
 from microgen.kernels.base import Implementation
 from microgen.options import Options
@@ -276,7 +276,7 @@ def _inputs(graph: Graph) -> dict[str, Array]:
     return {name: _input(rng, graph.types[name]) for name in graph.inputs}
 
 
-def _input(rng: np.random.Generator, kind: TensorType) -> Array:
+def _input(rng: np.random.Generator, kind: ArrayType) -> Array:
     if kind.dtype is DType.FLOAT32:
         return rng.normal(0, 1, kind.shape).astype(np.float32)
     limit = _INTEGERS[kind.dtype]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Node, Quant
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
@@ -25,7 +25,7 @@ from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
-from microgen.graph.ops.recurrent.recurrent import Function, RecurrentAttrs
+from microgen.graph.ops.recurrent.recurrent import ActivationFormula, RecurrentAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.graph.ops.recurrent.svdf import SvdfAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
@@ -203,8 +203,8 @@ def lstm(
     state = Quant((0.0078125,), (0,))
     of_cells = None if dtype is FLOAT else Quant((2.0**-11,), (0,))
     kinds = (
-        TensorType((1, cells), dtype, None if dtype is FLOAT else state),
-        TensorType((1, cells), FLOAT if dtype is FLOAT else DType.INT16, of_cells),
+        ArrayType((1, cells), dtype, None if dtype is FLOAT else state),
+        ArrayType((1, cells), FLOAT if dtype is FLOAT else DType.INT16, of_cells),
     )
     weights = [b.weight(_stored(dtype), (4, cells, n), 0) for n in (features, cells)]
     hidden = None if dtype is FLOAT or by_tables else state
@@ -229,7 +229,7 @@ def recurrent(
 ) -> Node:
     """nn.recurrent. A special LSTM has peepholes and states before the first step; the reset gate
     of a special GRU applies to a product."""
-    numbers = [Function(name, 0.2, 0.5) for name in functions]
+    numbers = [ActivationFormula(name, 0.2, 0.5) for name in functions]
     attrs = RecurrentAttrs(kind, tuple(numbers), resets_after=kind == "gru" and is_special)
     gates = GATES[kind]
     weights = [b.weight(dtype, (gates, cells, n), None) for n in (features, cells)]
@@ -247,7 +247,7 @@ def svdf(
 ) -> Node:
     """nn.svdf."""
     is_float = dtype is FLOAT
-    kept = TensorType(
+    kept = ArrayType(
         (1, memory * filters),
         FLOAT if is_float else DType.INT16,
         None if is_float else Quant((0.0005,), (0,)),

@@ -12,7 +12,7 @@ from typing import Any
 from microgen.base import resources
 from microgen.kernels import cost, measured, registry
 from microgen.kernels.base import Implementation
-from microgen.kernels.measured import Rows, Table
+from microgen.kernels.measured import MeasuredTable, Rows
 from microgen.target import board as boards
 from microgen.target import found, projects, standing
 from microgen.target.board import Board
@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 _LITTLE = 1 << 16  # bytes of RAM
 
 
-def read(name: str) -> Table:
+def read(name: str) -> MeasuredTable:
     """The table as the file is now."""
     return measured.loads((measured.FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 

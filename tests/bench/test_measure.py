@@ -11,7 +11,7 @@ import pytest
 
 import microgen
 from microgen import pipeline
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.running import timing
 from microgen.target.cpu import CPUS
 from scripts.bench import __main__ as bench
@@ -140,7 +140,7 @@ def _node(op: str, *inputs: tuple[int, ...], output: tuple[int, ...], **attrs: b
     names = tuple(f"i{k}" for k in range(len(inputs)))
     shapes = dict(zip((*names, "o"), (*inputs, output), strict=True))
     node = Node(op, names, ("o",), SimpleNamespace(**attrs), Origin("f", "l"))  # type: ignore[arg-type]
-    types = {name: TensorType(shape, DType.INT8) for name, shape in shapes.items()}
+    types = {name: ArrayType(shape, DType.INT8) for name, shape in shapes.items()}
     return macs.of_node(node, Graph("g", names, ("o",), (node,), types, {}))
 
 

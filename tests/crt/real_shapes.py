@@ -17,7 +17,7 @@ import numpy as np
 from microgen import kernels
 from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.bitwise import BitFunction
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
@@ -147,7 +147,7 @@ def _tensor(
 ) -> c.Tensor:
     """A tensor of zeros, because only the type matters."""
     quant = c.quant(scale, 128 * (dtype is U8)) if dtype in (I8, U8, I16) else None
-    return c.Tensor(TensorType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
+    return c.Tensor(ArrayType(shape, dtype, quant), np.zeros(shape, dtype.numpy), is_constant)
 
 
 def _plain(tensor: c.Tensor) -> c.Tensor:
@@ -215,7 +215,7 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     data_, weight_, bias_ = _operands(data, weight, axis, I8, I8, I32)
     packed = dataclasses.replace(weight_, is_int4=True)
     yield from _accepted(op, (data_, packed, bias_), I8, **fields)
-    kind = TensorType(weight, I8, c.quant(2.0**-9, 3))
+    kind = ArrayType(weight, I8, c.quant(2.0**-9, 3))
     offset = c.Tensor(kind, np.zeros(weight, np.int8), True)
     yield from _accepted(op, (data_, offset, bias_), I8, **fields)
     fields["activation"] = Activation.NONE

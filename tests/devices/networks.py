@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.division.divide import DivideAttrs
 from tests.support.graphs import Builder
 
@@ -38,7 +38,7 @@ def dividing(*places: str) -> Graph:
 
     Without an input file the divisor is zero, so the first operator fails.
     """
-    kind = TensorType((4,), DType.INT32)
+    kind = ArrayType((4,), DType.INT32)
     nodes, data = [], "x"
     types = {"x": kind, "y": kind}
     for i, place in enumerate(places):

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
@@ -45,7 +45,7 @@ def _case(op: str, seed: int) -> c.Case:
     zeros = [int(rng.choice([*ZEROS, *rng.integers(-128, 128, 3)])) for _ in range(3)]
     shapes = ((256, 1), (1, 256)) if seed % 2 else ((1, 256), (256, 1))
     operands = tuple(
-        c.Tensor(TensorType(shape, DType.INT8, c.quant(s, z)), VALUES.reshape(shape))
+        c.Tensor(ArrayType(shape, DType.INT8, c.quant(s, z)), VALUES.reshape(shape))
         for shape, s, z in zip(shapes, scales[:2], zeros[:2], strict=True)
     )
     attrs = _attrs(op, seed, scales, zeros)
@@ -61,7 +61,7 @@ def _in_one_row(case: c.Case) -> c.Case:
     """The same pairs, from operands of equal shapes."""
     wide = tuple(
         c.Tensor(
-            TensorType((256, 256), DType.INT8, operand.type.quant),
+            ArrayType((256, 256), DType.INT8, operand.type.quant),
             np.ascontiguousarray(np.broadcast_to(operand.array, (256, 256))),
         )
         for operand in case.inputs

@@ -8,7 +8,7 @@ import pytest
 from microgen import kernels
 from microgen.base.errors import ProjectError
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Quant
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -71,7 +71,7 @@ def _without_weights(bias: int, scale: float = 1e-9) -> c.Case:
     array = rng.integers(-128, 128, (5, 1, 1, 8)).astype(np.int8)
     array[1] = 0
     scales = tuple(float(np.float32(s)) for s in (0.01, scale, 0.01, 0.02, 0.01))
-    w = c.Tensor(TensorType(array.shape, x.type.dtype, Quant(scales, (0,) * 5, 0)), array, True)
+    w = c.Tensor(ArrayType(array.shape, x.type.dtype, Quant(scales, (0,) * 5, 0)), array, True)
     offsets = c.bias(np.array([100, bias, -9, 8, 7]))
     attrs = Conv2DAttrs((1, 1), (1, 1), SAME, Activation.NONE, Rounding.DOUBLE)
     return c.Case(f"bias {bias}", "nn.conv2d", attrs, (x, w, offsets), c.quant(0.1, 3))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution import conv2d, conv2d_transpose
 from microgen.graph.ops.depthwise import depthwise_conv2d
@@ -37,7 +37,7 @@ WINDOWS: list[tuple[Pair, Pair, Pair, Pair, Padding]] = [
 
 def _node(op: str, attrs: object, *shapes: tuple[int, ...]) -> tuple[Node, Graph]:
     b = graphs.Builder()
-    b.types |= {f"i{n}": TensorType(s, DType.FLOAT32) for n, s in enumerate(shapes)}
+    b.types |= {f"i{n}": ArrayType(s, DType.FLOAT32) for n, s in enumerate(shapes)}
     b.node(op, attrs, *(f"i{n}" for n in range(len(shapes))))  # type: ignore[arg-type]
     return b.nodes[0], b.graph("layer0")
 

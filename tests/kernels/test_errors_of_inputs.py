@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Inexact, Operands
 from microgen.graph.ops.elementwise.addition import AddAttrs
@@ -17,13 +17,13 @@ from microgen.graph.ops.tables.tables import LookupAttrs
 
 _EVERY = np.arange(-128, 128, dtype=np.int8)
 _TABLE = np.rint(100 * np.sin(np.arange(256) / 20)).astype(np.int8)
-_INT8 = TensorType((256,), DType.INT8, Quant((0.5,), (3,)))
-_FINE = TensorType((256,), DType.INT8, Quant((0.25,), (-7,)))
-_FLOAT = TensorType((256,), DType.FLOAT32)
+_INT8 = ArrayType((256,), DType.INT8, Quant((0.5,), (3,)))
+_FINE = ArrayType((256,), DType.INT8, Quant((0.25,), (-7,)))
+_FLOAT = ArrayType((256,), DType.FLOAT32)
 
 
 def _bound(
-    op: str, attrs: Attrs, arrays: list[Array], errors: list[Array], kinds: list[TensorType]
+    op: str, attrs: Attrs, arrays: list[Array], errors: list[Array], kinds: list[ArrayType]
 ) -> tuple[Array, Array]:
     """The op's result and its bound if the first input is ``errors`` off. The last of the kinds is
     the result's."""
@@ -43,7 +43,7 @@ def _bound(
     ],
 )
 def test_functions_that_never_decrease(
-    op: str, attrs: Attrs, data: TensorType, output: TensorType
+    op: str, attrs: Attrs, data: ArrayType, output: ArrayType
 ) -> None:
     """Moved data is within the bound, and data that is exact must give equal results."""
     values, error = _EVERY.astype(data.dtype.numpy), np.zeros(256)
@@ -59,7 +59,7 @@ def test_functions_that_never_decrease(
 
 
 def test_entries_of_tables() -> None:
-    kinds = [_INT8, TensorType((256,), DType.INT8), _INT8]
+    kinds = [_INT8, ArrayType((256,), DType.INT8), _INT8]
     arrays, error = [_EVERY, _TABLE], np.ones(256)
     expected, bound = _bound("lookup", LookupAttrs("f"), arrays, [error, 0 * error], kinds)
     apart = np.abs(np.diff(expected.astype(np.float64)))

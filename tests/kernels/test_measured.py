@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.kernels import measured
-from microgen.kernels.measured import Table
+from microgen.kernels.measured import MeasuredTable
 
 NAMES = (measured.COSTS, measured.CODE_BYTES, measured.STACK_BYTES)
 
@@ -18,7 +18,7 @@ def _text(name: str) -> str:
 def test_a_table_is_written_as_it_is_read(name: str) -> None:
     table = measured.load(name)
     assert measured.dumps(table) == _text(name)
-    joined = Table((), {}, table.absent)
+    joined = MeasuredTable((), {}, table.absent)
     for column in reversed(table.columns):
         joined = joined.replaced(column, table.column(column))
     assert joined == table
@@ -33,7 +33,7 @@ def test_tables_are_small() -> None:
 
 
 def test_a_column_has_what_was_measured() -> None:
-    table = Table(("m0 a", "m0 b"), {"k": {"x": {"y": [1, None]}, "n": [0, 2]}})
+    table = MeasuredTable(("m0 a", "m0 b"), {"k": {"x": {"y": [1, None]}, "n": [0, 2]}})
     assert table.column("m0 a") == {"k": {"x": {"y": 1}, "n": 0}}
     assert table.column("m0 b", "k") == {"n": 2}
     assert table.column("m0 b", "k", "x") == table.column("m0 b", "other") == {}
@@ -42,13 +42,13 @@ def test_a_column_has_what_was_measured() -> None:
 
 
 def test_coefficients_of_zero_are_as_good_as_none() -> None:
-    table = Table(("m0",), {"k": {"x": [0], "y": [0.5]}}, 0)
+    table = MeasuredTable(("m0",), {"k": {"x": [0], "y": [0.5]}}, 0)
     assert table.column("m0") == {"k": {"y": 0.5}}
     assert table.replaced("m0", table.column("m0")).rows == {"k": {"y": [0.5]}}
 
 
 def test_a_new_column_takes_its_place_among_the_others() -> None:
-    table = Table(("m0", "m4"), {"k": {"x": [1, 2]}})
+    table = MeasuredTable(("m0", "m4"), {"k": {"x": [1, 2]}})
     found = table.replaced("m3", {"j": {"x": 5}, "k": {"z": 3}})
     assert found.columns == ("m0", "m3", "m4")
     assert found.rows == {
@@ -60,7 +60,7 @@ def test_a_new_column_takes_its_place_among_the_others() -> None:
 
 def test_numbers_are_written_as_short_as_they_are() -> None:
     numbers = [45030.0, 0.05116, 6.834e-05, -3.0, None, 7]
-    table = Table(tuple("abcdef"), {"k": {"x": numbers}})
+    table = MeasuredTable(tuple("abcdef"), {"k": {"x": numbers}})
     text = measured.dumps(table)
     assert '"k":{"x":[45030,0.05116,6.834e-05,-3,null,7]}' in text
     assert measured.loads(text) == table
@@ -68,7 +68,7 @@ def test_numbers_are_written_as_short_as_they_are() -> None:
 
 def test_lines_are_filled_and_no_longer_than_allowed() -> None:
     rows = {"k": {"x": {f"a{n:03}": [n] for n in range(100)}, "y": {"z": [1]}}, "l": {"m": [2]}}
-    table = Table(("c",), rows)
+    table = MeasuredTable(("c",), rows)
     text = measured.dumps(table)
     assert measured.loads(text) == table
     lines = text.splitlines()

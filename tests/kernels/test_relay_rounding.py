@@ -14,7 +14,7 @@ import pytest
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -47,7 +47,7 @@ def _weight(rng: np.random.Generator, shape: tuple[int, ...], axis: int, way: st
     if len(scales) == 1:
         quant = dataclasses.replace(quant, axis=None)
     values = rng.integers(-128, 128, shape).astype(np.int8)
-    return c.Tensor(TensorType(shape, DType.INT8, quant), values, is_constant=True)
+    return c.Tensor(ArrayType(shape, DType.INT8, quant), values, is_constant=True)
 
 
 def _inputs(
@@ -55,7 +55,7 @@ def _inputs(
 ) -> tuple[c.Tensor, ...]:
     x = c.int8(rng, data, c.random_quant(rng))
     bias = c.Tensor(
-        TensorType((weight[axis],), DType.INT32),
+        ArrayType((weight[axis],), DType.INT32),
         rng.integers(-9000, 9000, weight[axis]).astype(np.int32),
         is_constant=True,
     )
@@ -123,10 +123,10 @@ def near_limits(seed: int) -> c.Case:
     x = c.int8(rng, (1, 2, 3, 4), c.quant(1.0, 127))
     scales = np.float32([0.49999997, 2.0**-23, 2.0**-31, 2.0**-24 * 1.5, 2.0**-30, 1e-12, 0.25])
     values = rng.integers(-128, 128, (7, 1, 1, 4)).astype(np.int8)
-    kind = TensorType(values.shape, DType.INT8, Quant(tuple(map(float, scales)), (0,) * 7, 0))
+    kind = ArrayType(values.shape, DType.INT8, Quant(tuple(map(float, scales)), (0,) * 7, 0))
     most = 2**30 - 1 - np.abs(values.astype(np.int64)).sum(axis=(1, 2, 3)) * 255
     signs = rng.choice([-1, 1], 7)
-    bias = c.Tensor(TensorType((7,), DType.INT32), (most * signs).astype(np.int32), True)
+    bias = c.Tensor(ArrayType((7,), DType.INT32), (most * signs).astype(np.int32), True)
     weight = c.Tensor(kind, values, is_constant=True)
     window = ((1, 1), (1, 1), "VALID")
     attrs = Conv2DAttrs(*window, Activation.NONE, list(ROUNDINGS)[seed % 2])  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def test_convolution_equals_the_definition(way: str) -> None:
     x = c.int8(rng, (2, 6, 7, 5), c.quant(3.0, -17))
     scales = tuple(float(s) for s in np.float32(2.0 ** -np.array([6.0, 9.5, 11, 12])))
     values = rng.integers(-128, 128, (4, 3, 2, 5)).astype(np.int8)
-    kind = TensorType(values.shape, DType.INT8, Quant(scales, (0,) * 4, 0))
+    kind = ArrayType(values.shape, DType.INT8, Quant(scales, (0,) * 4, 0))
     attrs = Conv2DAttrs((2, 1), (1, 1), (1, 0, 2, 1), Activation.NONE, NAMES[way])
     inputs = (x, c.Tensor(kind, values, is_constant=True))
     case = c.Case(way, "nn.conv2d", attrs, inputs, c.quant(0.5, 3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.pooling import pooling
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
@@ -25,7 +25,7 @@ def pool(seed: int) -> c.Case:
     size = (int(rng.integers(1, 3)), int(rng.integers(1, 3)))
     pads = (size[0] // 2, size[1] // 2, 0, 0)
     attrs = AvgPool2DAttrs(size, (1, 2), pads, list(Activation)[seed % 4])
-    data = c.Tensor(TensorType(shape, DType.INT32), values)
+    data = c.Tensor(ArrayType(shape, DType.INT32), values)
     return c.Case(f"average {seed}", "nn.avg_pool2d", attrs, (data,), None, DType.INT32)
 
 
@@ -37,7 +37,7 @@ def quantized(seed: int) -> c.Case:
     far = rng.normal(0, 1, 30) * 2.0 ** rng.uniform(0, 34, 30) * scale
     ends = np.array([np.inf, -np.inf, np.nan, 2.0**31 * scale, -(2.0**31) * scale, 0])
     values = np.concatenate([halves, np.nextafter(np.float32(halves), 0), far, ends])
-    data = c.Tensor(TensorType(values.shape, DType.FLOAT32), values.astype(np.float32))
+    data = c.Tensor(ArrayType(values.shape, DType.FLOAT32), values.astype(np.float32))
     of = Quant((scale,), (0,))
     return c.Case(f"quantize {seed}", "qnn.quantize", QuantizeAttrs(), (data,), of, DType.INT32)
 
@@ -48,7 +48,7 @@ def dequantized(seed: int) -> c.Case:
     limits = np.iinfo(np.int32)
     values = rng.integers(limits.min, limits.max, 40).astype(np.int32)
     values[:3] = limits.min, limits.max, 2**24 + 1  # float32 cannot represent the last one
-    data = c.Tensor(TensorType(values.shape, DType.INT32, of), values)
+    data = c.Tensor(ArrayType(values.shape, DType.INT32, of), values)
     attrs = DequantizeAttrs()
     return c.Case(f"dequantize {seed}", "qnn.dequantize", attrs, (data,), None, DType.FLOAT32)
 
@@ -80,7 +80,7 @@ def test_references_equal_the_definitions(seed: int) -> None:
 def test_averages_are_truncated() -> None:
     values = np.array([-3, -2, 2, 3], np.int32).reshape(1, 2, 2, 1)
     attrs = AvgPool2DAttrs((2, 1), (1, 1), "VALID", Activation.NONE)
-    data = c.Tensor(TensorType(values.shape, DType.INT32), values)
+    data = c.Tensor(ArrayType(values.shape, DType.INT32), values)
     case = c.Case("halves", "nn.avg_pool2d", attrs, (data,), None, DType.INT32)
     assert case.expected.reshape(-1).tolist() == [0, 0]
     wide = AvgPool2DAttrs((1, 2), (1, 1), "VALID", Activation.NONE)
@@ -89,6 +89,6 @@ def test_averages_are_truncated() -> None:
 
 
 def test_averages_are_of_plain_numbers() -> None:
-    kind = TensorType((1, 2, 2, 1), DType.INT32, Quant((0.5,), (0,)))
+    kind = ArrayType((1, 2, 2, 1), DType.INT32, Quant((0.5,), (0,)))
     attrs = AvgPool2DAttrs((2, 1), (1, 1), "VALID", Activation.NONE)
     assert "has a scale" in str(pooling.avg_pool2d_check(attrs, [kind], [kind]))

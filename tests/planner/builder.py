@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from microgen.graph.ir.graph import DType, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Origin
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.steps import Step
 from microgen.planner.program.types import (
     Argument,
     Buffer,
-    Call,
     InPlace,
     Parameter,
     PrimFunc,
     Program,
     Role,
+    RunnerCall,
     Storage,
 )
 
-INT8 = TensorType((1,), DType.INT8)
+INT8 = ArrayType((1,), DType.INT8)
 
 
 def _step(name: str) -> Step:
@@ -39,7 +39,7 @@ class Builder:
     sizes: dict[str, int] = field(default_factory=dict)
     variables: set[str] = field(default_factory=set)
     functions: list[PrimFunc] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RunnerCall] = field(default_factory=list)
 
     def call(
         self,
@@ -65,7 +65,7 @@ class Builder:
         base = bool(scratch)
         pairs = tuple(InPlace(base + i, base + len(reads) + o, *lag) for i, o, *lag in in_place)
         self.calls.append(
-            Call(
+            RunnerCall(
                 index=k,
                 function=f"f{k}",
                 args=tuple(_argument(name) for name in (*reads, *writes)),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgen.base.errors import UnsupportedError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.options import Options
 from microgen.planner import ALGORITHMS, check, plan
 from microgen.planner.program import port_buffers
@@ -21,14 +21,14 @@ from tests.planner.strategies import programs
 
 quick = settings(max_examples=80, deadline=None, derandomize=True)
 EVERY = pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
-WORDS = TensorType((1,), DType.INT32)
+WORDS = ArrayType((1,), DType.INT32)
 
 
-def _io(program: Program, given: int, made: int, kind: TensorType = INT8) -> Program:
+def _io(program: Program, given: int, made: int, kind: ArrayType = INT8) -> Program:
     """The program with an input and an output of so many bytes; all its tensors are of a kind."""
     calls = tuple(replace(call, types=(kind,) * len(call.args)) for call in program.calls)
-    source = Port("input", "input", TensorType((given,), DType.INT8), sid="sid_in")
-    target = Port("output", "output", TensorType((made,), DType.INT8), sid="sid_out")
+    source = Port("input", "input", ArrayType((given,), DType.INT8), sid="sid_in")
+    target = Port("output", "output", ArrayType((made,), DType.INT8), sid="sid_out")
     return replace(program, calls=calls, inputs=(source,), outputs=(target,))
 
 
@@ -129,7 +129,7 @@ def test_lags_do_not_add_up_where_one_is_left_out() -> None:
 
 @pytest.mark.parametrize(("kind", "scratch"), [(WORDS, 0), (INT8, 64)])
 def test_an_output_of_bytes_holds_nothing_that_needs_alignment(
-    kind: TensorType, scratch: int
+    kind: ArrayType, scratch: int
 ) -> None:
     builder = Builder().call(["input"], {"a": 64 - scratch}, scratch=scratch)
     program = _io(builder.call(["a"], ["output"]).build(), 640, 640, kind)

@@ -11,10 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microgen.base.errors import CapacityError, InternalError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.planner import ALGORITHMS, check, plan, spill
 from microgen.planner.program.plan import MemoryPlan, Pool
-from microgen.planner.program.types import Argument, Constant, Port, Program, Storage, Transform
+from microgen.planner.program.types import (
+    Argument,
+    FirmwareConstant,
+    Port,
+    Program,
+    Storage,
+    Transform,
+)
 from microgen.planner.program.workspace_io import planned
 from tests.planner.builder import Builder, chain, changed
 from tests.planner.strategies import programs
@@ -250,7 +257,7 @@ def _io(program: Program, **sizes: int) -> Program:
             for call in program.calls
         ),
     )
-    kinds = {name: TensorType((n,), DType.INT8) for name, n in sizes.items()}
+    kinds = {name: ArrayType((n,), DType.INT8) for name, n in sizes.items()}
     ports = [Port(name, name, kind, sid=f"sid_{i}") for i, (name, kind) in enumerate(kinds.items())]
     return planned(replace(program, inputs=(ports[0],), outputs=(ports[1],)))
 
@@ -309,7 +316,7 @@ def _with_constants(*sizes: int) -> Program:
     builder = Builder().call(["constant"] * len(sizes), ["output"])
     program = builder.build()
     constants = [
-        Constant(
+        FirmwareConstant(
             f"p{i}",
             "int8_t",
             np.zeros(n, np.int8),

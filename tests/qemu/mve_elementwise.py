@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -60,7 +60,7 @@ def _pool(seed: int) -> c.Case:
 def _extreme_pool(value: int) -> c.Case:
     """The largest sums: all of 256 values are the same."""
     data = c.Tensor(
-        TensorType((1, 16, 16, 21), DType.INT8, c.quant(0.1, 3)),
+        ArrayType((1, 16, 16, 21), DType.INT8, c.quant(0.1, 3)),
         np.full((1, 16, 16, 21), value, np.int8),
     )
     attrs = AvgPool2DAttrs((16, 16), (1, 1), "VALID", Activation.NONE)

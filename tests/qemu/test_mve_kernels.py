@@ -17,7 +17,7 @@ import pytest
 from microgen import kernels
 from microgen.building.builder import build
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -189,7 +189,7 @@ def _undilated(
 def _largest_products() -> c.Case:
     """The largest products whose pairs the depthwise kernel adds in int16, all of one sign."""
     x = c.Tensor(
-        TensorType((1, 4, 4, 33), DType.INT8, c.quant(0.1, 127)),
+        ArrayType((1, 4, 4, 33), DType.INT8, c.quant(0.1, 127)),
         np.full((1, 4, 4, 33), -128, np.int8),
     )
     w = _weight(np.random.default_rng(1), (1, 3, 3, 33), 3)
@@ -208,7 +208,7 @@ def _extremes(op: str, zero: int) -> c.Case:
     }
     shape, filters = shapes[op]
     of = c.quant(0.1, zero)
-    x = c.Tensor(TensorType(shape, DType.INT8, of), np.full(shape, -128, np.int8))
+    x = c.Tensor(ArrayType(shape, DType.INT8, of), np.full(shape, -128, np.int8))
     axis = 3 if op == "nn.depthwise_conv2d" else 0
     w = c.weight(np.random.default_rng(1), filters, axis)
     w.array[:] = -128
@@ -228,14 +228,14 @@ def _near_ties(rounding: Rounding, per_channel: bool, size: float, depth: int) -
     """A case with many sums that are scaled exactly to a half, positive and negative."""
     ties = np.arange(-100, 100)
     zeros = np.zeros((1, depth), np.int8)
-    x = c.Tensor(TensorType(zeros.shape, DType.INT8, c.quant(1, 0)), zeros)
+    x = c.Tensor(ArrayType(zeros.shape, DType.INT8, c.quant(1, 0)), zeros)
     w = _weight(np.random.default_rng(8), (ties.size, depth), None)
     scales = Quant(
         (1.0,) * (ties.size if per_channel else 1),
         (0,) * (ties.size if per_channel else 1),
         0 if per_channel else None,
     )
-    w = c.Tensor(TensorType(w.type.shape, DType.INT8, scales), w.array, True)
+    w = c.Tensor(ArrayType(w.type.shape, DType.INT8, scales), w.array, True)
     attrs = DenseAttrs(Activation.NONE, rounding, keep_num_dims=False)
     sums = ties * size / 2 + np.arange(ties.size) % 3 - 1
     return c.Case(f"ties {size}", "nn.dense", attrs, (x, w, c.bias(sums)), c.quant(size, 0))

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -58,7 +58,7 @@ def _data(rng: np.random.Generator, shape: tuple[int, ...], zero: int, full: boo
     data = c.int8(rng, shape, c.quant(0.05, zero))
     if not full:
         return data
-    return c.Tensor(TensorType(shape, DType.INT8, data.type.quant), np.full(shape, -128, np.int8))
+    return c.Tensor(ArrayType(shape, DType.INT8, data.type.quant), np.full(shape, -128, np.int8))
 
 
 def _weight(

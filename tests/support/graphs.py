@@ -7,13 +7,13 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import (
     Array,
+    ArrayType,
     Attrs,
     DType,
     Graph,
     Node,
     Origin,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops import registry
@@ -39,7 +39,7 @@ class Builder:
 
     def __init__(self, seed: int = 0) -> None:
         self.rng = np.random.default_rng(seed)
-        self.types: dict[str, TensorType] = {}
+        self.types: dict[str, ArrayType] = {}
         self.constants: dict[str, Array] = {}
         self.nodes: list[Node] = []
         self.inputs: list[str] = []
@@ -47,12 +47,12 @@ class Builder:
     def input(self, *shape: int, quant: Quant = DEFAULT) -> str:
         name = f"input{len(self.inputs)}"
         self.inputs.append(name)
-        self.types[name] = TensorType(shape, DType.INT8, quant)
+        self.types[name] = ArrayType(shape, DType.INT8, quant)
         return name
 
     def constant(self, array: Array, quant: Quant | None) -> str:
         name = f"constant{len(self.constants)}"
-        self.types[name] = TensorType(array.shape, DType(array.dtype.name), quant)
+        self.types[name] = ArrayType(array.shape, DType(array.dtype.name), quant)
         self.constants[name] = frozen(array)
         return name
 
@@ -71,7 +71,7 @@ class Builder:
         types = [self.types[name] for name in inputs]
         (shape,) = registry()[op].infer(attrs, types)
         name = f"layer{len(self.nodes)}"
-        self.types[name] = TensorType(shape, DType.INT8, quant)
+        self.types[name] = ArrayType(shape, DType.INT8, quant)
         self.nodes.append(Node(op, inputs, (name,), attrs, Origin("test", name)))
         return name
 
@@ -147,10 +147,10 @@ class Builder:
 def rows_of_a_transpose() -> Graph:
     """A copy of ``x``, which cannot fail, and rows of it, which an index outside makes fail."""
     types = {
-        "x": TensorType((2, 3), DType.INT16),
-        "i": TensorType((2,), DType.INT32),
-        "t": TensorType((3, 2), DType.INT16),
-        "y": TensorType((2, 2), DType.INT16),
+        "x": ArrayType((2, 3), DType.INT16),
+        "i": ArrayType((2,), DType.INT32),
+        "t": ArrayType((3, 2), DType.INT16),
+        "y": ArrayType((2, 2), DType.INT16),
     }
     nodes = (
         Node("transpose", ("x",), ("t",), TransposeAttrs((1, 0)), Origin("m", "turned")),

@@ -16,7 +16,7 @@ from microgen.base.files import FileTree
 from microgen.base.manifest import FORMAT, EstimateRecord, Manifest, ModelRecord, PlanRecord
 from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.kernels import headers
 from microgen.planner.program.kernel_code import KernelCode
 from microgen.planner.program.types import Port
@@ -30,7 +30,7 @@ PARAMS = "model/codegen/host/src/default_params.c"
 NBYTES = 24
 
 _FOLDER = Path(__file__).parents[1] / "data" / "minimal_model"
-_TYPE = TensorType((1, NBYTES), DType.INT8, None)
+_TYPE = ArrayType((1, NBYTES), DType.INT8, None)
 
 needs_build = needs("cmake", "ninja", "arm-none-eabi-gcc", "cc")
 needs_qemu = needs("qemu-system-arm")

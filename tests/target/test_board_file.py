@@ -159,7 +159,7 @@ def test_a_name_that_no_board_can_have(name: str, tmp_path: Path) -> None:
 
 
 def test_a_region() -> None:
-    assert new_board.region("512K@0x08000000") == new_board.Region("512K", 0x08000000)
+    assert new_board.region("512K@0x08000000") == new_board.NewRegion("512K", 0x08000000)
     for text in ("512K", "@1", "12Q@0", "512K@0x100000000", "1@-1", "1@1\n"):
         with pytest.raises(ValueError, match="is not a"):
             new_board.region(text)

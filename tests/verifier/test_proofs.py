@@ -12,7 +12,7 @@ import pytest
 from microgen import kernels
 from microgen.base.manifest import ConstantRecord
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
@@ -32,14 +32,14 @@ PROVEN = ("mg_affine_sum_s8", "mg_scaled_product_s8", "mg_pool_mean_s8")
 def _case(op: str, attrs: Attrs, scales: tuple[float, ...] = SCALES) -> c.Case:
     quants = [c.quant(s, z) for s, z in zip(scales, ZERO_POINTS, strict=True)]
     values = np.arange(6, dtype=np.int8)
-    operands = tuple(c.Tensor(TensorType((6,), DType.INT8, q), values) for q in quants[:2])
+    operands = tuple(c.Tensor(ArrayType((6,), DType.INT8, q), values) for q in quants[:2])
     return c.Case(op, op, attrs, operands, quants[2])
 
 
 def _averaged(op: str, attrs: Attrs) -> c.Case:
     quant = c.quant(SCALES[0], -5)
     values = np.arange(-9, 9, dtype=np.int8).reshape(1, 3, 3, 2)
-    data = c.Tensor(TensorType(values.shape, DType.INT8, quant), values)
+    data = c.Tensor(ArrayType(values.shape, DType.INT8, quant), values)
     output = quant if op == "nn.avg_pool2d" else c.quant(SCALES[1], -128)
     return c.Case(op, op, attrs, (data,), output)
 

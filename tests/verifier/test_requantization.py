@@ -14,11 +14,11 @@ from microgen.verifier.checks.requantization import differs
 N = 12
 
 
-def layer(seed: int, rounding: Rounding) -> linear.Channels:
+def layer(seed: int, rounding: Rounding) -> linear.OutputChannels:
     rng = np.random.default_rng(seed)
     scales = (2.0 ** rng.uniform(-10, -3, N)).astype(np.float32).astype(np.float64)
     least = -rng.integers(0, 6_000, N)
-    return linear.Channels(
+    return linear.OutputChannels(
         scales=tuple(scales.tolist()),
         least=tuple(least.tolist()),
         most=tuple((least + rng.integers(0, 6_000, N)).tolist()),
@@ -30,7 +30,7 @@ def layer(seed: int, rounding: Rounding) -> linear.Channels:
     )
 
 
-def brute_force(of: linear.Channels, found: np.ndarray) -> list[bool]:
+def brute_force(of: linear.OutputChannels, found: np.ndarray) -> list[bool]:
     """Channels with a reachable sum that is requantized to something else. ``found`` has what all
     sums from the least to the greatest are requantized to."""
     sums = all_sums(of)
@@ -39,12 +39,12 @@ def brute_force(of: linear.Channels, found: np.ndarray) -> list[bool]:
     return [bool(b) for b in wrong.any(axis=1)]
 
 
-def all_sums(of: linear.Channels) -> np.ndarray:
+def all_sums(of: linear.OutputChannels) -> np.ndarray:
     first, last = min(of.least), max(of.most)
     return np.broadcast_to(np.arange(first, last + 1), (N, last - first + 1))
 
 
-def raw(of: linear.Channels) -> np.ndarray:
+def raw(of: linear.OutputChannels) -> np.ndarray:
     """What a kernel has summed."""
     return np.asarray(all_sums(of) - np.array(of.folded)[:, None])
 

@@ -21,7 +21,7 @@ _KINDS: dict[type, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JsonPlace:
     """A value of a JSON file, and the path to it: ``modules.default.memory``."""
 
     value: Any
@@ -36,17 +36,17 @@ class Place:
         """Whether an object has this field."""
         return key in self._of(dict)
 
-    def field(self, key: str) -> Place:
+    def field(self, key: str) -> JsonPlace:
         """The field of an object. Raises ModelError if there is none."""
         if not self.has(key):
             self.refuse(f"has no field {key!r}")
         return self._inner(key, f".{key}")
 
-    def fields(self) -> Iterator[tuple[str, Place]]:
+    def fields(self) -> Iterator[tuple[str, JsonPlace]]:
         """Names and values of an object."""
         return ((key, self.field(key)) for key in self._of(dict))
 
-    def items(self) -> Iterator[Place]:
+    def items(self) -> Iterator[JsonPlace]:
         """The elements of a list."""
         return (self._inner(i, f"[{i}]") for i in range(len(self._of(list))))
 
@@ -70,15 +70,15 @@ class Place:
             self.refuse(f"is {_KINDS[type(self.value)]}, expected {_KINDS[kind]}")
         return self.value
 
-    def _inner(self, key: str | int, suffix: str) -> Place:
-        return Place(self.value[key], self.file, f"{self.path}{suffix}".lstrip("."))
+    def _inner(self, key: str | int, suffix: str) -> JsonPlace:
+        return JsonPlace(self.value[key], self.file, f"{self.path}{suffix}".lstrip("."))
 
 
-def parse(data: bytes | str, file: str) -> Place:
+def parse(data: bytes | str, file: str) -> JsonPlace:
     """The value of a JSON file. Raises ModelError if it is not JSON, or has a key twice."""
     try:
         value = json.loads(data, parse_constant=_no_constant, object_pairs_hook=_object)
-        return Place(value, file)
+        return JsonPlace(value, file)
     except RecursionError as error:
         raise ModelError("is nested too deeply", where=file) from error
     except ValueError as error:  # JSON's and UTF-8's errors

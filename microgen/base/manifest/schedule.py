@@ -76,7 +76,7 @@ class ScheduleRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class FrontOrigin:
     """What was explored: the SHA-256 of the model's file, the core, and as text the values of those
     options that can change what there is to choose, if they are not the defaults."""
 
@@ -99,5 +99,5 @@ class PointRecord:
 class FrontRecord:
     """The schedules that no other beats in RAM, cycles and flash at once, fastest first."""
 
-    origin: Origin
+    origin: FrontOrigin
     points: tuple[PointRecord, ...]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from microgen.base.errors import MicrogenError
 from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
-from microgen.compiler.codegens.found import Found, in_folder, installed
+from microgen.compiler.codegens.found import FoundCodegen, in_folder, installed
 
 OWN = "microgen"  # the origin of generators that ship with microgen
 # By name, like the packages of others: nothing in this room depends on them.
@@ -26,9 +26,9 @@ class Registry(Mapping[str, Codegen]):
     import fails, or if two generators have the same name; ``broken`` says why.
     """
 
-    def __init__(self, own: Mapping[str, Codegen], others: Sequence[Found]) -> None:
+    def __init__(self, own: Mapping[str, Codegen], others: Sequence[FoundCodegen]) -> None:
         self._own = own
-        self._others: dict[str, list[Found]] = {}
+        self._others: dict[str, list[FoundCodegen]] = {}
         for found in others:
             self._others.setdefault(found.name, []).append(found)
 
@@ -79,7 +79,7 @@ def _own() -> Mapping[str, Codegen]:
 
 
 @functools.cache
-def _installed() -> tuple[Found, ...]:
+def _installed() -> tuple[FoundCodegen, ...]:
     return tuple(installed())
 
 

@@ -16,7 +16,7 @@ from microgen.base.errors import MicrogenError, of_codegen
 from microgen.base.names import cnames
 from microgen.compiler.codegens.base import Primitive, Region, step
 from microgen.compiler.codegens.made_check import check
-from microgen.graph.ir.graph import Array, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph, Node, Origin
 from microgen.graph.ir.refusal import Refusal
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.kernels.base import KernelConstant
@@ -56,7 +56,7 @@ class Tensor:
     """A parameter or a result of an external function."""
 
     name: str
-    type: TensorType
+    type: ArrayType
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +223,9 @@ def _steps(
 
 
 def _parameters(
-    inputs: Sequence[TensorType],
+    inputs: Sequence[ArrayType],
     constants: Sequence[tuple[str, Array]],
-    outputs: Sequence[TensorType],
+    outputs: Sequence[ArrayType],
     scratch: int,
 ) -> tuple[Parameter, ...]:
     """The parameters of a C function, in the order that CFunction gives."""

@@ -28,7 +28,7 @@ _NAME = re.compile("[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCodegen:
     """A code generator that was found: its name, its origin, and ``load``, which returns it or
     raises MicrogenError."""
 
@@ -37,7 +37,7 @@ class Found:
     load: Callable[[], ExternalCodegen]
 
 
-def installed() -> Iterator[Found]:
+def installed() -> Iterator[FoundCodegen]:
     """The generators of packages, found by their entry points. A package whose entry points cannot
     be read gives one generator, whose ``load`` raises the error."""
     seen: set[str] = set()
@@ -50,16 +50,16 @@ def installed() -> Iterator[Found]:
             yield from _of_package(package, name)
 
 
-def _of_package(package: importlib.metadata.Distribution, name: str) -> Iterator[Found]:
+def _of_package(package: importlib.metadata.Distribution, name: str) -> Iterator[FoundCodegen]:
     origin = " ".join(filter(None, (name, _metadata(package, "Version"))))
     try:
         with of_codegen(origin, "reading its entry points"):
             points = package.entry_points.select(group=GROUP)
     except CodegenError as error:
-        yield Found(name, origin, _failing(error))
+        yield FoundCodegen(name, origin, _failing(error))
         return
     for point in points:
-        yield Found(point.name, origin, _entry_point(point, origin))
+        yield FoundCodegen(point.name, origin, _entry_point(point, origin))
 
 
 def _metadata(package: importlib.metadata.Distribution, field: str) -> str:
@@ -109,7 +109,7 @@ def _misnamed(what: str, where: str) -> MicrogenError:
     return MicrogenError(what, where=where, hint="give both the same name")
 
 
-def in_folder(folder: Path) -> tuple[Found, ...]:
+def in_folder(folder: Path) -> tuple[FoundCodegen, ...]:
     """The generators in the modules and packages of a folder whose sources mention ``CODEGEN``,
     which are imported at once. Raises MicrogenError if there are none, or if an import fails."""
     if not folder.is_dir():
@@ -137,7 +137,7 @@ def _as_package(folder: Path) -> str:
     return name
 
 
-def _of_module(name: str, folder: Path) -> Found | None:
+def _of_module(name: str, folder: Path) -> FoundCodegen | None:
     where = str(folder / name.rpartition(".")[2])
     with of_codegen(where, "importing it"):
         spec = importlib.util.find_spec(name)
@@ -148,4 +148,4 @@ def _of_module(name: str, folder: Path) -> Found | None:
     if not hasattr(module, ATTRIBUTE):
         return None
     codegen = _checked(getattr(module, ATTRIBUTE), where)
-    return Found(codegen.name, str(folder), lambda: codegen)
+    return FoundCodegen(codegen.name, str(folder), lambda: codegen)

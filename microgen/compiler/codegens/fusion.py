@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from microgen.base.names import cnames
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.base import LAYOUT_TRANSFORM, Primitive, Region
-from microgen.compiler.codegens.placement import Span
+from microgen.compiler.codegens.placement import BufferSpan
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels.base import KernelConstant
@@ -158,7 +158,7 @@ class _InnerBuffers:
 
     offsets: Mapping[str | int, int]
     nbytes: int
-    spans: tuple[Span, ...]
+    spans: tuple[BufferSpan, ...]
 
 
 def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) -> _InnerBuffers:
@@ -168,15 +168,15 @@ def _inner_buffers(primitives: Sequence[Primitive], results: tuple[str, ...]) ->
     return _InnerBuffers(offsets, nbytes, tuple(spans))
 
 
-def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[Span]:
+def _spans(primitives: Sequence[Primitive], results: tuple[str, ...]) -> list[BufferSpan]:
     last = {name: i for i, p in enumerate(primitives) for name in p.inputs}
     tensors = [
-        Span(name, nbytes, i, last.get(name, i))
+        BufferSpan(name, nbytes, i, last.get(name, i))
         for i, p in enumerate(primitives)
         for name, nbytes in zip(p.outputs, p.output_bytes, strict=True)
         if name not in results
     ]
-    own = [Span(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch]
+    own = [BufferSpan(i, p.scratch, i, i) for i, p in enumerate(primitives) if p.scratch]
     return [*tensors, *own]
 
 

@@ -13,7 +13,7 @@ ALIGNMENT = 16  # of every place: no element needs more
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class BufferSpan:
     """A buffer of ``nbytes`` that is live from step ``first`` to step ``last``, both included."""
 
     key: str | int
@@ -23,7 +23,7 @@ class Span:
 
 
 def placed(
-    spans: Iterable[Span], *, largest_first: bool = True
+    spans: Iterable[BufferSpan], *, largest_first: bool = True
 ) -> tuple[dict[str | int, int], int]:
     """Offsets by key, and the total bytes. Each buffer in turn, the largest first or in the given
     order, takes the lowest offset that is free while it is live."""
@@ -31,7 +31,7 @@ def placed(
     if largest_first:
         order.sort(key=lambda span: -span.nbytes)
     offsets: dict[str | int, int] = {}
-    done: list[tuple[int, int, Span]] = []  # beginning and end of each, in their order
+    done: list[tuple[int, int, BufferSpan]] = []  # beginning and end of each, in their order
     for span in order:
         at = _lowest(span, done)
         offsets[span.key] = at
@@ -39,7 +39,7 @@ def placed(
     return offsets, max((end for _, end, _ in done), default=0)
 
 
-def _lowest(span: Span, done: Iterable[tuple[int, int, Span]]) -> int:
+def _lowest(span: BufferSpan, done: Iterable[tuple[int, int, BufferSpan]]) -> int:
     """The lowest place for a span next to those that are live with it."""
     at = 0
     for begin, end, other in done:
@@ -51,7 +51,7 @@ def _lowest(span: Span, done: Iterable[tuple[int, int, Span]]) -> int:
 
 
 def overwriting(
-    spans: Iterable[Span],
+    spans: Iterable[BufferSpan],
     offsets: Mapping[str | int, int],
     place: tuple[int, int],
     after: int,

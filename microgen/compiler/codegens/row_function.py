@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.base import Primitive
-from microgen.compiler.codegens.placement import Span
-from microgen.graph.ir.graph import Graph, TensorType
+from microgen.compiler.codegens.placement import BufferSpan
+from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.rows import geometry, overlap
 from microgen.graph.rows.tiles import RowGroup
 from microgen.kernels.base import KernelConstant
@@ -17,8 +17,8 @@ from microgen.planner.program.feed import Feed
 from microgen.planner.program.rolling import (
     BufferedRows,
     Event,
+    KernelPart,
     LineBuffer,
-    Part,
     Rolling,
     RowCopy,
     Rows,
@@ -102,7 +102,7 @@ def _steps(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> It
 def _places(
     group: RowGroup,
     primitives: Sequence[Primitive],
-    spans: Sequence[Span],
+    spans: Sequence[BufferSpan],
     offsets: Mapping[str | int, int],
 ) -> Iterator[ScratchPlace]:
     """The memory map of the scratch, in the order of the addresses."""
@@ -126,13 +126,13 @@ def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
     return nbytes
 
 
-def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[Span]:
+def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan]:
     """The buffers, and each part's own scratch under its number. Rows that are read in the step in
     which they are made are live from then until they are read, others always, and so are sums."""
     last = len(group.nodes) - 1
     makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
     spans = [
-        Span(number, nbytes, 0 if group.is_summed and number == last else number, number)
+        BufferSpan(number, nbytes, 0 if group.is_summed and number == last else number, number)
         for number, nbytes in enumerate(own)
         if nbytes
     ]
@@ -142,11 +142,11 @@ def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[Span]:
         readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
         is_kept = buffer.rows > buffer.timing.rows
         first = 0 if is_kept else makers.get(name, 0)
-        spans.append(Span(name, nbytes, first, last if is_kept else max(readers)))
+        spans.append(BufferSpan(name, nbytes, first, last if is_kept else max(readers)))
     return spans
 
 
-def _row(kind: TensorType) -> TensorType:
+def _row(kind: ArrayType) -> ArrayType:
     return replace(kind, shape=(kind.shape[0], 1, *kind.shape[2:]))
 
 
@@ -159,7 +159,7 @@ class _Rolled:
     offsets: Mapping[str | int, int]
     parameters: dict[str, Parameter] = field(default_factory=dict)
     constants: list[KernelConstant] = field(default_factory=list)
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, KernelPart] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for number, name in enumerate(self.group.outside):
@@ -181,7 +181,7 @@ class _Rolled:
             else:
                 args.append(self._read(result, next(inputs), parameter))
         (kernel,) = one.body
-        self.parts[result] = Part(one.words, one.parameters, kernel, tuple(args))
+        self.parts[result] = KernelPart(one.words, one.parameters, kernel, tuple(args))
 
     def events(self) -> list[Event]:
         """What happens in each step, in order: a buffer that is copied comes first."""

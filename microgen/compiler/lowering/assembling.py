@@ -23,7 +23,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
+class AssembledRegions:
     """``places``: part -> its place. ``dropped``: the numbers of the regions that have nothing left
     to do. ``steps``: the steps of these, by the number of the region that computes the last part.
     """
@@ -33,7 +33,7 @@ class Assembled:
     steps: Mapping[int, tuple[Step, ...]] = field(default_factory=dict)
 
 
-def of(partition: Partition, primitives: Sequence[Primitive]) -> Assembled:
+def of(partition: Partition, primitives: Sequence[Primitive]) -> AssembledRegions:
     """The places of all parts of a partition that has its copies (``partition.copies``), and whose
     regions have these primitive functions."""
     dropped = [i for i, region in enumerate(partition.regions) if region.is_assembled]
@@ -45,7 +45,7 @@ def of(partition: Partition, primitives: Sequence[Primitive]) -> Assembled:
         outer = places.get(result, Placed(result, 0))
         for part, offset in parts[i]:
             places[part] = Placed(outer.result, outer.offset + offset)
-    return Assembled(places, frozenset(dropped), _steps(partition, primitives, parts))
+    return AssembledRegions(places, frozenset(dropped), _steps(partition, primitives, parts))
 
 
 def _parts(node: Node, graph: Graph, bytes_of: Mapping[str, str]) -> Iterator[tuple[str, int]]:

@@ -15,7 +15,7 @@ from microgen.base.names import cnames
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.partition import Partition
 from microgen.planner.program.external import ExternalModule
-from microgen.planner.program.rolling import Event, Part, Rolling
+from microgen.planner.program.rolling import Event, KernelPart, Rolling
 from microgen.planner.program.types import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
@@ -95,7 +95,7 @@ class LoweringCache:
         return replace(rolling, events=tuple(map(self._with_name, rolling.events)))
 
     def _with_name(self, event: Event) -> Event:
-        if not isinstance(event.rows, Part):
+        if not isinstance(event.rows, KernelPart):
             return event
         key = (event.rows.parameters, event.rows.kernel)
         if key not in self.parts:

@@ -17,11 +17,11 @@ from microgen.base.names import aliases, cnames
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.lowering import assembling, devices, functions, updates
-from microgen.compiler.lowering.assembling import Assembled
+from microgen.compiler.lowering.assembling import AssembledRegions
 from microgen.compiler.lowering.functions import Lowered, LoweredRegions
 from microgen.compiler.lowering.updates import Updates
 from microgen.compiler.partition import Partition, copies
-from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 from microgen.kernels.base import KernelConstant
 from microgen.kernels.requantization import transforms
 from microgen.planner.program.element_types import ctype
@@ -30,13 +30,13 @@ from microgen.planner.program.steps import Step
 from microgen.planner.program.types import (
     Argument,
     Buffer,
-    Call,
-    Constant,
     Device,
+    FirmwareConstant,
     InPlace,
     Port,
     Program,
     Role,
+    RunnerCall,
     Storage,
     Transform,
 )
@@ -146,12 +146,12 @@ class _Lowering:
     regions: tuple[Region, ...]
     devices: tuple[Device, ...]
     updates: Updates
-    assembled: Assembled
+    assembled: AssembledRegions
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    calls: list[Call] = field(default_factory=list)
+    calls: list[RunnerCall] = field(default_factory=list)
     buffers: dict[str, Buffer] = field(default_factory=dict)
-    constants: dict[Transform, Constant] = field(default_factory=dict)
+    constants: dict[Transform, FirmwareConstant] = field(default_factory=dict)
     arrays: dict[str, Array] = field(default_factory=dict)  # of the constants, by name
     parameters: dict[str, Array] = field(default_factory=dict)
     parameter_names: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -215,7 +215,7 @@ class _Lowering:
         arguments += [self._result(name) for name in primitive.outputs]
         context = [Argument(Storage.DEVICE, device.name)] if device else []
         self.calls.append(
-            Call(
+            RunnerCall(
                 index=len(self.calls),
                 function=lowered.function.name,
                 args=(*arguments, *context),
@@ -303,13 +303,15 @@ class _Lowering:
             self.arrays[made.name] = made.array
         return Argument(Storage.CONSTANT, self.constants[transform].name)
 
-    def _new_constant(self, constant: KernelConstant, transform: Transform, layer: str) -> Constant:
+    def _new_constant(
+        self, constant: KernelConstant, transform: Transform, layer: str
+    ) -> FirmwareConstant:
         source, *_ = transform.sources
         plain = source if transform.kind == "identity" else f"{source}_{constant.name}"
         name = cnames.unique(plain, self.arrays)
         sources = [self.parameters[name] for name in transform.sources]
         array = transforms.kept(transform.kind, sources, transform.arguments)
-        return Constant(name, constant.ctype, array, transform, layer, constant.name)
+        return FirmwareConstant(name, constant.ctype, array, transform, layer, constant.name)
 
     def _parameters(self, constant: KernelConstant) -> tuple[str, ...]:
         """The names, ``p<n>``, of the model's arrays from which a constant is computed."""
@@ -324,12 +326,12 @@ class _Lowering:
         """The model's name of a tensor. If a pass made a copy, it is that of the output port."""
         return self.ports[tensor].tensor if tensor in self.ports else tensor
 
-    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[TensorType, ...]:
+    def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[ArrayType, ...]:
         """The types of a call's arguments: inputs, constants, outputs."""
         constants = [self.arrays[a.name] for a in arguments if a.storage is Storage.CONSTANT]
         return (
             *(self.graph.types[name] for name in primitive.inputs),
-            *(TensorType(array.shape, DType(array.dtype.name)) for array in constants),
+            *(ArrayType(array.shape, DType(array.dtype.name)) for array in constants),
             *(self.graph.types[name] for name in primitive.outputs),
         )
 

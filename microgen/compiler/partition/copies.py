@@ -11,7 +11,7 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.partition.assign import Partition
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.ops.moves.views import CopyAttrs
 
 
@@ -39,7 +39,7 @@ def with_copies(partition: Partition) -> Partition:
     return replace(partition, graph=graph, regions=tuple(regions))
 
 
-def _nodes(graph: Graph, found: Assembly, types: dict[str, TensorType]) -> list[Node]:
+def _nodes(graph: Graph, found: Assembly, types: dict[str, ArrayType]) -> list[Node]:
     """The copies that a concatenation needs, and the concatenation."""
     copies, inputs = list[Node](), list[str]()
     for number, part in enumerate(found.parts):

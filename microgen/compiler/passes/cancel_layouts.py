@@ -22,7 +22,7 @@ from microgen.compiler.passes.any_layout import (
     permuted,
 )
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Attrs, Graph, Layout, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node, TensorLayout
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
@@ -64,8 +64,8 @@ class _Rewriting:
     """The graph as it is rewritten, node by node, in order."""
 
     graph: Graph
-    types: dict[str, TensorType] = field(default_factory=dict)
-    laid_out: dict[str, Layout] = field(default_factory=dict)
+    types: dict[str, ArrayType] = field(default_factory=dict)
+    laid_out: dict[str, TensorLayout] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     pending: dict[str, _Pending] = field(default_factory=dict)
     known: dict[tuple[object, ...], str] = field(default_factory=dict)  # tensors moved already
@@ -239,7 +239,7 @@ class _Rewriting:
             dataclasses.replace(node, op=op, attrs=attrs, inputs=(source,), outputs=(output,))
         )
 
-    def _new(self, wanted: str, like: TensorType, shape: Sequence[int]) -> str:
+    def _new(self, wanted: str, like: ArrayType, shape: Sequence[int]) -> str:
         name = layouts.fresh(self.graph, wanted, more=self.types)
         self.types[name] = dataclasses.replace(like, shape=tuple(shape))
         return name
@@ -256,7 +256,7 @@ def _sought(graph: Graph) -> set[str]:
     return found
 
 
-def _attrs(change: _Pending, source: TensorType) -> Attrs:
+def _attrs(change: _Pending, source: ArrayType) -> Attrs:
     """The attributes of a reshape if no element moves, and of a transpose if it was one."""
     if is_view(source.shape, change.axes):
         return ReshapeAttrs(permuted(source.shape, change.axes))

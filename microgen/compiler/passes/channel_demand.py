@@ -11,7 +11,7 @@ import numpy as np
 from microgen.compiler.passes import channel_sums
 from microgen.compiler.passes.channel_links import Link, depthwise, links, width
 from microgen.compiler.passes.channel_ranges import Range, Ranges
-from microgen.compiler.passes.channel_sums import Sums
+from microgen.compiler.passes.channel_sums import ChannelSums
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 
 _STEP = 4  # kernels compute four channels at a time, and the rest one by one
@@ -19,7 +19,7 @@ _STEP = 4  # kernels compute four channels at a time, and the rest one by one
 Masks = Mapping[str, Array]  # by tensor: which channels are kept, bool [channels]
 
 
-def kept(graph: Graph, sums: Mapping[str, Sums], ranges: Ranges) -> Masks:
+def kept(graph: Graph, sums: Mapping[str, ChannelSums], ranges: Ranges) -> Masks:
     """The channels that are kept: those that the network's results need, and those without which a
     node that is kept could not be computed. All are False for a tensor that nothing needs.
 
@@ -42,7 +42,7 @@ class _Demand:
     """The channels found so far. Channels are only added, so this ends."""
 
     graph: Graph
-    sums: Mapping[str, Sums]
+    sums: Mapping[str, ChannelSums]
     ranges: Ranges
     masks: dict[str, Array] = field(init=False)
     _readers: dict[str, list[Node]] = field(init=False)
@@ -147,7 +147,7 @@ class _Demand:
             made[has_source] = self.masks[name][sources]
             self._add(output, made)
 
-    def _read(self, layer: Sums) -> None:
+    def _read(self, layer: ChannelSums) -> None:
         """Keep the channels that the outputs of a layer of sums read and that cannot be folded."""
         name, output = layer.node.inputs[0], layer.node.outputs[0]
         mask = self.masks[output]
@@ -159,11 +159,11 @@ class _Demand:
         self._add(name, wanted)
 
 
-def _is_depthwise(layer: Sums) -> bool:
+def _is_depthwise(layer: ChannelSums) -> bool:
     return layer.inner is None
 
 
-def _foldable(layer: Sums, data: Range) -> Array:
+def _foldable(layer: ChannelSums, data: Range) -> Array:
     """Which features of a layer are constants that its bias can include: bool [features].
 
     Any layer can if the constant means 0. Otherwise no window may be padded, because a padded place

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
 from microgen.graph.ops.by_element import BY_ELEMENT
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
@@ -31,7 +31,7 @@ class Link:
     is_tied: bool = True
 
 
-def width(kind: TensorType) -> int:
+def width(kind: ArrayType) -> int:
     """The number of channels of a tensor; 1 if it has no axis."""
     return kind.shape[-1] if kind.shape else 1
 
@@ -45,7 +45,7 @@ def links(node: Node, graph: Graph) -> tuple[Link, ...]:
     return rule(node, graph)
 
 
-def _is_plain(kind: TensorType) -> bool:
+def _is_plain(kind: ArrayType) -> bool:
     """Whether the tensor has values, and one quantization for all of them."""
     return kind.size > 0 and (kind.quant is None or kind.quant.is_per_tensor)
 

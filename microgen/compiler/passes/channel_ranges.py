@@ -14,9 +14,9 @@ import numpy as np
 
 from microgen.compiler.passes import channel_sums
 from microgen.compiler.passes.channel_links import Link, links, width
-from microgen.compiler.passes.channel_sums import Sums
+from microgen.compiler.passes.channel_sums import ChannelSums
 from microgen.graph.arithmetic.int8 import clamp
-from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, Shape
 from microgen.graph.ops.by_element import BY_ELEMENT
@@ -53,7 +53,7 @@ class Range:
 Ranges = Mapping[str, Range]
 
 
-def ranges(graph: Graph, sums: Mapping[str, Sums]) -> Ranges:
+def ranges(graph: Graph, sums: Mapping[str, ChannelSums]) -> Ranges:
     """The range of each tensor of integers of at most 32 bits. ``sums`` are the graph's layers of
     sums by their outputs."""
     found: dict[str, Range] = {}
@@ -75,7 +75,7 @@ def _add(found: dict[str, Range], name: str, graph: Graph, own: Range | None) ->
         found[name] = _every(kind) if own is None else own
 
 
-def _every(kind: TensorType) -> Range:
+def _every(kind: ArrayType) -> Range:
     """Every value of the dtype."""
     limits = np.iinfo(kind.dtype.numpy)
     shape = width(kind)
@@ -89,7 +89,7 @@ def _of_array(array: Array) -> Range | None:
     return Range(rows.min(axis=0), rows.max(axis=0))
 
 
-def _of_sums(sums: Sums, found: Ranges) -> Range:
+def _of_sums(sums: ChannelSums, found: Ranges) -> Range:
     """The range of a layer of sums: all values, except where its sums prove fewer."""
     data = found[sums.node.inputs[0]]
     low, high = channel_sums.bounds(sums, data.low, data.high)
@@ -123,9 +123,7 @@ def _moved(node: Node, own: Sequence[Link], found: Ranges) -> Range:
     return Range(np.min(low, axis=0), np.max(high, axis=0))
 
 
-def _pooled(
-    attrs: AvgPool2DAttrs | MaxPool2DAttrs, data: Range, output: TensorType
-) -> Range | None:
+def _pooled(attrs: AvgPool2DAttrs | MaxPool2DAttrs, data: Range, output: ArrayType) -> Range | None:
     """The range of a pool, whose padding does not count: greatest values and rounded means are
     between the least and the greatest value. Sums of int32 may overflow. Means that are scaled in
     float32 may have another quantization, so nothing is known of them."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.compiler.passes.channel_links import width
 from microgen.graph.arithmetic.int8 import scales_of_sums
-from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, Shape
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -26,7 +26,7 @@ SumsAttrs = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class ChannelSums:
     """A layer of sums: its node, types and attributes.
 
     ``axis`` is that of the weight's output channels, ``inner`` that of its input channels, or None
@@ -37,9 +37,9 @@ class Sums:
 
     node: Node
     attrs: SumsAttrs
-    data: TensorType
-    weight: TensorType
-    output: TensorType
+    data: ArrayType
+    weight: ArrayType
+    output: ArrayType
     axis: int
     inner: int | None
     source: Array
@@ -71,7 +71,7 @@ class Sums:
         return rows.reshape(len(rows), -1, features)
 
 
-def sums_of(node: Node, graph: Graph) -> Sums | None:
+def sums_of(node: Node, graph: Graph) -> ChannelSums | None:
     """The node as a layer of sums, or None if it is another one, or its channels must be kept."""
     attrs = node.attrs
     if not isinstance(attrs, SumsAttrs) or any(node.place):
@@ -90,13 +90,13 @@ def sums_of(node: Node, graph: Graph) -> Sums | None:
     bias = np.zeros(weight.shape[axis], np.int64)
     for name in node.inputs[2:]:
         bias = graph.constants[name].astype(np.int64)
-    return Sums(
+    return ChannelSums(
         *(node, attrs, data, weight, output, axis, inner),
         *(source, values, bias),
     )
 
 
-def _source(attrs: SumsAttrs, data: TensorType, weight: TensorType) -> Array | None:
+def _source(attrs: SumsAttrs, data: ArrayType, weight: ArrayType) -> Array | None:
     if isinstance(attrs, DepthwiseConv2DAttrs):
         return np.arange(weight.shape[3]) // attrs.depth_multiplier
     features = weight.shape[-1]
@@ -105,7 +105,7 @@ def _source(attrs: SumsAttrs, data: TensorType, weight: TensorType) -> Array | N
     return None if features % width(data) else np.arange(features) % width(data)
 
 
-def bounds(sums: Sums, low: Array, high: Array) -> tuple[Array, Array]:
+def bounds(sums: ChannelSums, low: Array, high: Array) -> tuple[Array, Array]:
     """The least and the greatest sum of each output, with the bias: int64 [outputs]. ``low`` and
     ``high`` are those of the stored values of each channel of the input."""
     low, high = (ends[sums.source] - sums.data.zero for ends in (low, high))
@@ -120,7 +120,7 @@ def bounds(sums: Sums, low: Array, high: Array) -> tuple[Array, Array]:
     return least + sums.bias, most + sums.bias
 
 
-def scaled(sums: Sums, found: Array) -> Array:
+def scaled(sums: ChannelSums, found: Array) -> Array:
     """The stored outputs of sums that fit int32, int64 [outputs].
 
     The layer's own reference computes them from one pixel that means 0, with a window of one place
@@ -133,7 +133,7 @@ def scaled(sums: Sums, found: Array) -> Array:
         if sums.inner is None:
             shapes = ((1, width(sums.data)), (1, count), (count,), (1, count))
         shapes = tuple((*s[:-1], 1, 1, s[-1]) if s != (count,) else s for s in shapes)
-    bias = TensorType((), DType.INT64)
+    bias = ArrayType((), DType.INT64)
     kinds = tuple(
         dataclasses.replace(kind, shape=shape)
         for kind, shape in zip((sums.data, sums.weight, bias, sums.output), shapes, strict=True)
@@ -144,7 +144,7 @@ def scaled(sums: Sums, found: Array) -> Array:
     return result.reshape(-1).astype(np.int64)
 
 
-def is_monotonic(sums: Sums, low: Array, high: Array) -> Array:
+def is_monotonic(sums: ChannelSums, low: Array, high: Array) -> Array:
     """For which outputs greater sums never give smaller results: bool [outputs].
 
     Roundings are monotonic, and so are clamps. Overflows of 32 bits are not, so they are ruled out,

@@ -11,18 +11,18 @@ import numpy as np
 from microgen.compiler.passes.channel_demand import Masks, kept
 from microgen.compiler.passes.channel_links import width
 from microgen.compiler.passes.channel_ranges import Ranges, ranges
-from microgen.compiler.passes.channel_sums import Sums, sums_of
+from microgen.compiler.passes.channel_sums import ChannelSums, sums_of
 from microgen.compiler.passes.dead_code import dead_code
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import (
     Array,
+    ArrayType,
     Attrs,
-    Channels,
     DType,
     Graph,
+    KeptChannels,
     Node,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
@@ -53,7 +53,9 @@ def dead_channels(graph: Graph) -> Graph:
 class _Removal:
     """A graph, and what has been found about it, that becomes the graph without dead channels."""
 
-    def __init__(self, graph: Graph, sums: Mapping[str, Sums], known: Ranges, masks: Masks) -> None:
+    def __init__(
+        self, graph: Graph, sums: Mapping[str, ChannelSums], known: Ranges, masks: Masks
+    ) -> None:
         self._graph, self._sums, self._ranges, self._masks = graph, sums, known, masks
         self._types, self._constants = dict(graph.types), dict(graph.constants)
         self._sliced: dict[str, str] = {}  # constant -> what is left of it
@@ -70,7 +72,7 @@ class _Removal:
                     name, self._graph.constants[name], {-1: mask}, "kept"
                 )
                 continue
-            every = Channels(len(mask), tuple(range(len(mask))))
+            every = KeptChannels(len(mask), tuple(range(len(mask))))
             channels[name] = channels.get(name, every).without(mask)
             self._types[name] = _sliced(self._types[name], -1, mask)
         nodes = tuple(self._node(n) for n in self._graph.nodes if self._is_needed(n))
@@ -96,7 +98,7 @@ class _Removal:
         inputs = tuple(self._sliced.get(name, name) for name in node.inputs)
         return dataclasses.replace(node, attrs=attrs, inputs=inputs)
 
-    def _layer(self, layer: Sums) -> Node:
+    def _layer(self, layer: ChannelSums) -> Node:
         """A layer of sums with the weights of the channels that are left."""
         data, weight, *bias = layer.node.inputs
         outputs = self._masks[layer.node.outputs[0]]
@@ -113,7 +115,7 @@ class _Removal:
             inputs.append(self._new_bias(added, layer))
         return dataclasses.replace(layer.node, inputs=tuple(inputs))
 
-    def _folded(self, layer: Sums, features: Array | None) -> Array:
+    def _folded(self, layer: ChannelSums, features: Array | None) -> Array:
         """What the removed features add to the sum of each output, int64 [outputs]. A feature that
         is not constant is removed if all of its weights are 0, so its value does not matter."""
         if features is None:
@@ -123,22 +125,24 @@ class _Removal:
         added: Array = (positive + negative)[:, ~features] @ low[~features]
         return added
 
-    def _bias(self, name: str, added: Array, layer: Sums) -> str:
+    def _bias(self, name: str, added: Array, layer: ChannelSums) -> str:
         array, outputs = self._graph.constants[name], self._masks[layer.node.outputs[0]]
         whole = array + np.where(outputs, added, 0).astype(array.dtype)
         return self._constant(name, whole, layer, {0: outputs})
 
-    def _new_bias(self, added: Array, layer: Sums) -> str:
+    def _new_bias(self, added: Array, layer: ChannelSums) -> str:
         """A bias for a layer that has none."""
         array = added[self._masks[layer.node.outputs[0]]].astype(DType.INT32.numpy)
         name = self._unused(f"{layer.node.outputs[0]}#bias")
         self._types[name], self._constants[name] = (
-            TensorType(array.shape, DType.INT32),
+            ArrayType(array.shape, DType.INT32),
             frozen(array),
         )
         return name
 
-    def _constant(self, name: str, array: Array, layer: Sums, taken: Mapping[int, Array]) -> str:
+    def _constant(
+        self, name: str, array: Array, layer: ChannelSums, taken: Mapping[int, Array]
+    ) -> str:
         """The name of an array of a layer without what is not taken: the constant's, unless the
         array is another one now."""
         is_whole = all(mask.all() for mask in taken.values())
@@ -162,7 +166,7 @@ class _Removal:
         return layouts.fresh(self._graph, name, more=self._types)
 
 
-def _sliced(kind: TensorType, axis: int, mask: Array) -> TensorType:
+def _sliced(kind: ArrayType, axis: int, mask: Array) -> ArrayType:
     """The type with those indices of an axis."""
     axis %= len(kind.shape)
     shape = (*kind.shape[:axis], int(mask.sum()), *kind.shape[axis + 1 :])

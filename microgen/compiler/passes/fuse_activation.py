@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from microgen.graph.arithmetic.terms import OPEN, Activation
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Attrs, Graph, Layout, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node, TensorLayout
 from microgen.graph.ops.unary.activations import ClipAttrs
 
 _VIEW = "reshape"
@@ -67,8 +67,8 @@ class _Fusing:
     graph: Graph
     changed: dict[str, Node] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
-    types: dict[str, TensorType] = field(default_factory=dict)
-    laid_out: dict[str, Layout] = field(default_factory=dict)
+    types: dict[str, ArrayType] = field(default_factory=dict)
+    laid_out: dict[str, TensorLayout] = field(default_factory=dict)
 
     def fuse(self, chain: list[Node], clip: Node) -> None:
         """Give the clip's activation to the producer, which is the last node of the chain, and its

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.terms import OPEN, Activation
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, frozen
 from microgen.graph.ops import floats
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -74,7 +74,7 @@ def _merged(
     graph: Graph,
     chain: Sequence[Node],
     constants: dict[str, Array],
-    types: dict[str, TensorType],
+    types: dict[str, ArrayType],
 ) -> list[Node]:
     """The nodes that take the place of a chain: it, if they are not fewer, if a number would not be
     finite, or if the chain adds numbers that are so much larger than what they make that it depends
@@ -97,7 +97,7 @@ def _nodes(
     steps: Sequence[tuple[str, Array]],
     chain: Sequence[Node],
     constants: dict[str, Array],
-    types: dict[str, TensorType],
+    types: dict[str, ArrayType],
 ) -> Iterator[Node]:
     """A node for each step. The last one has the result of the chain, and its activation."""
     last = chain[-1]
@@ -109,7 +109,7 @@ def _nodes(
         types[output] = types[last.outputs[0]]
         what = "factor" if op == "multiply" else "offset"
         other = layouts.fresh(graph, f"{last.outputs[0]}#{what}", more=types)
-        constants[other], types[other] = frozen(value), TensorType(value.shape, DType.FLOAT32)
+        constants[other], types[other] = frozen(value), ArrayType(value.shape, DType.FLOAT32)
         activation = last.attrs.activation if is_last else Activation.UNLIMITED  # type: ignore[attr-defined]
         yield dataclasses.replace(
             last, op=op, attrs=_attrs(op, activation), inputs=(data, other), outputs=(output,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.compiler.passes.views import roots
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node, Origin
 from microgen.graph.ops.moves.views import CopyAttrs
 
 
@@ -31,9 +31,7 @@ def own_updates(graph: Graph) -> Graph:
     return graph.replace(nodes=(*graph.nodes, *others, *last), types=types, updates=updates)
 
 
-def _copy(
-    graph: Graph, variable: str, source: str, what: str, types: dict[str, TensorType]
-) -> Node:
+def _copy(graph: Graph, variable: str, source: str, what: str, types: dict[str, ArrayType]) -> Node:
     name = layouts.fresh(graph, f"{variable}#{what}", more=types)
     types[name] = types[source]
     return Node("copy", (source,), (name,), CopyAttrs(), Origin(graph.name, variable))

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.terms import OPEN, Activation
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, DType, Graph, Layout, Node, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, TensorLayout, frozen
 from microgen.graph.ops import floats
 
 _CHANNELS = {  # layers -> the axis of the output's channels, its last one, in the weight
@@ -62,8 +62,8 @@ class _Rewriting:
     changed: dict[str, Node] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
     constants: dict[str, Array] = field(default_factory=dict)
-    types: dict[str, TensorType] = field(default_factory=dict)
-    laid_out: dict[str, Layout] = field(default_factory=dict)
+    types: dict[str, ArrayType] = field(default_factory=dict)
+    laid_out: dict[str, TensorLayout] = field(default_factory=dict)
 
     def rewritten(self) -> Graph:
         readers = _only_readers(self.graph)
@@ -129,7 +129,7 @@ class _Rewriting:
         """A new constant; other layers may read the one in whose place it is."""
         name = self._fresh(wanted)
         self.constants[name] = frozen(value)
-        self.types[name] = TensorType(value.shape, DType.FLOAT32)
+        self.types[name] = ArrayType(value.shape, DType.FLOAT32)
         return name
 
     def _fresh(self, wanted: str, shape: tuple[int, ...] = ()) -> str:

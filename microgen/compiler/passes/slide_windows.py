@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
 
@@ -120,14 +120,14 @@ def _replaced(graph: Graph, found: dict[str, _Window]) -> Graph:
     )
 
 
-def _name(graph: Graph, variable: str, kind: TensorType, types: Mapping[str, TensorType]) -> str:
+def _name(graph: Graph, variable: str, kind: ArrayType, types: Mapping[str, ArrayType]) -> str:
     """The window's name: the variable's if it has the same rows."""
     if types[variable] == kind:
         return variable
     return layouts.fresh(graph, f"{variable}#window", more=types)
 
 
-def _extended(values: Array, kind: TensorType, axis: int) -> Array:
+def _extended(values: Array, kind: ArrayType, axis: int) -> Array:
     """Initial values of the whole window. Its first rows are dropped before anything reads them."""
     missing = list(kind.shape)
     missing[axis] -= values.shape[axis]

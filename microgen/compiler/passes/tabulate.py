@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.tables.tables import LOOKUP_ENTRIES, LookupAttrs
@@ -17,7 +17,7 @@ def tabulate(graph: Graph) -> Graph:
     Output and origin are kept, and the attributes have the op's name. Equal tables are shared.
     """
     types, constants = dict(graph.types), dict(graph.constants)
-    tables: dict[tuple[TensorType, bytes], str] = {}
+    tables: dict[tuple[ArrayType, bytes], str] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
         if graph.types[node.inputs[0]].dtype not in registry()[node.op].tables:
@@ -33,10 +33,10 @@ def tabulate(graph: Graph) -> Graph:
     return graph.replace(nodes=tuple(nodes), types=types, constants=constants)
 
 
-def _table(node: Node, graph: Graph) -> tuple[TensorType, Array]:
+def _table(node: Node, graph: Graph) -> tuple[ArrayType, Array]:
     """The node's table and its type, which has the output's quantization."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
-    entries = TensorType((LOOKUP_ENTRIES[data.dtype],), data.dtype)
+    entries = ArrayType((LOOKUP_ENTRIES[data.dtype],), data.dtype)
     budget.spend(elementwise(node.attrs, [entries], [entries]), str(node.origin))
     values = registry()[node.op].tables[data.dtype](node.attrs, data, output)
     return dataclasses.replace(output, shape=values.shape), values

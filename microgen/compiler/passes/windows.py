@@ -21,7 +21,7 @@ WindowAttrs = ConvolutionAttrs | Conv2DTransposeAttrs | AvgPool2DAttrs | MaxPool
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class NodeWindow:
     """A node's window: the node's attributes, the height and width of the data that the window
     slides over, the window's own height and width, and its dilation."""
 
@@ -37,14 +37,14 @@ class Window:
         return isinstance(self.attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
 
 
-def window_of(node: Node, graph: Graph) -> Window | None:
+def window_of(node: Node, graph: Graph) -> NodeWindow | None:
     """The node's window, or None if it has none."""
     attrs = node.attrs
     shapes = [t.shape for t in graph.type_of(node.inputs)]
     if isinstance(attrs, ConvolutionAttrs):
-        return Window(attrs, spatial(shapes[0]), spatial(shapes[1]), attrs.dilation)
+        return NodeWindow(attrs, spatial(shapes[0]), spatial(shapes[1]), attrs.dilation)
     if isinstance(attrs, Conv2DTransposeAttrs):  # of the convolution that goes the other way
-        return Window(attrs, attrs.size, spatial(shapes[1]))
+        return NodeWindow(attrs, attrs.size, spatial(shapes[1]))
     if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
-        return Window(attrs, spatial(shapes[0]), attrs.pool_size)
+        return NodeWindow(attrs, spatial(shapes[0]), attrs.pool_size)
     return None

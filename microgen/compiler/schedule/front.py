@@ -10,7 +10,7 @@ from pathlib import Path
 
 from microgen.base.errors import ProjectError
 from microgen.base.files import FileTree
-from microgen.base.manifest.schedule import FROM_FILE, Origin
+from microgen.base.manifest.schedule import FROM_FILE, FrontOrigin
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import feeding, stacks
@@ -70,7 +70,7 @@ class Front:
     found: tuple[FrontPoint, ...]
     considered: int
     bound: int | None = None
-    origin: Origin | None = None
+    origin: FrontOrigin | None = None
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from microgen.base.errors import MicrogenError, ModelError, ProjectError, Unsupp
 from microgen.base.files import content, write_whole
 from microgen.base.formats import checked_json
 from microgen.base.formats.structuring import structure
-from microgen.base.manifest.schedule import FrontRecord, Origin, PointRecord, ScheduleRecord
+from microgen.base.manifest.schedule import FrontOrigin, FrontRecord, PointRecord, ScheduleRecord
 from microgen.compiler.schedule import file
 from microgen.compiler.schedule.front import Front
 
@@ -41,7 +41,7 @@ def write(front: Front, path: Path) -> None:
         ) from error
 
 
-def load(given: str, origin: Origin) -> ScheduleRecord:
+def load(given: str, origin: FrontOrigin) -> ScheduleRecord:
     """The schedule that ``--schedule`` names: a file, or a front and the number of one of its
     schedules. A file whose own name has the mark comes first.
 
@@ -106,7 +106,7 @@ def _front(path: Path) -> FrontRecord:
         ) from error
 
 
-def _check(found: Origin, wanted: Origin, name: str) -> None:
+def _check(found: FrontOrigin, wanted: FrontOrigin, name: str) -> None:
     """Raise UnsupportedError unless the front was explored for the same model, core and options."""
     if found.model != wanted.model:
         raise UnsupportedError("is the front of another model", where=name, hint=_EXPLORE)

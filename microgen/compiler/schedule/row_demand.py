@@ -14,7 +14,7 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent
@@ -176,5 +176,5 @@ class Demand:
         return dataclasses.replace(node, attrs=attrs), graph
 
 
-def _with_rows(kind: TensorType, rows: int) -> TensorType:
+def _with_rows(kind: ArrayType, rows: int) -> ArrayType:
     return dataclasses.replace(kind, shape=(kind.shape[0], rows, *kind.shape[2:]))

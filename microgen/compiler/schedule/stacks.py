@@ -8,7 +8,7 @@ from typing import TypeAlias
 from microgen.compiler.schedule.options import Option
 from microgen.compiler.schedule.row_options import LineBuffered
 from microgen.kernels import stack
-from microgen.kernels.stack import Column
+from microgen.kernels.stack import MeasuredColumn
 
 # Of an option: the bytes of the stack of its operator's call, and those of the call's arguments.
 StackOf: TypeAlias = Callable[[Option], tuple[int, int]]
@@ -19,7 +19,7 @@ def unknown(_option: Option) -> tuple[int, int]:
     return 0, 0
 
 
-def known(column: Column) -> StackOf:
+def known(column: MeasuredColumn) -> StackOf:
     """The stack of options on the column's core, compiled by its toolchain."""
     found: dict[int, tuple[Option, tuple[int, int]]] = {}
 
@@ -40,7 +40,7 @@ def most(stacks: Iterable[tuple[int, int]]) -> int:
     return nbytes + passed
 
 
-def _stack(option: Option, column: Column) -> tuple[int, int]:
+def _stack(option: Option, column: MeasuredColumn) -> tuple[int, int]:
     if isinstance(option, LineBuffered):
         parts = [_stack(part, column) for part in option.parts]
         entry = column.rolled + max(passed for _, passed in parts)

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.dense.batch_matmul import MAX_RANK, BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -33,23 +33,23 @@ _BINARY: dict[str, Callable[[Activation], Attrs]] = {
 }
 
 
-def binary(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor | float) -> Tensor:
+def binary(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
     """add, divide, multiply or subtract; a number becomes a constant of the left dtype."""
     is_float = lhs.dtype is DType.FLOAT32
     attrs = _BINARY[op](Activation.UNLIMITED if is_float else Activation.NONE)
     return node.emit(op, attrs, (lhs, as_tensor(node, rhs, lhs.dtype)))
 
 
-def as_tensor(node: OnnxNode, value: Tensor | float, dtype: DType) -> Tensor:
+def as_tensor(node: OnnxNode, value: BuiltTensor | float, dtype: DType) -> BuiltTensor:
     """The tensor, or a number as a constant without axes."""
-    if isinstance(value, Tensor):
+    if isinstance(value, BuiltTensor):
         return value
     return node.constant(np.asarray(value, dtype.numpy), "number")
 
 
 def part(
-    node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, stride: int = 1
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, axis: int, begin: int, count: int, stride: int = 1
+) -> BuiltTensor:
     """``count`` elements along an axis, from ``begin`` by steps of ``stride``."""
     rank = len(data.shape)
     if (begin, count, stride) == (0, data.shape[axis], 1):
@@ -60,7 +60,7 @@ def part(
     return node.emit("strided_slice", attrs, (data,))
 
 
-def flipped(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
+def flipped(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
     """The data with some axes in the opposite order."""
     shape = data.shape
     begin = tuple(n - 1 if a in axes else 0 for a, n in enumerate(shape))
@@ -71,8 +71,8 @@ def flipped(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def padded(
-    node: OnnxNode, data: Tensor, pads: Sequence[tuple[int, int]], value: float = 0.0
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, pads: Sequence[tuple[int, int]], value: float = 0.0
+) -> BuiltTensor:
     """The data with cells before and after each axis; negative numbers remove cells."""
     removed = [(max(-b, 0), max(-a, 0)) for b, a in pads]
     for axis, (before, after) in enumerate(removed):
@@ -84,14 +84,14 @@ def padded(
     return node.emit("nn.pad", PadAttrs(added, stored), (data,))
 
 
-def joined(node: OnnxNode, parts: Sequence[Tensor], axis: int) -> Tensor:
+def joined(node: OnnxNode, parts: Sequence[BuiltTensor], axis: int) -> BuiltTensor:
     """Tensors one after the other along an axis."""
     if len(parts) == 1:
         return parts[0]
     return node.emit("concatenate", ConcatenateAttrs(axis), parts)
 
 
-def transposed(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
+def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
     """The data with its axes in another order. If only axes of size 1 move, it is a view."""
     moving = [axis for axis in axes if data.shape[axis] != 1]
     if moving == sorted(moving):
@@ -104,7 +104,7 @@ def transposed(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
 _MOST_PRODUCTS = 8  # larger powers are computed with exp and log
 
 
-def magnitude(node: OnnxNode, data: Tensor, p: float) -> Tensor:
+def magnitude(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
     """|data| ** p, for p from 1 on."""
     if p == 2:
         return binary(node, "multiply", data, data)
@@ -117,7 +117,7 @@ def magnitude(node: OnnxNode, data: Tensor, p: float) -> Tensor:
     return found
 
 
-def root(node: OnnxNode, data: Tensor, p: float) -> Tensor:
+def root(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
     """Data ** (1 / p), for data that is not negative."""
     if p == 1:
         return data
@@ -126,7 +126,7 @@ def root(node: OnnxNode, data: Tensor, p: float) -> Tensor:
     return power(node, data, 1 / p)
 
 
-def power(node: OnnxNode, data: Tensor, exponent: float) -> Tensor:
+def power(node: OnnxNode, data: BuiltTensor, exponent: float) -> BuiltTensor:
     """Data ** exponent, for data that is not negative: exp(exponent * log(data))."""
     logarithm = node.emit("log", LogAttrs(), (data,))
     return node.emit("exp", ExpAttrs(), (binary(node, "multiply", logarithm, exponent),))
@@ -135,7 +135,7 @@ def power(node: OnnxNode, data: Tensor, exponent: float) -> Tensor:
 # Products of matrices with leading dimensions that broadcast.
 
 
-def multiplying_product(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
+def multiplying_product(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """Lhs [..., rows, depth] times rhs [..., depth, columns], of float32 or integers."""
     if lhs.shape[-1] != rhs.shape[-2]:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}: the depths differ")
@@ -146,7 +146,7 @@ def multiplying_product(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
     return _by_matrices(node, lhs, rhs)
 
 
-def _by_one_matrix(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _by_one_matrix(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """A dense layer if the matrix is constant, otherwise a product of two matrices."""
     if rhs.value is not None:
         attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=True)
@@ -156,7 +156,7 @@ def _by_one_matrix(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
     return node.reshaped(found, (*lhs.shape[:-1], rhs.shape[-1]))
 
 
-def _by_matrices(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _by_matrices(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     batches = lhs.shape[:-2]
     if batches == rhs.shape[:-2]:
         flat = [node.reshaped(t, (math.prod(batches), *t.shape[-2:])) for t in (lhs, rhs)]
@@ -170,7 +170,7 @@ def _by_matrices(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
     return node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), (lhs, rhs))
 
 
-def _of_integers(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _of_integers(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """All products [..., rows, columns, depth], summed."""
     rank = len(rhs.shape)
     turned = transposed(node, rhs, (*range(rank - 2), rank - 1, rank - 2))
@@ -186,7 +186,7 @@ def _of_integers(node: OnnxNode, lhs: Tensor, rhs: Tensor) -> Tensor:
 Axes = tuple[int, ...]
 
 
-def total(node: OnnxNode, data: Tensor, axes: Axes, *, keep_dims: bool) -> Tensor:
+def total(node: OnnxNode, data: BuiltTensor, axes: Axes, *, keep_dims: bool) -> BuiltTensor:
     """The sum over some axes, of float32, int32 or int64."""
     if not axes:
         return data
@@ -195,7 +195,9 @@ def total(node: OnnxNode, data: Tensor, axes: Axes, *, keep_dims: bool) -> Tenso
     return _last(node, data, axes, "cumsum", keep_dims=keep_dims)
 
 
-def reducing_product(node: OnnxNode, data: Tensor, axes: Axes, *, keep_dims: bool) -> Tensor:
+def reducing_product(
+    node: OnnxNode, data: BuiltTensor, axes: Axes, *, keep_dims: bool
+) -> BuiltTensor:
     """The product over some axes, of float32, int32 or int64."""
     return _last(node, data, axes, "cumprod", keep_dims=keep_dims) if axes else data
 
@@ -208,7 +210,9 @@ def kept(shape: Sequence[int], axes: Axes, *, keep_dims: bool) -> tuple[int, ...
     return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
 
-def _last(node: OnnxNode, data: Tensor, axes: Axes, op: str, *, keep_dims: bool) -> Tensor:
+def _last(
+    node: OnnxNode, data: BuiltTensor, axes: Axes, op: str, *, keep_dims: bool
+) -> BuiltTensor:
     """The last running sum or product of the values over the axes."""
     shape = kept(data.shape, axes, keep_dims=keep_dims)
     others = [axis for axis in range(len(data.shape)) if axis not in axes]

@@ -15,8 +15,8 @@ from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.scope import OnnxScope, named
 from microgen.frontends.onnx.walk import OnnxWalk
-from microgen.graph.builder import GraphBuilder, Tensor, checked
-from microgen.graph.ir.graph import Graph, TensorType
+from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
+from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.qdq.recognise import recognised
 
 
@@ -49,7 +49,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     return recognised(graph, builder.stored).replace(notes=tuple(declared.notes))
 
 
-def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[Tensor]:
+def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
     """The inputs, without initialisers, which old models list among them. An input without elements
     has only one value, so it is a constant."""
     sizes, found = _sizes(graph, scope.file), []
@@ -78,7 +78,7 @@ def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
     return sizes
 
 
-def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> TensorType:
+def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> ArrayType:
     """The type of an input. ``sizes``: those of symbolic dimensions."""
     called = f'the input "{short(info.name)}"'
     kind = info.type.WhichOneof("value")
@@ -95,7 +95,7 @@ def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> Ten
         sizes[given.dim_name(info.name, axis, dim)] if given.is_symbolic(dim) else dim.dim_value
         for axis, dim in enumerate(tensor.shape.dim)
     ]
-    found = TensorType(tuple(map(int, shape)), dtype)
-    whole = TensorType(tuple(size for size in found.shape if size), dtype)
+    found = ArrayType(tuple(map(int, shape)), dtype)
+    whole = ArrayType(tuple(size for size in found.shape if size), dtype)
     checked(whole, f"{file}: {called}")  # without elements, too, so that numpy takes it
     return found

@@ -14,7 +14,7 @@ from microgen.frontends.onnx.composing import joined, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 
@@ -29,12 +29,12 @@ class Filters:
     """The weight [O, I, spatial axes...], an optional bias [O], and the number of groups. O and I
     are all filters, and the channels that each of them reads."""
 
-    weight: Tensor
-    bias: Tensor | None
+    weight: BuiltTensor
+    bias: BuiltTensor | None
     groups: int
 
 
-def spatial_letters(node: OnnxNode, data: Tensor) -> str:
+def spatial_letters(node: OnnxNode, data: BuiltTensor) -> str:
     """The letters of the axes after batch and channels. UnsupportedError for more than three."""
     rank = len(data.shape) - 2
     if rank not in _LETTERS:
@@ -42,19 +42,21 @@ def spatial_letters(node: OnnxNode, data: Tensor) -> str:
     return _LETTERS[rank]
 
 
-def channels_last(node: OnnxNode, data: Tensor) -> Tensor:
+def channels_last(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """Data [N, C, spatial axes...] as [N, spatial axes..., C]."""
     letters = spatial_letters(node, data)
     return node.laid_out(data, f"NC{letters}", f"N{letters}C")
 
 
-def channels_second(node: OnnxNode, data: Tensor) -> Tensor:
+def channels_second(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The opposite of ``channels_last``."""
     letters = spatial_letters(node, data)
     return node.laid_out(data, f"N{letters}C", f"NC{letters}")
 
 
-def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
+def convolved(
+    node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
+) -> BuiltTensor:
     """The convolution of data [N, spatial axes..., C]; the result has the same layout."""
     rank = len(data.shape) - 2
     if rank == 1:
@@ -62,7 +64,9 @@ def convolved(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow
     return (_of_volumes if rank == _VOLUME else _of_images)(node, data, filters, window)
 
 
-def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
+def _of_rows(
+    node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
+) -> BuiltTensor:
     batches, width, channels = data.shape
     outputs, inputs, taps = filters.weight.shape
     image = node.reshaped(data, (batches, 1, width, channels))
@@ -72,7 +76,9 @@ def _of_rows(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow)
     return node.reshaped(found, (batches, found.shape[2], outputs))
 
 
-def _of_images(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
+def _of_images(
+    node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
+) -> BuiltTensor:
     bias = () if filters.bias is None else (filters.bias,)
     where = (pair(window.strides), pair(window.dilations), _padding(window))
     if filters.groups == data.shape[3] > 1:
@@ -95,7 +101,9 @@ def _padding(window: OnnxWindow) -> tuple[int, int, int, int]:
     return (*pair(window.before), *pair(window.after))
 
 
-def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWindow) -> Tensor:
+def _of_volumes(
+    node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
+) -> BuiltTensor:
     """Source: the sum over the taps in depth is a sum over channels of what they read."""
     if window.kernel[0] > _DEEPEST:
         raise node.unsupported(
@@ -118,7 +126,7 @@ def _of_volumes(node: OnnxNode, data: Tensor, filters: Filters, window: OnnxWind
     return node.reshaped(found, (batches, places, *found.shape[1:]))
 
 
-def _slices(node: OnnxNode, data: Tensor, window: OnnxWindow) -> list[Tensor]:
+def _slices(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> list[BuiltTensor]:
     """For each tap in depth, what it reads at all places [N, places, H, W, C]."""
     ends = (window.before[0], window.after[0])
     whole = padded(node, data, ((0, 0), ends, (0, 0), (0, 0), (0, 0)))

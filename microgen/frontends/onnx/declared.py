@@ -8,7 +8,7 @@ import onnx
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import types
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 
 
 class DeclaredTypes:
@@ -34,7 +34,7 @@ class DeclaredTypes:
         sizes = tuple(int(dim.dim_value) for dim in found.shape.dim)
         return sizes if all(size > 0 for size in sizes) else None
 
-    def check(self, name: str, tensor: Tensor) -> None:
+    def check(self, name: str, tensor: BuiltTensor) -> None:
         """Raise ModelError if the model declares another element type or shape for the tensor that
         it calls ``name``. A symbolic size agrees with any. A tensor of one element may have any
         number of axes, as in ONNX Runtime; of an output there is a note."""
@@ -54,7 +54,7 @@ class DeclaredTypes:
                 hint="onnx.shape_inference computes what belongs there",
             )
 
-    def _note(self, name: str, declared: onnx.TypeProto.Tensor, tensor: Tensor) -> None:
+    def _note(self, name: str, declared: onnx.TypeProto.Tensor, tensor: BuiltTensor) -> None:
         if name in self._outputs:
             self.notes.append(
                 f'the output "{short(name)}" is declared {_shown(declared)}, and its one element '

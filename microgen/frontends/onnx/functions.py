@@ -11,9 +11,9 @@ from onnx import AttributeProto, FunctionProto, NodeProto
 
 from microgen.base.errors import ModelError, short
 from microgen.frontends.onnx import schemas, types
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 
-Operands = Sequence[Tensor | None]
+Operands = Sequence[BuiltTensor | None]
 _Key = tuple[str, str, str]  # domain, operator, overload
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor, checked
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor, checked
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved
 from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs, TakeAttrs
@@ -21,14 +21,14 @@ from microgen.graph.ops.quantization.conversions import CastAttrs
 MOST_AXES = 16  # of a tensor: far more than kernels take, far fewer than numpy
 
 
-def shape_of(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> TensorType:
+def shape_of(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> ArrayType:
     """The type of a tensor whose sizes the model gives. ModelError or UnsupportedError unless it
     has at most ``MOST_AXES`` axes, of at least one element each, and a size that C can count."""
     if len(sizes) > MOST_AXES:
         raise node.unsupported(f"has {len(sizes)} axes", supported=f"up to {MOST_AXES}")
     if min(sizes, default=1) < 0:
         raise node.invalid(f"has the shape {list(sizes)}; no size may be negative")
-    return checked(TensorType(tuple(sizes), dtype), node.where)
+    return checked(ArrayType(tuple(sizes), dtype), node.where)
 
 
 def number_of(node: OnnxNode, position: int, what: str) -> float:
@@ -41,22 +41,26 @@ def number_of(node: OnnxNode, position: int, what: str) -> float:
     return found
 
 
-def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> Tensor:
+def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> BuiltTensor:
     """A constant with one value everywhere."""
     kind = shape_of(node, sizes, DType(value.dtype.name))
     budget.spend(moved(None, (), (kind,)), node.where)
     return node.constant(np.full(kind.shape, value, kind.dtype.numpy), "filled")
 
 
-def empty(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> Tensor:
+def empty(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> BuiltTensor:
     """A constant without elements: other operators may join it to some."""
     shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
     return node.constant(np.empty(tuple(sizes), dtype.numpy), "empty")
 
 
 def sliced(
-    node: OnnxNode, data: Tensor, begin: Sequence[int], steps: Sequence[int], shape: Sequence[int]
-) -> Tensor:
+    node: OnnxNode,
+    data: BuiltTensor,
+    begin: Sequence[int],
+    steps: Sequence[int],
+    shape: Sequence[int],
+) -> BuiltTensor:
     """The elements at regular steps along each axis. There may be none."""
     if tuple(shape) == data.shape and all(step == 1 for step in steps):
         return data
@@ -66,7 +70,9 @@ def sliced(
     return node.emit("strided_slice", attrs, (data,))
 
 
-def cut(node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, step: int = 1) -> Tensor:
+def cut(
+    node: OnnxNode, data: BuiltTensor, axis: int, begin: int, count: int, step: int = 1
+) -> BuiltTensor:
     """Elements at regular steps along one axis, all of the others."""
     rank = len(data.shape)
     begins, steps, shape = [0] * rank, [1] * rank, list(data.shape)
@@ -74,7 +80,7 @@ def cut(node: OnnxNode, data: Tensor, axis: int, begin: int, count: int, step: i
     return sliced(node, data, begins, steps, shape)
 
 
-def picked(node: OnnxNode, data: Tensor, axis: int, places: Array) -> Tensor:
+def picked(node: OnnxNode, data: BuiltTensor, axis: int, places: Array) -> BuiltTensor:
     """The parts of an axis at constant places, int64 [count] within it. Places at regular steps
     need no table."""
     first, count = int(places[0]), len(places)
@@ -85,21 +91,21 @@ def picked(node: OnnxNode, data: Tensor, axis: int, places: Array) -> Tensor:
     return node.emit("take", TakeAttrs(axis), (data, table))
 
 
-def broadcast(node: OnnxNode, data: Tensor, shape: Sequence[int]) -> Tensor:
+def broadcast(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:
     """The data repeated to the shape."""
     if data.shape == tuple(shape):
         return data
     return node.emit("broadcast_to", BroadcastToAttrs(tuple(shape)), (data,))
 
 
-def transposed(node: OnnxNode, data: Tensor, axes: Sequence[int]) -> Tensor:
+def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
     """The data with its axes in that order."""
     if tuple(axes) == tuple(range(len(data.shape))):
         return data
     return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))
 
 
-def converted(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+def converted(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
     """The data as plain numbers of another dtype."""
     if data.dtype is dtype:
         return data
@@ -109,28 +115,28 @@ def converted(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
 # Indices that may count from the end, as positions of elements or of rows.
 
 
-def indices_of(node: OnnxNode, position: int) -> Tensor:
+def indices_of(node: OnnxNode, position: int) -> BuiltTensor:
     """An operand that is indices."""
     found = node.tensor(position)
     node.expect(found, DType.INT32, DType.INT64)
     return found
 
 
-def of_tuples(node: OnnxNode, indices: Tensor, shape: Sequence[int]) -> Tensor:
+def of_tuples(node: OnnxNode, indices: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:
     """The int32 position, in row-major order of ``shape``, for each tuple of indices, which is the
     last axis. ModelError for constant indices outside."""
     attrs = NdPositionsAttrs(tuple(shape))
     return _inside(node, node.emit("nd_positions", attrs, (indices,), dtype=DType.INT32), indices)
 
 
-def along(node: OnnxNode, indices: Tensor, shape: Sequence[int], axis: int) -> Tensor:
+def along(node: OnnxNode, indices: BuiltTensor, shape: Sequence[int], axis: int) -> BuiltTensor:
     """The int32 position, in row-major order of ``shape``, of the element for each index along the
     axis. ModelError for constant indices outside."""
     attrs = AxisPositionsAttrs(tuple(shape), axis)
     return _inside(node, node.emit("axis_positions", attrs, (indices,), dtype=DType.INT32), indices)
 
 
-def _inside(node: OnnxNode, positions: Tensor, indices: Tensor) -> Tensor:
+def _inside(node: OnnxNode, positions: BuiltTensor, indices: BuiltTensor) -> BuiltTensor:
     if indices.value is not None and positions.value is None:
         low, high = indices.value.min(), indices.value.max()
         raise node.invalid(f"has indices from {low} to {high}, which are not all inside the data")

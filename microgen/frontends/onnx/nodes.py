@@ -16,7 +16,7 @@ from microgen.frontends.onnx import provenance, schemas, types
 from microgen.frontends.onnx.functions import FunctionBody
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
-from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, Origin
 
 _NOTHING: Any = object()
@@ -35,7 +35,7 @@ def operator_name(proto: onnx.NodeProto) -> str:
     return f"{domain}.{proto.op_type}" if domain else str(proto.op_type)
 
 
-class Surroundings(Protocol):
+class NodeSurroundings(Protocol):
     """What surrounds a node, as ``OnnxNode`` uses it."""
 
     def declared(self, name: str) -> tuple[int, ...] | None:
@@ -51,7 +51,7 @@ class Surroundings(Protocol):
         self,
         node: OnnxNode,
         graph: onnx.GraphProto,
-        operands: Sequence[Tensor] = (),
+        operands: Sequence[BuiltTensor] = (),
         step: str = "",
     ) -> Value:
         """The outputs of a graph that reads the operands, and tensors around the node."""
@@ -72,7 +72,7 @@ class OnnxNode(Operator):
     def __init__(
         self,
         proto: onnx.NodeProto,
-        operands: Sequence[Tensor | None],
+        operands: Sequence[BuiltTensor | None],
         version: int,
         *,
         file: str,
@@ -80,7 +80,7 @@ class OnnxNode(Operator):
         moved: Moved,
         numerics: Numerics,
         fed: Collection[str] = (),
-        place: Surroundings,
+        place: NodeSurroundings,
     ) -> None:
         self.outputs = tuple(proto.output)
         name = next(filter(None, self.outputs), proto.name)
@@ -91,7 +91,7 @@ class OnnxNode(Operator):
         self.version = version
         self.numerics = numerics
         self._operands = tuple(operands)
-        self._plain: dict[int, Tensor] = {}
+        self._plain: dict[int, BuiltTensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
         self._fed = fed
         self._place = place
@@ -99,11 +99,11 @@ class OnnxNode(Operator):
     # Operands
 
     @property
-    def operands(self) -> tuple[Tensor | None, ...]:
+    def operands(self) -> tuple[BuiltTensor | None, ...]:
         """All operands as ``optional`` returns them."""
         return tuple(self.optional(i) for i in range(len(self._operands)))
 
-    def optional(self, position: int) -> Tensor | None:
+    def optional(self, position: int) -> BuiltTensor | None:
         """An operand, or None if it is left out. Integers are plain numbers, also if an operator
         before has given them a scale: operators of ONNX compute with what is stored."""
         found = self.typed(position)
@@ -113,18 +113,18 @@ class OnnxNode(Operator):
             self._plain[position] = reinterpreted(self, found, None)
         return self._plain[position]
 
-    def typed(self, position: int) -> Tensor | None:
+    def typed(self, position: int) -> BuiltTensor | None:
         """An operand with the scale that an operator has given it, or None if it is left out."""
         return self._operands[position] if position < len(self._operands) else None
 
-    def tensor(self, position: int) -> Tensor:
+    def tensor(self, position: int) -> BuiltTensor:
         """An operand. ModelError if it is left out."""
         found = self.optional(position)
         if found is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
         return found
 
-    def tensors(self) -> tuple[Tensor, ...]:
+    def tensors(self) -> tuple[BuiltTensor, ...]:
         """All operands. ModelError if one is left out, or there is none."""
         return tuple(self.tensor(i) for i in range(max(1, len(self._operands))))
 
@@ -150,10 +150,10 @@ class OnnxNode(Operator):
         self,
         op: str,
         attrs: Attrs,
-        inputs: Sequence[Tensor],
-        output: Tensor | None = None,
+        inputs: Sequence[BuiltTensor],
+        output: BuiltTensor | None = None,
         **kinds: Any,
-    ) -> Tensor:
+    ) -> BuiltTensor:
         """As ``Operator.emit``. A constant whose values only move keeps what is stored for it. What
         is made of each element of nothing is nothing: a constant without elements."""
         if op in _OF_EACH and not all(tensor.type.size for tensor in inputs):
@@ -218,7 +218,7 @@ class OnnxNode(Operator):
         """All attributes but some, for the nodes of a function."""
         return [each for name, each in self._attrs.items() if name not in without]
 
-    def branch(self, name: str, operands: Sequence[Tensor] = (), step: str = "") -> Value:
+    def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
         """The outputs of the graph that is an attribute, whose nodes take the place of this one.
         ``operands`` are the graph's inputs. ``step`` tells several imports of it apart."""
         found = self._attrs.get(name)
@@ -230,9 +230,9 @@ class OnnxNode(Operator):
         self,
         op: str,
         attrs: Attrs,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[BuiltTensor],
         shape: tuple[int, ...],
-        output: Tensor,
+        output: BuiltTensor,
     ) -> None:
         """As in ``Operator``. Only joining and padding make something of nothing."""
         empty = [tensor.type for tensor in inputs if not tensor.type.size]
@@ -242,7 +242,7 @@ class OnnxNode(Operator):
 
     # Result
 
-    def finished(self, value: Value) -> tuple[Tensor, ...]:
+    def finished(self, value: Value) -> tuple[BuiltTensor, ...]:
         """The outputs. Nodes that compute them get the model's names for them."""
         found = fields(value)
         wanted = {

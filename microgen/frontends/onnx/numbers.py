@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.constraints import INTEGERS
@@ -38,48 +38,50 @@ def limits(dtype: DType) -> tuple[float, float]:
     return int(found.min), int(found.max)
 
 
-def is_float(tensor: Tensor) -> bool:
+def is_float(tensor: BuiltTensor) -> bool:
     """Whether the tensor is of float32."""
     return tensor.dtype is DType.FLOAT32
 
 
-def arithmetic(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+def arithmetic(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """The result of one of ``ARITHMETIC`` for plain numbers: floats may become infinite, and
     integers wrap."""
     activation = Activation.UNLIMITED if is_float(lhs) else Activation.NONE
     return node.emit(op, ARITHMETIC[op](activation), (lhs, rhs))
 
 
-def extremum(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+def extremum(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """The maximum or minimum of each two elements; NaN if one is NaN."""
     return node.emit(op, EXTREMA[op](keeps_nan=is_float(lhs)), (lhs, rhs))
 
 
-def compared(node: OnnxNode, op: str, lhs: Tensor, rhs: Tensor) -> Tensor:
+def compared(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """The bool tensor of a comparison."""
     return node.emit(op, ComparisonAttrs(), (lhs, rhs), dtype=DType.BOOL, quant=None)
 
 
-def cast(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+def cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
     """The numbers in another dtype."""
     if data.dtype is dtype:
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)
 
 
-def real(node: OnnxNode, function: str, data: Tensor, *numbers: float) -> Tensor:
+def real(node: OnnxNode, function: str, data: BuiltTensor, *numbers: float) -> BuiltTensor:
     """A function of each float32 value; the numbers are rounded to float32."""
     node.expect(data, DType.FLOAT32)
     rounded = (float(np.float32(number)) for number in numbers)
     return node.emit("real_function", RealFunctionAttrs(function, *rounded), (data,))
 
 
-def scalar(node: OnnxNode, number: float, dtype: DType) -> Tensor:
+def scalar(node: OnnxNode, number: float, dtype: DType) -> BuiltTensor:
     """A constant without axes, which broadcasts to any tensor."""
     return node.constant(np.array(number, dtype.numpy), "number")
 
 
-def folded(combine: Callable[[Tensor, Tensor], Tensor], tensors: Sequence[Tensor]) -> Tensor:
+def folded(
+    combine: Callable[[BuiltTensor, BuiltTensor], BuiltTensor], tensors: Sequence[BuiltTensor]
+) -> BuiltTensor:
     """All tensors combined, from the first to the last."""
     result = tensors[0]
     for each in tensors[1:]:

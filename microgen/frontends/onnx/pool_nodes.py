@@ -17,18 +17,18 @@ from microgen.frontends.onnx.composing import binary, padded, part
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import limits
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 
 _Pool = Callable[
-    [OnnxNode, Tensor, OnnxWindow], Tensor
+    [OnnxNode, BuiltTensor, OnnxWindow], BuiltTensor
 ]  # of an image and a window without dilation
 _IMAGE = 2  # spatial axes
 
 
-def greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """The greatest values of data [N, axes..., C]; padding does not count."""
     least = limits.least(data.dtype.numpy)
     if max(window.dilations) == 1:
@@ -38,7 +38,9 @@ def greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     return data
 
 
-def mean(node: OnnxNode, data: Tensor, window: OnnxWindow, *, counts_padding: bool) -> Tensor:
+def mean(
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, *, counts_padding: bool
+) -> BuiltTensor:
     """The means of data [N, axes..., C]. Padding counts as zeros, or not at all; cells past the
     padding, which ``ceil_mode`` adds, never count."""
     if counts_padding:
@@ -52,14 +54,16 @@ def mean(node: OnnxNode, data: Tensor, window: OnnxWindow, *, counts_padding: bo
     return data
 
 
-def total(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def total(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """The sums of data [N, axes..., C]."""
     whole = dataclasses.replace(window, after=window.ends, extra=(0,) * len(window.extra))
     means = mean(node, data, whole, counts_padding=True)
     return binary(node, "multiply", means, float(math.prod(window.kernel)))
 
 
-def _with_zeros(node: OnnxNode, data: Tensor, window: OnnxWindow) -> tuple[Tensor, OnnxWindow]:
+def _with_zeros(
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow
+) -> tuple[BuiltTensor, OnnxWindow]:
     """The data with its padding, and the window without."""
     pads = zip(window.before, window.after, strict=True)
     none = (0,) * len(window.kernel)
@@ -67,7 +71,7 @@ def _with_zeros(node: OnnxNode, data: Tensor, window: OnnxWindow) -> tuple[Tenso
     return whole, dataclasses.replace(window, before=none, after=none)
 
 
-def _along(node: OnnxNode, data: Tensor, window: OnnxWindow, pool: _Pool) -> Tensor:
+def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: _Pool) -> BuiltTensor:
     """The pool over up to three axes, none of them dilated."""
     rank = len(window.kernel)
     if rank == 1:
@@ -89,7 +93,9 @@ def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
     return window.part(slice(axis, axis + 1))
 
 
-def _one_axis(node: OnnxNode, data: Tensor, window: OnnxWindow, axis: int, pool: _Pool) -> Tensor:
+def _one_axis(
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, pool: _Pool
+) -> BuiltTensor:
     """The pool along one axis of data [N, axes..., C], as one of an image with the axis as its
     height and all later ones as its width."""
     shape, at = data.shape, axis + 1
@@ -104,8 +110,8 @@ def _with_width(window: OnnxWindow) -> OnnxWindow:
 
 
 def _dilated(
-    node: OnnxNode, data: Tensor, window: OnnxWindow, axis: int, value: float, pool: _Pool
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, value: float, pool: _Pool
+) -> BuiltTensor:
     """The pool along one axis, with ``value`` as the padding."""
     (step,), (kernel,), (places,) = window.dilations, window.kernel, window.places
     pads = [(0, 0)] * len(data.shape)
@@ -122,7 +128,9 @@ def _dilated(
     return part(node, dense, at, 0, places, window.strides[0])
 
 
-def _counted(node: OnnxNode, means: Tensor, window: OnnxWindow, size: int, axis: int) -> Tensor:
+def _counted(
+    node: OnnxNode, means: BuiltTensor, window: OnnxWindow, size: int, axis: int
+) -> BuiltTensor:
     """Means over whole windows, of which some cells are zeros that do not count, as means over the
     other cells."""
     counts = np.array(list(_counts(window, size)), np.float32)
@@ -141,14 +149,14 @@ def _counts(window: OnnxWindow, size: int) -> Iterator[int]:
         yield max(sum(0 <= tap < size for tap in taps), 1)
 
 
-def _greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     is_float = data.dtype is DType.FLOAT32
     activation = Activation.UNLIMITED if is_float else Activation.NONE
     attrs = MaxPool2DAttrs(*_attributes(window), activation)
     return node.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
 
 
-def _mean(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def _mean(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     attrs = AvgPool2DAttrs(*_attributes(window), Activation.UNLIMITED)
     return node.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
 

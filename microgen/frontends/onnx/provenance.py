@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.graph.builder import Stored, Tensor
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.builder import BuiltTensor, Stored
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 
 _MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose"))
 
 
-def moved(op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Stored | None:
+def moved(
+    op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
+) -> Stored | None:
     """What is stored for the output of an op of constants; None if it is not known."""
     stored = inputs[0].stored
     if stored is None or output.value is None or op not in _MOVES:
@@ -30,9 +32,9 @@ def moved(op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> St
 
 
 def _evaluated(op: str, attrs: Attrs, values: Array) -> Array:
-    kind = TensorType(tuple(values.shape), DType(values.dtype.name))
+    kind = ArrayType(tuple(values.shape), DType(values.dtype.name))
     (shape,) = registry()[op].infer(attrs, [kind])
-    output = TensorType(shape, kind.dtype)
+    output = ArrayType(shape, kind.dtype)
     (found,) = registry()[op].reference(attrs, Operands((values,), (kind,), (output,)))
     return found
 

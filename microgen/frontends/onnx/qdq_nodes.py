@@ -11,7 +11,7 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.scales import Scales
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Stored, Tensor
+from microgen.graph.builder import BuiltTensor, Stored
 from microgen.graph.ir.graph import Array, DType, frozen
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
@@ -24,7 +24,9 @@ from microgen.graph.unsigned import HALF, flipped, moved
 _HALF_INT4 = 8
 
 
-def dequantized(node: OnnxNode, data: Tensor, found: Scales, hint: str = "float") -> Tensor:
+def dequantized(
+    node: OnnxNode, data: BuiltTensor, found: Scales, hint: str = "float"
+) -> BuiltTensor:
     """The numbers that stored integers mean, float32: (stored - zero point) * scale.
 
     Source: ONNX's operator DequantizeLinear.
@@ -45,23 +47,25 @@ def dequantized(node: OnnxNode, data: Tensor, found: Scales, hint: str = "float"
     return scaled(node, data, node.constant(scale, "scale"), zero)
 
 
-def scaled(node: OnnxNode, data: Tensor, scale: Tensor, zero: Array | Tensor) -> Tensor:
+def scaled(
+    node: OnnxNode, data: BuiltTensor, scale: BuiltTensor, zero: Array | BuiltTensor
+) -> BuiltTensor:
     """The same by arithmetic of floats, for scales or zero points that the op does not have."""
     plain = reinterpreted(node, data, None)
     floats = _as_float(node, plain)
-    if not isinstance(zero, Tensor):
+    if not isinstance(zero, BuiltTensor):
         zero = node.constant(np.asarray(zero).astype(np.float32), "zero")
     lhs = node.emit("subtract", SubtractAttrs(Activation.NONE), (floats, _as_float(node, zero)))
     return node.emit("multiply", MultiplyAttrs(Activation.NONE), (lhs, scale))
 
 
-def _as_float(node: OnnxNode, tensor: Tensor) -> Tensor:
+def _as_float(node: OnnxNode, tensor: BuiltTensor) -> BuiltTensor:
     if tensor.dtype is DType.FLOAT32:
         return tensor
     return node.emit("cast", CastAttrs(), (tensor,), dtype=DType.FLOAT32, quant=None)
 
 
-def _constant(node: OnnxNode, data: Tensor, found: Scales, hint: str) -> Tensor:
+def _constant(node: OnnxNode, data: BuiltTensor, found: Scales, hint: str) -> BuiltTensor:
     """A constant as floats, which remembers what is stored."""
     assert data.value is not None
     scale, zero = found.over(data.shape)
@@ -79,8 +83,8 @@ def _constant(node: OnnxNode, data: Tensor, found: Scales, hint: str) -> Tensor:
 
 
 def quantized(
-    node: OnnxNode, data: Tensor, found: Scales, dtype: DType, hint: str = "stored"
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, found: Scales, dtype: DType, hint: str = "stored"
+) -> BuiltTensor:
     """The stored integers of numbers: round(x / scale) + zero point, saturated; halves are rounded
     to even.
 
@@ -97,7 +101,9 @@ def quantized(
     return divided(node, floats, node.constant(scale, "scale"), zeros, dtype)
 
 
-def divided(node: OnnxNode, data: Tensor, scale: Tensor, zero: Tensor, dtype: DType) -> Tensor:
+def divided(
+    node: OnnxNode, data: BuiltTensor, scale: BuiltTensor, zero: BuiltTensor, dtype: DType
+) -> BuiltTensor:
     """The same by arithmetic of floats, for scales or zero points that the op does not have."""
     limits = np.iinfo(dtype.numpy)
     quotient = node.emit("divide", DivideAttrs(Activation.NONE, False), (data, scale))

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.base.errors import short
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.quantization import SMALLEST_SCALE
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType, Quant
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
@@ -48,7 +48,7 @@ class Scales:
         return self.scale.reshape(along), self.zero_point.reshape(along)
 
 
-def read(node: OnnxNode, data: Tensor, scale: int, zero_point: int) -> Scales | None:
+def read(node: OnnxNode, data: BuiltTensor, scale: int, zero_point: int) -> Scales | None:
     """The scales and zero points at these positions, for ``data``; None if they are computed.
     ModelError if they do not fit ``data``."""
     scales, zeros = node.tensor(scale), node.optional(zero_point)
@@ -61,14 +61,14 @@ def read(node: OnnxNode, data: Tensor, scale: int, zero_point: int) -> Scales | 
     return found
 
 
-def _whole(node: OnnxNode, zeros: Tensor, scales: Array) -> Array:
+def _whole(node: OnnxNode, zeros: BuiltTensor, scales: Array) -> Array:
     assert zeros.value is not None
     if zeros.value.size != scales.size:
         raise node.invalid(f"has {scales.size} scales, but {zeros.value.size} zero points")
     return zeros.value.astype(np.int64).reshape(scales.shape)
 
 
-def broadcast(node: OnnxNode, data: Tensor, position: int) -> Tensor | None:
+def broadcast(node: OnnxNode, data: BuiltTensor, position: int) -> BuiltTensor | None:
     """Computed scales or zero points as they are broadcast to ``data``; None if left out."""
     found = node.optional(position)
     if found is None or found.type.size == 1:
@@ -81,7 +81,7 @@ def broadcast(node: OnnxNode, data: Tensor, position: int) -> Tensor | None:
     return node.reshaped(found, along)
 
 
-def _along(node: OnnxNode, data: Tensor, shape: tuple[int, ...], size: int) -> tuple[int, int]:
+def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int) -> tuple[int, int]:
     """The axis of the scales, and the length of their blocks."""
     rank, block = len(data.shape), int(node.attr("block_size", 0))
     if size == 1 and not block:
@@ -99,7 +99,7 @@ def _along(node: OnnxNode, data: Tensor, shape: tuple[int, ...], size: int) -> t
     return axis, block
 
 
-def _check(node: OnnxNode, tensor: Tensor, found: Scales) -> None:
+def _check(node: OnnxNode, tensor: BuiltTensor, found: Scales) -> None:
     """Scales must be finite and not negative; those of whole tensors, which may be computed, also
     normal."""
     least = SMALLEST_SCALE if found.scale.size == 1 and not found.block else 0.0

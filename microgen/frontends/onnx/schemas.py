@@ -12,7 +12,7 @@ from onnx import AttributeProto, NodeProto
 from onnx.defs import OpSchema
 
 from microgen.frontends.onnx import types
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 
 _MOST = 2**31 - 1  # of a version
 _OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
@@ -46,7 +46,7 @@ def _find(domain_: str, op: str, version: int) -> OpSchema | None:
 
 
 def violations(
-    proto: NodeProto, schema: OpSchema, operands: Sequence[Tensor | None]
+    proto: NodeProto, schema: OpSchema, operands: Sequence[BuiltTensor | None]
 ) -> Iterator[str]:
     """How a node contradicts the definition of its operator."""
     yield from _counts(proto, schema)
@@ -85,7 +85,7 @@ def _kinds(schema: Any) -> dict[str, str]:
     return {name: str(each.type.name) for name, each in schema.attributes.items()}
 
 
-def _types(schema: OpSchema, operands: Sequence[Tensor | None]) -> Iterator[str]:
+def _types(schema: OpSchema, operands: Sequence[BuiltTensor | None]) -> Iterator[str]:
     """An operand of a type that the operator does not take, or that differs from another operand
     whose type has to be the same."""
     bound: dict[str, str] = {}

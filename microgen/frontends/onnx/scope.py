@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from onnx import AttributeProto, NodeProto
 
 from microgen.base.errors import ModelError, UnsupportedError, short
-from microgen.graph.builder import GraphBuilder, Tensor, checked
+from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
 from microgen.graph.ir.graph import Node, Origin
 from microgen.graph.ops.moves.views import CopyAttrs
 
@@ -32,7 +32,7 @@ class OnnxScope:
     prefix: str = ""
     public: Mapping[str, str] = field(default_factory=dict)
     depth: int = 0
-    values: MutableMapping[str, Tensor | None] = field(default_factory=dict)
+    values: MutableMapping[str, BuiltTensor | None] = field(default_factory=dict)
     lacking: dict[str, UnsupportedError] = field(default_factory=dict)
 
     def inner(
@@ -41,14 +41,14 @@ class OnnxScope:
         """The scope of what takes the place of a node, without tensors."""
         return OnnxScope(self.file, versions, attributes, f"{caller}/", depth=self.depth + 1)
 
-    def add(self, name: str, tensor: Tensor | None) -> None:
+    def add(self, name: str, tensor: BuiltTensor | None) -> None:
         """A new name. ModelError if there is one already."""
         if not name or name in self.values or name in self.lacking:
             what = f'two tensors have the name "{short(name)}"' if name else "a tensor has no name"
             raise ModelError(what, where=self.file, hint="onnx.checker finds such errors")
         self.values[name] = tensor
 
-    def operand(self, name: str) -> Tensor | None:
+    def operand(self, name: str) -> BuiltTensor | None:
         """A tensor that a node reads; None if it is left out. ModelError if nothing has made it."""
         if not name:
             return None
@@ -62,7 +62,7 @@ class OnnxScope:
             )
         return self.values[name]
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str) -> BuiltTensor:
         """A tensor that must be there. Raises as ``operand`` does."""
         found = self.operand(name)
         if found is None:
@@ -97,13 +97,13 @@ class OnnxScope:
 
 
 def named(
-    builder: GraphBuilder, found: Sequence[Tensor], wanted: Sequence[str], file: str
-) -> list[Tensor]:
+    builder: GraphBuilder, found: Sequence[BuiltTensor], wanted: Sequence[str], file: str
+) -> list[BuiltTensor]:
     """The outputs under their names in the model. A node's result that has another name is renamed,
     if it is no other output. Inputs, constants and other outputs are copied. UnsupportedError for
     an output without elements."""
     free = {name for node in builder.nodes for name in node.outputs}.difference(wanted)
-    results: list[Tensor] = []
+    results: list[BuiltTensor] = []
     names: dict[str, str] = {}
     for tensor, name in zip(found, wanted, strict=True):
         checked(tensor.type, f'{file}: the output "{short(name)}"')
@@ -119,7 +119,7 @@ def named(
     return results
 
 
-def _copied(builder: GraphBuilder, tensor: Tensor, name: str, file: str) -> Tensor:
+def _copied(builder: GraphBuilder, tensor: BuiltTensor, name: str, file: str) -> BuiltTensor:
     copy = builder.declare(name, tensor.type)
     node = Node("copy", (tensor.name,), (copy.name,), CopyAttrs(), Origin(file, name))
     builder.add(node, (tensor, copy))

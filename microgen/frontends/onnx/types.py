@@ -10,8 +10,8 @@ import onnx
 from onnx import AttributeProto, helper, numpy_helper
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType
 
 _DTYPES: dict[int, DType] = {
     onnx.TensorProto.FLOAT: DType.FLOAT32,
@@ -68,7 +68,7 @@ def code(found: DType) -> int:
     return next(code for code, each in _DTYPES.items() if each is found)
 
 
-def proto(tensor: Tensor | None) -> onnx.TypeProto:
+def proto(tensor: BuiltTensor | None) -> onnx.TypeProto:
     """The type of an operand as ONNX writes it; of no kind if the operand is left out."""
     if tensor is None:
         return onnx.TypeProto()
@@ -101,10 +101,10 @@ def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
 
 
-def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[TensorType, Array]:
+def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[ArrayType, Array]:
     """The type and value of a tensor that is stored in the model. Integers of 4 bits become 8."""
     value = array(proto, called, where)
-    return TensorType(tuple(value.shape), DType(value.dtype.name)), value
+    return ArrayType(tuple(value.shape), DType(value.dtype.name)), value
 
 
 def attribute(proto: AttributeProto, where: str) -> Any:

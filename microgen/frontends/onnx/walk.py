@@ -20,7 +20,7 @@ from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.scope import OnnxScope
 from microgen.frontends.operators import Moved
-from microgen.graph.builder import GraphBuilder, Tensor, Value
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value
 
 _MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
 _RUNTIMES = "com.microsoft"  # its domains begin like this
@@ -40,7 +40,7 @@ class OnnxWalk:
     moved: Moved = field(default_factory=dict)
     _inner: int = 0
 
-    def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[Tensor, ...]:
+    def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
         """The outputs of a graph whose inputs the scope has."""
         for proto in graph.initializer:
             type_, value = types.constant(
@@ -53,7 +53,7 @@ class OnnxWalk:
 
     def outputs(
         self, protos: Sequence[NodeProto], scope: OnnxScope, wanted: Sequence[str]
-    ) -> tuple[Tensor, ...]:
+    ) -> tuple[BuiltTensor, ...]:
         """The ``wanted`` tensors, after the nodes that they depend on."""
         for proto in _needed(protos, wanted):
             self._import(proto, scope)
@@ -93,7 +93,7 @@ class _Place:
     scope: OnnxScope
     proto: NodeProto
 
-    def node(self, operands: Sequence[Tensor | None]) -> OnnxNode:
+    def node(self, operands: Sequence[BuiltTensor | None]) -> OnnxNode:
         """The node as importers see it."""
         walk, domain = self.walk, schemas.domain(self.proto.domain)
         if domain not in self.scope.versions:
@@ -164,7 +164,11 @@ class _Place:
         return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
     def branch(
-        self, node: OnnxNode, graph: GraphProto, operands: Sequence[Tensor] = (), step: str = ""
+        self,
+        node: OnnxNode,
+        graph: GraphProto,
+        operands: Sequence[BuiltTensor] = (),
+        step: str = "",
     ) -> Value:
         """The outputs of a graph that reads the operands, and tensors around the node. ``step`` is
         part of the names of its tensors, if it is imported several times."""

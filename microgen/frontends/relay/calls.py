@@ -12,8 +12,8 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.relay.types import NodePlace, type_of
 from microgen.frontends.sums import PendingSums
-from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
-from microgen.graph.ir.graph import Array, Attrs, Node, Origin, TensorType
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, Node, Origin
 from microgen.relay import expr as relay
 
 
@@ -78,14 +78,14 @@ class RelayCall(Operator):
 
     # Arguments
 
-    def tensor(self, position: int) -> Tensor:
+    def tensor(self, position: int) -> BuiltTensor:
         """An argument that is a tensor."""
         value = self.args[position]
-        if not isinstance(value, Tensor):
+        if not isinstance(value, BuiltTensor):
             raise self.invalid(f"has a tuple as argument {position}; a tensor is expected")
         return value
 
-    def tensors(self, position: int) -> tuple[Tensor, ...]:
+    def tensors(self, position: int) -> tuple[BuiltTensor, ...]:
         """An argument that is a tuple of tensors."""
         return fields(self.args[position])
 
@@ -96,7 +96,7 @@ class RelayCall(Operator):
             raise self.unsupported(f"has {what} that is computed", supported=f"constant {what}")
         return value
 
-    def output(self, position: int | None = None) -> TensorType:
+    def output(self, position: int | None = None) -> ArrayType:
         """The type of the result, or of one of its fields."""
         found = self.result
         if position is not None and isinstance(found, relay.TupleType):
@@ -106,7 +106,9 @@ class RelayCall(Operator):
 
     # Nodes
 
-    def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
+    def _node(
+        self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
+    ) -> Node:
         node = super()._node(op, attrs, inputs, output)
         place = self._place
         return dataclasses.replace(
@@ -115,11 +117,11 @@ class RelayCall(Operator):
 
     # Convolutions
 
-    def sums_of(self, tensor: Tensor) -> PendingSums | None:
+    def sums_of(self, tensor: BuiltTensor) -> PendingSums | None:
         """The convolution that computes a tensor which only this call reads, if there is one."""
         return self._memory.sums.get(tensor.name)
 
-    def emit_sums(self, sums: PendingSums) -> Tensor:
+    def emit_sums(self, sums: PendingSums) -> BuiltTensor:
         """The result of a convolution. If only one call reads it, that call may change the
         convolution."""
         bias = () if sums.bias is None else (sums.bias,)
@@ -136,11 +138,11 @@ class RelayCall(Operator):
 
     def finished(self, value: Value) -> Value:
         """The result, renamed after the call. The name of a tuple's field ends in its number."""
-        if isinstance(value, Tensor):
+        if isinstance(value, BuiltTensor):
             wanted = {value.name: self.name}
         else:
             wanted = {f.name: f"{self.name}.{i}" for i, f in enumerate(fields(value))}
         found = self.named(value, wanted)
-        if self._sums is not None and isinstance(found, Tensor):
+        if self._sums is not None and isinstance(found, BuiltTensor):
             self._memory.sums[found.name] = self._sums
         return found

@@ -15,7 +15,7 @@ from microgen.frontends.relay.external import external
 from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, RelayScope
 from microgen.frontends.relay.types import NodePlace, type_of
-from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
     Call,
@@ -69,7 +69,7 @@ class _Conversion:
         self._targets = targets
         self._generators = generators
         self._builder = GraphBuilder()
-        self._constants: dict[Expr, Tensor] = {}
+        self._constants: dict[Expr, BuiltTensor] = {}
         self._functions: list[str] = []
         self._names: dict[Function, Mapping[Expr, str]] = {}
         self._calls = 0
@@ -172,7 +172,7 @@ class _Conversion:
                 return self._inlined(expr, scope)
         raise ModelError(f"{type(expr).__name__} has no meaning here", where=self._where(expr))
 
-    def _constant(self, expr: Constant) -> Tensor:
+    def _constant(self, expr: Constant) -> BuiltTensor:
         if expr not in self._constants:
             where = self._where(expr)
             kind = type_of(expr.type, where)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.types import type_of
-from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Node, Origin
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.relay.expr import Expr, Function, TensorType, TupleType, Type
@@ -71,7 +71,7 @@ def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]
         known = [part.value for part in parts if part.value is not None]
         if not known:
             continue
-        if not isinstance(value, Tensor):
+        if not isinstance(value, BuiltTensor):
             raise UnsupportedError(
                 f"an external function is given a tuple with constants as %{param.name_hint}",
                 where=str(param.span or ""),
@@ -95,7 +95,7 @@ def _names(name: str, result: Type) -> list[str]:
     return [f"{name}.{i}" for i in range(len(_leaves(result)))]
 
 
-def _value(kind: Type, tensors: Iterator[Tensor]) -> Value:
+def _value(kind: Type, tensors: Iterator[BuiltTensor]) -> Value:
     if isinstance(kind, TupleType):
         return tuple(_value(part, tensors) for part in kind.fields)
     return next(tensors)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from microgen.base.errors import UnsupportedError
 from microgen.graph.builder import checked
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.relay import expr as relay
 
 # Plain int8 and int16 numbers: the stored value is the real one.
@@ -14,7 +14,7 @@ PLAIN = Quant((1.0,), (0,))
 _SCALED = (DType.INT8, DType.INT16)
 
 
-def type_of(found: relay.TensorType, where: str) -> TensorType:
+def type_of(found: relay.TensorType, where: str) -> ArrayType:
     """The graph's type for Relay's. UnsupportedError if no kernel has its dtype."""
     try:
         dtype = DType(found.dtype)
@@ -24,7 +24,7 @@ def type_of(found: relay.TensorType, where: str) -> TensorType:
             f"{found} has a dtype that no kernel has", where=where, hint=f"supported: {known}"
         ) from None
     quant = PLAIN if dtype in _SCALED else None
-    return checked(TensorType(found.shape, dtype, quant), where)
+    return checked(ArrayType(found.shape, dtype, quant), where)
 
 
 @dataclass(frozen=True, slots=True)

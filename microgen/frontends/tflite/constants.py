@@ -14,15 +14,15 @@ import numpy as np
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.frontends.tflite.sparsity import Expansion, SparsityRecord
-from microgen.graph.ir.graph import Array, DType, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, DType, frozen
 from microgen.graph.ops import budget
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 SMALL: Mapping[str, DType] = MappingProxyType({"float16": DType.FLOAT32, "int4": DType.INT8})
 """Dtypes that only constants have -> the dtype of their values in the graph."""
 
 
-def value(record: TensorRecord, type_: TensorType, where: str) -> Array:
+def value(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     """The values as a read-only little-endian array of ``type_``.
 
     ModelError if the buffer does not suit the type, or holds what its dtype does not have;
@@ -34,14 +34,14 @@ def value(record: TensorRecord, type_: TensorType, where: str) -> Array:
     else:
         array = stored.reshape(type_.shape)
     if record.dtype in SMALL:
-        budget.spend(Cost(type_.nbytes, array.size), where)
+        budget.spend(ReferenceCost(type_.nbytes, array.size), where)
     wide: Array = array.astype(type_.dtype.numpy, copy=False)
     _check_numbers(record, wide, where)
     return frozen(wide)
 
 
 def _expansion(
-    record: TensorRecord, sparsity: SparsityRecord, type_: TensorType, where: str
+    record: TensorRecord, sparsity: SparsityRecord, type_: ArrayType, where: str
 ) -> Expansion:
     if record.dtype == "int4":
         raise UnsupportedError(
@@ -52,7 +52,7 @@ def _expansion(
     return Expansion(sparsity, type_.shape, f'tensor "{short(record.name)}"', where)
 
 
-def _stored(record: TensorRecord, type_: TensorType, where: str) -> Array:
+def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     """The values in the buffer, flat; those of int4 as int8."""
     size, each = math.prod(type_.shape), type_.dtype.nbytes
     each = 2 if record.dtype == "float16" else each
@@ -65,12 +65,12 @@ def _stored(record: TensorRecord, type_: TensorType, where: str) -> Array:
             where=where,
         )
     if record.dtype == "int4":
-        budget.spend(Cost(4 * found, 4 * found), where)
+        budget.spend(ReferenceCost(4 * found, 4 * found), where)
         return _unpacked(record.data)[:size]
     return record.data.view("<f2" if record.dtype == "float16" else type_.dtype.numpy)
 
 
-def _described(record: TensorRecord, type_: TensorType) -> str:
+def _described(record: TensorRecord, type_: ArrayType) -> str:
     if record.dtype not in SMALL:
         return str(type_)
     return f"{record.dtype}[{','.join(map(str, type_.shape))}]"
@@ -84,7 +84,7 @@ def _unpacked(data: Array) -> Array:
 
 
 def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
-    budget.spend(Cost(0, array.size // 8), where)  # many tensors may share one buffer
+    budget.spend(ReferenceCost(0, array.size // 8), where)  # many tensors may share one buffer
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)
     if array.dtype.kind == "b" and record.data.max(initial=0) > 1:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from microgen.frontends.quantization import CALIBRATE, NORMAL_SCALE, SMALLEST_SCALE
 from microgen.graph.arithmetic.int8 import unreachable_bound
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops import registry
 
 _NEVER_INT32 = frozenset(
@@ -29,7 +29,7 @@ _PLAIN = {
 
 
 def contradiction(
-    op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType
+    op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType
 ) -> str | None:
     """A sentence if a node is impossible because its op or TFLite refuses the types."""
     return (
@@ -41,7 +41,7 @@ def contradiction(
     )
 
 
-def _in_onnx_only(op: str, data: TensorType) -> str | None:
+def _in_onnx_only(op: str, data: ArrayType) -> str | None:
     """A sentence for integers without a scale that only ONNX's operators compute."""
     accepted = _PLAIN.get(op)
     if (
@@ -55,7 +55,7 @@ def _in_onnx_only(op: str, data: TensorType) -> str | None:
     return f"the left input is {data}; without a scale it must be {names}"
 
 
-def _dead(op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorType) -> str | None:
+def _dead(op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
     """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal.
 
     The op is asked whether these scales may be 0, because then it computes nothing with them.
@@ -70,19 +70,19 @@ def _dead(op: str, attrs: Attrs, inputs: Sequence[TensorType], output: TensorTyp
     return f"a scale is {wrong:g}; {NORMAL_SCALE}; {CALIBRATE}"
 
 
-def _dead_scale(tensor: TensorType) -> float | None:
+def _dead_scale(tensor: ArrayType) -> float | None:
     quant = tensor.quant
     if quant is None or not quant.is_per_tensor or quant.scale[0] >= SMALLEST_SCALE:
         return None
     return quant.scale[0]
 
 
-def _zeroed(tensor: TensorType) -> TensorType:
+def _zeroed(tensor: ArrayType) -> ArrayType:
     assert tensor.quant is not None, "it has a scale"
     return dataclasses.replace(tensor, quant=dataclasses.replace(tensor.quant, scale=(0.0,)))
 
 
-def _unreachable(attrs: Attrs, output: TensorType) -> str | None:
+def _unreachable(attrs: Attrs, output: ArrayType) -> str | None:
     """A sentence if a bound of the activation is out of the range that TFLite computes with."""
     activation, quant = getattr(attrs, "activation", None), output.quant
     bound = unreachable_bound(activation, quant) if activation and quant else None
@@ -95,7 +95,7 @@ def _unreachable(attrs: Attrs, output: TensorType) -> str | None:
     )
 
 
-def _in_relay_only(op: str, data: TensorType, output: TensorType) -> str | None:
+def _in_relay_only(op: str, data: ArrayType, output: ArrayType) -> str | None:
     """A sentence if a tensor is int32 and the op has int32 only for Relay, so LiteRT refuses it."""
     for role, tensor in (("input", data), ("output", output)):
         if op in _NEVER_INT32 and tensor.dtype is DType.INT32:

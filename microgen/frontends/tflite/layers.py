@@ -22,16 +22,16 @@ from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorReco
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import GraphBuilder, Tensor, Value, fields
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import (
     MAX_BYTES,
     Array,
+    ArrayType,
     Attrs,
     DType,
     Node,
     Origin,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops import budget
@@ -120,20 +120,20 @@ class FileLayer(Operator):
         inputs = self._record.inputs
         return position < len(inputs) and inputs[position] != ABSENT
 
-    def data(self, position: int) -> Tensor:
+    def data(self, position: int) -> BuiltTensor:
         """An input, computed or constant. It is float32, or int8 or int16 quantized per tensor, or
         plain numbers of another dtype. The op's ``check`` refuses those that the op lacks."""
         return self._activation(self._index(position))
 
-    def plain(self, position: int) -> Tensor:
+    def plain(self, position: int) -> BuiltTensor:
         """An input, quantized or not, computed or constant."""
         return self._tensors.get(self._index(position), self.where)
 
-    def plain_output(self) -> Tensor:
+    def plain_output(self) -> BuiltTensor:
         """The output, quantized or not."""
         return self._tensors.get(self._record.outputs[0], self.where)
 
-    def variable(self, position: int) -> Tensor:
+    def variable(self, position: int) -> BuiltTensor:
         """An input that keeps its value between inferences; otherwise like ``data``."""
         tensor = self._tensors.variable(self._index(position), self.where)
         return self._per_tensor(self._with_quant(tensor))
@@ -142,7 +142,7 @@ class FileLayer(Operator):
         """The resource variable of a handle; None if the input is not one."""
         return self.variables.key(self._index(position))
 
-    def keep(self, variable: Key, tensor: Tensor) -> None:
+    def keep(self, variable: Key, tensor: BuiltTensor) -> None:
         """Let a tensor be a resource variable's value from the inference before."""
         self.variables.keep(variable, tensor, self._graph)
 
@@ -155,11 +155,11 @@ class FileLayer(Operator):
             raise self.invalid(f"lacks the scale of its intermediate {position}")
         return quant
 
-    def output(self) -> Tensor:
+    def output(self) -> BuiltTensor:
         """The output, with the dtypes that ``data`` allows for inputs."""
         return self._activation(self._record.outputs[0])
 
-    def outputs(self) -> tuple[Tensor, ...]:
+    def outputs(self) -> tuple[BuiltTensor, ...]:
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
         return tuple(self._activation(index) for index in self._record.outputs)
 
@@ -171,7 +171,7 @@ class FileLayer(Operator):
         """Whether the output is quantized uint8 in the file."""
         return is_signed_inside(self._tensors.records[self._record.outputs[0]])
 
-    def shaped_outputs(self, shapes: Sequence[Shape]) -> tuple[Tensor, ...]:
+    def shaped_outputs(self, shapes: Sequence[Shape]) -> tuple[BuiltTensor, ...]:
         """All outputs, of these shapes. Old files declare none for outputs of custom operators."""
         for index, shape in zip(self._record.outputs, shapes, strict=True):
             self._tensors.shape(index, shape)
@@ -183,7 +183,7 @@ class FileLayer(Operator):
                 )
         return self.outputs()
 
-    def weights(self, position: int, rank: int, *, any_zero: bool = False) -> Tensor:
+    def weights(self, position: int, rank: int, *, any_zero: bool = False) -> BuiltTensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
         per channel. With ``any_zero``, int8 with one scale may have any zero point."""
         tensor = self._quantized(self._index(position))
@@ -201,7 +201,7 @@ class FileLayer(Operator):
             )
         return tensor
 
-    def bias(self, position: int, channels: int) -> tuple[Tensor, ...]:
+    def bias(self, position: int, channels: int) -> tuple[BuiltTensor, ...]:
         """The bias as a constant of shape [channels]: int32, int64 or float32. No tensor if there
         is no bias."""
         if not self.has_input(position):
@@ -217,9 +217,9 @@ class FileLayer(Operator):
             raise self.invalid(f"has {value.size} bias values; {channels} are expected")
         if tensor.type.shape == (channels,):
             return (tensor,)
-        flat = TensorType((channels,), tensor.type.dtype, tensor.type.quant)
+        flat = ArrayType((channels,), tensor.type.dtype, tensor.type.quant)
         name = self._new_name(tensor.name)
-        return (Tensor(name, flat, frozen(value.reshape(channels))),)
+        return (BuiltTensor(name, flat, frozen(value.reshape(channels))),)
 
     def integers(self, position: int) -> Array:
         """An int32 or int64 constant that is a parameter of the operator, as int64."""
@@ -229,7 +229,7 @@ class FileLayer(Operator):
         """An input as the file stores it."""
         return self._tensors.records[self._index(position)]
 
-    def define(self, value: Array) -> Tensor:
+    def define(self, value: Array) -> BuiltTensor:
         """The output as a constant, without a node. ModelError if it is declared otherwise."""
         self._tensors.define(self.name, value)  # before its dtype is read: constants have more
         output = self.plain_output()
@@ -241,11 +241,11 @@ class FileLayer(Operator):
         budget.spend_array(value.nbytes, self.where)
         return self._constant(output, value)
 
-    def fix(self, tensor: Tensor, value: tuple[int, ...]) -> None:
+    def fix(self, tensor: BuiltTensor, value: tuple[int, ...]) -> None:
         """Restrict an input of the model to a single value."""
         self._fixes.append(Fix(tensor.name, value, self.origin))
 
-    def expect_rank(self, tensor: Tensor, rank: int) -> None:
+    def expect_rank(self, tensor: BuiltTensor, rank: int) -> None:
         """Raise unless the tensor has ``rank`` dimensions."""
         if len(tensor.type.shape) != rank:
             raise self.invalid(
@@ -258,11 +258,11 @@ class FileLayer(Operator):
             raise self.invalid(f"lacks its input {position}")
         return self._record.inputs[position]
 
-    def _quantized(self, index: int) -> Tensor:
+    def _quantized(self, index: int) -> BuiltTensor:
         """A tensor. UnsupportedError if its dtype needs a quantization and it has none."""
         return self._with_quant(self._tensors.get(index, self.where))
 
-    def _with_quant(self, tensor: Tensor) -> Tensor:
+    def _with_quant(self, tensor: BuiltTensor) -> BuiltTensor:
         if tensor.type.dtype in _QUANTIZED and tensor.type.quant is None:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has no quantization parameters',
@@ -270,10 +270,10 @@ class FileLayer(Operator):
             )
         return tensor
 
-    def _activation(self, index: int) -> Tensor:
+    def _activation(self, index: int) -> BuiltTensor:
         return self._per_tensor(self._quantized(index))
 
-    def _per_tensor(self, tensor: Tensor) -> Tensor:
+    def _per_tensor(self, tensor: BuiltTensor) -> BuiltTensor:
         if tensor.type.quant is not None and not tensor.type.quant.is_per_tensor:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has a scale per channel',
@@ -285,7 +285,7 @@ class FileLayer(Operator):
         """The value of an input that must be a constant."""
         return self._expect_constant(self.plain(position))
 
-    def _expect_constant(self, tensor: Tensor) -> Array:
+    def _expect_constant(self, tensor: BuiltTensor) -> Array:
         if tensor.value is None:
             raise self.unsupported(
                 f'needs "{short(tensor.name)}" to be a constant, but it is computed',
@@ -305,9 +305,9 @@ class FileLayer(Operator):
         self,
         op: str,
         attrs: Attrs,
-        inputs: Sequence[Tensor],
+        inputs: Sequence[BuiltTensor],
         shape: tuple[int, ...],
-        output: Tensor,
+        output: BuiltTensor,
     ) -> None:
         """Raise ModelError unless the op computes what the file declares."""
         if shape != output.type.shape:
@@ -328,14 +328,16 @@ class FileLayer(Operator):
     def _failing(self, error: StatusError) -> NoReturn:
         raise self.invalid(f"is computed from constants, which fails: {error}") from None
 
-    def _constant(self, output: Tensor, value: Array) -> Tensor:
+    def _constant(self, output: BuiltTensor, value: Array) -> BuiltTensor:
         self._tensors.define(output.name, value)
         return self._tensors.with_value(output)
 
     def _new_name(self, hint: str) -> str:
         return self._tensors.derived_name(hint)
 
-    def _node(self, op: str, attrs: Attrs, inputs: Sequence[Tensor], output: Tensor) -> Node:
+    def _node(
+        self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
+    ) -> Node:
         """A node, with an origin of its own if the operator has several outputs."""
         node = super()._node(op, attrs, inputs, output)
         for index in self._record.outputs:
@@ -390,6 +392,6 @@ class FileLayer(Operator):
         return pair
 
 
-def _quant(tensor: Tensor) -> Quant:
+def _quant(tensor: BuiltTensor) -> Quant:
     assert tensor.type.quant is not None, "checked by Layer._quantized"
     return tensor.type.quant

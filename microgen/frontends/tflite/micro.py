@@ -15,7 +15,7 @@ from microgen.frontends.tflite import litert
 from microgen.frontends.tflite.convert import FileSignature, of_signature
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, DType, Graph, Quant
 from microgen.graph.ops.elementwise.addition import AddAttrs
@@ -102,7 +102,7 @@ def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
 _SHIFT = 19
 
 
-def has_own(layer: FileLayer, data: Tensor) -> bool:
+def has_own(layer: FileLayer, data: BuiltTensor) -> bool:
     """Whether the sum is one that only TensorFlow Lite Micro has. UnsupportedError if the profile
     is another one."""
     if data.dtype is not DType.INT8:
@@ -115,18 +115,18 @@ def has_own(layer: FileLayer, data: Tensor) -> bool:
     return True
 
 
-def wide(layer: FileLayer, data: Tensor) -> Tensor:
+def wide(layer: FileLayer, data: BuiltTensor) -> BuiltTensor:
     """The stored values as int32."""
     hint = f"{layer.output().name}/wide"
     return layer.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None, hint=hint)
 
 
-def plus(layer: FileLayer, data: Tensor, number: int) -> Tensor:
+def plus(layer: FileLayer, data: BuiltTensor, number: int) -> BuiltTensor:
     """int32 values plus a number."""
     return layer.emit("add", AddAttrs(Activation.NONE), (data, _constant(layer, number)))
 
 
-def rescaled(layer: FileLayer, total: Tensor, data: Tensor) -> Tensor:
+def rescaled(layer: FileLayer, total: BuiltTensor, data: BuiltTensor) -> BuiltTensor:
     """The output: int32 sums of values with the scale of ``data`` in the output's scale."""
     output, scale = layer.output(), data.type.scale
     layer.expect(output, DType.INT8)
@@ -144,5 +144,5 @@ def rescaled(layer: FileLayer, total: Tensor, data: Tensor) -> Tensor:
     return layer.emit("qnn.requantize", RequantizeAttrs(), (named,), output)
 
 
-def _constant(layer: FileLayer, number: int) -> Tensor:
+def _constant(layer: FileLayer, number: int) -> BuiltTensor:
     return layer.constant(np.array([number], np.int32), f"{layer.output().name}/number")

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.base.errors import UnsupportedError, short
 from microgen.frontends.quantization import ZERO_POINTS, DeclaredTensor
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
-from microgen.graph.ir.graph import Array, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Quant
 from microgen.graph.unsigned import HALF
 
 # Makes ``Quant`` from the quantization arrays of a TFLite tensor.
@@ -95,7 +95,7 @@ def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Coll
     return f"{operator.name} with {other} tensors, too"
 
 
-def rescaling(data: TensorType, output: TensorType) -> Array:
+def rescaling(data: ArrayType, output: ArrayType) -> Array:
     """The value in the output's quantization of each int8 value from -128 on: int8[256].
 
     Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8: in float32, halves

@@ -24,7 +24,7 @@ from microgen.base.errors import ModelError
 from microgen.frontends.tflite.reader import Reader
 from microgen.graph.ir.graph import Array
 from microgen.graph.ops import budget
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 _VECTORS = {
     SparseIndexVector.Int32Vector: Int32Vector,
@@ -170,7 +170,7 @@ class Expansion:
     def _spend(self, nodes: int) -> None:
         if nodes > math.prod(self._shape):
             raise self._error("has more places than its shape")
-        budget.spend(Cost(16 * nodes, 8 * nodes), self._where)
+        budget.spend(ReferenceCost(16 * nodes, 8 * nodes), self._where)
 
     def _error(self, what: str) -> ModelError:
         return ModelError(

@@ -13,10 +13,10 @@ from microgen.frontends.tflite import constants
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.graph import unsigned
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import MAX_BYTES, Array, DType, TensorType, frozen
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType, frozen
 from microgen.graph.ops import budget
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 _MAX_RANK = 8
 
@@ -69,7 +69,7 @@ class FileTensors:
             for index in dict.fromkeys(ports)
             if is_signed_inside(self.records[index])
         }
-        self._seen: dict[int, Tensor] = {}
+        self._seen: dict[int, BuiltTensor] = {}
         self._computed: dict[str, Array] = {}
 
     def derived_name(self, base: str) -> str:
@@ -80,7 +80,7 @@ class FileTensors:
         """Make a tensor a constant, because operators compute it from constants alone."""
         self._computed[name] = frozen(value)
 
-    def with_value(self, tensor: Tensor) -> Tensor:
+    def with_value(self, tensor: BuiltTensor) -> BuiltTensor:
         """The tensor, with its value if it has become a constant."""
         value = self._computed.get(tensor.name)
         return tensor if value is None else dataclasses.replace(tensor, value=value)
@@ -89,7 +89,7 @@ class FileTensors:
         """The name under which operators know the tensor."""
         return self._inner.get(index, self.names[index])
 
-    def port(self, index: int, where: str) -> Tensor:
+    def port(self, index: int, where: str) -> BuiltTensor:
         """The tensor at ``index`` as the file declares it."""
         tensor = self.get(index, where)
         return unsigned.stored(tensor, self.names[index]) if index in self._inner else tensor
@@ -103,7 +103,7 @@ class FileTensors:
         ends = {self.names[index]: value} if index in self._inner else {}
         return {**ends, self.inner(index): unsigned.flipped(value)}
 
-    def get(self, index: int, where: str) -> Tensor:
+    def get(self, index: int, where: str) -> BuiltTensor:
         """The tensor at ``index``, which must not be a variable. ``where`` is for messages."""
         if self.records[index].is_variable:
             raise UnsupportedError(
@@ -120,7 +120,7 @@ class FileTensors:
             shaped = dataclasses.replace(record, shape=shape)
             self.records = (*self.records[:index], shaped, *self.records[index + 1 :])
 
-    def variable(self, index: int, where: str) -> Tensor:
+    def variable(self, index: int, where: str) -> BuiltTensor:
         """The variable tensor at ``index``."""
         record = self.records[index]
         if not record.is_variable:
@@ -132,7 +132,7 @@ class FileTensors:
             )
         return self._get(index, where)
 
-    def _get(self, index: int, where: str) -> Tensor:
+    def _get(self, index: int, where: str) -> BuiltTensor:
         if index not in self._seen:
             self._seen[index] = self._interpret(index, where)
         return self.with_value(self._seen[index])
@@ -144,7 +144,7 @@ class FileTensors:
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         shape = _shape(record, dtype, where)
         # Many layers may share one tensor, and each gets a copy.
-        budget.spend(Cost(8 * math.prod(shape), math.prod(shape)), where)
+        budget.spend(ReferenceCost(8 * math.prod(shape), math.prod(shape)), where)
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:
@@ -155,17 +155,17 @@ class FileTensors:
                 hint="it depends on what the model computes from its inputs, and not on shapes: "
                 "make it a constant, or use GATHER, which takes computed positions",
             )
-        return constants.value(record, TensorType(shape, dtype), where).astype(np.int64)
+        return constants.value(record, ArrayType(shape, dtype), where).astype(np.int64)
 
-    def _interpret(self, index: int, where: str) -> Tensor:
+    def _interpret(self, index: int, where: str) -> BuiltTensor:
         record, name = self.records[index], self.inner(index)
         is_known = record.is_constant or name in self._computed
         _check_storage(record, where)
         dtype = _dtype(record, _KNOWN_DTYPES if is_known else NODE_DTYPES, where)
-        type_ = TensorType(_shape(record, dtype, where), dtype, quant_of(record, where))
+        type_ = ArrayType(_shape(record, dtype, where), dtype, quant_of(record, where))
         value = constants.value(record, type_, where) if record.is_constant else None
         is_int4 = record.dtype == "int4"
-        tensor = Tensor(name, type_, value, record.is_variable, is_int4)
+        tensor = BuiltTensor(name, type_, value, record.is_variable, is_int4)
         return unsigned.signed(tensor, where) if is_signed_inside(record) else tensor
 
 

@@ -19,8 +19,8 @@ from microgen.frontends.tflite.quantization import is_signed_inside
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import FileRecord, OperatorRecord, SubgraphRecord
 from microgen.frontends.tflite.tensors import FileTensors
-from microgen.graph.builder import GraphBuilder, Tensor
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.builder import BuiltTensor, GraphBuilder
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.unsigned import flipped
 
 RESOURCE = "resource"  # the dtype of handles
@@ -42,10 +42,10 @@ class Variables:
         self._model = model
         self._handles = _handles(model.reader, model.operators)
         self._assigned = {self._handles.get(handle) for handle in _assigned(model.operators)}
-        self._stored: dict[Key, TensorType] = {}
-        self._initial: dict[Key, Tensor] = {}
-        self._kept: dict[Key, Tensor] = {}
-        self._latest: dict[Key, Tensor] = {}
+        self._stored: dict[Key, ArrayType] = {}
+        self._initial: dict[Key, BuiltTensor] = {}
+        self._kept: dict[Key, BuiltTensor] = {}
+        self._latest: dict[Key, BuiltTensor] = {}
         self.are_used = False
 
     def key(self, handle: int) -> Key | None:
@@ -64,7 +64,9 @@ class Variables:
             self._expect(key, kind, "is set to", where)
             self._initial[key] = tensor
 
-    def read(self, key: Key, declared: Tensor, stored: TensorType, where: str) -> Tensor | None:
+    def read(
+        self, key: Key, declared: BuiltTensor, stored: ArrayType, where: str
+    ) -> BuiltTensor | None:
         """The tensor that has a variable's value; None if it is the value of the inference before,
         and no tensor has that yet. The value is read as ``declared``, which the file declares as
         ``stored``."""
@@ -81,25 +83,25 @@ class Variables:
             return found
         return self._kept.get(key)
 
-    def keep(self, key: Key, tensor: Tensor, graph: GraphBuilder) -> None:
+    def keep(self, key: Key, tensor: BuiltTensor, graph: GraphBuilder) -> None:
         """Let a tensor be the variable's value from the inference before."""
         values = self._initial[key].value
         assert values is not None, "initial values are constants"
         self._kept[key] = tensor
         graph.keep(tensor, values)
 
-    def assign(self, key: Key, tensor: Tensor, stored: TensorType, where: str) -> None:
+    def assign(self, key: Key, tensor: BuiltTensor, stored: ArrayType, where: str) -> None:
         """Give a variable a new value, which the file declares as ``stored``."""
         self.are_used = True
         self._expect(key, stored, "is assigned", where)
         self._value(key, tensor, where)
         self._latest[key] = tensor
 
-    def updates(self) -> dict[str, Tensor]:
+    def updates(self) -> dict[str, BuiltTensor]:
         """The names of the variables of the graph, each with its next value."""
         return {tensor.name: self._latest[key] for key, tensor in self._kept.items()}
 
-    def _value(self, key: Key, like: Tensor, where: str) -> Tensor | None:
+    def _value(self, key: Key, like: BuiltTensor, where: str) -> BuiltTensor | None:
         """The tensor that has a variable's value, if there is one. Its stored values have the same
         form as those of the tensor ``like``: uint8 if they are plain numbers, int8 if they are
         quantized uint8."""
@@ -116,7 +118,7 @@ class Variables:
         self._initial[key] = dataclasses.replace(found, type=kind, value=flipped(found.value))
         return self._initial[key]
 
-    def _expect(self, key: Key, stored: TensorType, what: str, where: str) -> None:
+    def _expect(self, key: Key, stored: ArrayType, what: str, where: str) -> None:
         """Raise ModelError unless a variable keeps its shape and dtype."""
         known = self._stored.setdefault(key, stored)
         if (known.shape, known.dtype) != (stored.shape, stored.dtype):
@@ -162,15 +164,15 @@ def _check_init(graph: SubgraphRecord, number: int, where: str) -> None:
         raise ModelError(f"runs subgraph {number}, which has inputs or outputs", where=where)
 
 
-def stored(tensor: Tensor, *, is_unsigned: bool) -> TensorType:
+def stored(tensor: BuiltTensor, *, is_unsigned: bool) -> ArrayType:
     """The shape and dtype of a tensor in the file, which has quantized uint8 for int8 if the tensor
     ``is_unsigned``."""
-    return TensorType(tensor.shape, DType.UINT8 if is_unsigned else tensor.dtype)
+    return ArrayType(tensor.shape, DType.UINT8 if is_unsigned else tensor.dtype)
 
 
 def _constants(
     graph: SubgraphRecord, reader: Reader, where: str
-) -> Sequence[tuple[Key, Tensor, TensorType]]:
+) -> Sequence[tuple[Key, BuiltTensor, ArrayType]]:
     """The variables that an initialisation subgraph sets, with their values, and the types of these
     in the file."""
     handles, tensors = _handles(reader, graph.operators), FileTensors(graph.tensors)

@@ -43,7 +43,7 @@ def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = S
 
 
 @functools.lru_cache(maxsize=256)
-def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
+def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     """Multipliers and biases with which the most channels are exact."""
     known = linear.fit(channels)
     # Multipliers that leave int32 there may be exact here, where they have fewer bits.
@@ -63,7 +63,7 @@ def fit(channels: linear.Channels, shift: int = SHIFT) -> High:
     return found
 
 
-def fit_equal(channels: linear.Channels, shift: int = SHIFT) -> High:
+def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     """The same for channels with one scale, which then have one multiplier: that with which a
     channel is exact that reaches all of their sums."""
     found, count = fit(linear.as_one(channels), shift), len(channels.folded)
@@ -77,7 +77,7 @@ class _Trial:
     """The conditions of all channels: what sums with which the output is at least ``values``, and
     the sums before them, times the multiplier must be."""
 
-    def __init__(self, channels: linear.Channels, shift: int) -> None:
+    def __init__(self, channels: linear.OutputChannels, shift: int) -> None:
         steps = linear.Steps(channels)
         sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
         self.is_constant, self.has_at, self.has_before = (

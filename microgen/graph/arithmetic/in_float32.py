@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from microgen.graph.ir.graph import Array, TensorType
+from microgen.graph.ir.graph import Array, ArrayType
 
 LARGEST = 2.0**29  # scale: larger ones give the same outputs, because only 0 is not saturated
 LIMIT = 2**30  # of results, so that zero points can be added to them
@@ -35,9 +35,7 @@ def integers(x: Array) -> Array:
     return limited
 
 
-def scale_of_sums(
-    data: TensorType, weight: TensorType, output: TensorType
-) -> npt.NDArray[np.float64]:
+def scale_of_sums(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
     """The data's scale times the weight's, one or one for each channel, over the output's. Product
     and quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
     scales = np.array(weight.quant.scale if weight.quant else (1.0,), np.float32)
@@ -47,7 +45,7 @@ def scale_of_sums(
 
 
 def scale_of_mean(
-    data: TensorType, output: TensorType, count: npt.ArrayLike
+    data: ArrayType, output: ArrayType, count: npt.ArrayLike
 ) -> npt.NDArray[np.float64]:
     """The data's scale over ``count`` times the output's, of the shape of ``count``. Product and
     quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
@@ -57,7 +55,7 @@ def scale_of_mean(
     return np.minimum(quotient.astype(np.float64), LARGEST)
 
 
-def stored(values: Array, output: TensorType) -> Array:
+def stored(values: Array, output: ArrayType) -> Array:
     """float32 values divided by the output's scale in float32, rounded, and its zero point added;
     int64. Nothing is clamped."""
     with np.errstate(all="ignore"):
@@ -65,7 +63,7 @@ def stored(values: Array, output: TensorType) -> Array:
     return found
 
 
-def real(values: Array, data: TensorType) -> Array:
+def real(values: Array, data: ArrayType) -> Array:
     """The float32 numbers that stored integers mean, with one rounding of the product (and one of
     the difference, if it has more than 24 bits)."""
     centred = values.astype(np.int64) - data.zero_point
@@ -73,7 +71,7 @@ def real(values: Array, data: TensorType) -> Array:
         return centred.astype(np.float32) * np.float32(data.scale)
 
 
-def table(function: Callable[[Array], Array], data: TensorType, output: TensorType) -> Array:
+def table(function: Callable[[Array], Array], data: ArrayType, output: ArrayType) -> Array:
     """The stored results of a function for each int8 value of ``data``, from -128 to 127, as op
     ``lookup`` takes them: int8 [256]. Values become float32, ``function`` is computed for the array
     float32 [256], and its results are stored and saturated as int8 values of ``output``."""

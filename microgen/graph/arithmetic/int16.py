@@ -15,7 +15,7 @@ from microgen.graph.arithmetic.int8 import (
     per_channel_multipliers,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, TensorType
+from microgen.graph.ir.graph import Array, ArrayType
 
 SUM_LIMIT = 2**47 - 1  # the most that REDUCED scales, so that products fit int64
 SCALE_LIMIT = 2.0**13  # scales are smaller, shifts at most 14: REDUCED has a bit to round
@@ -25,7 +25,7 @@ def requantize16(
     accumulator: Array,
     scales: npt.NDArray[np.float64],
     rounding: Rounding,
-    output: TensorType,
+    output: ArrayType,
     activation: Activation,
 ) -> Array:
     """int64 sums (channels last) scaled by one scale or one per channel, and clamped to the stored

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant, frozen
 
 RELAY = (Rounding.UPWARD, Rounding.NEAREST)
 _ADD_LEFT_SHIFTS = {DType.INT8: 20, DType.INT16: 15}
@@ -203,16 +203,14 @@ def _ratio(real: float, quant: Quant) -> float:
         return float(np.float32(real) / np.float32(quant.scale[0]))
 
 
-def weight_scales(weight: TensorType) -> npt.NDArray[np.float64]:
+def weight_scales(weight: ArrayType) -> npt.NDArray[np.float64]:
     """The scales of a weight in the file, one or one per channel; ValueError if there are none."""
     if weight.quant is None:
         raise ValueError(f"the weight {weight} is not quantized")
     return weight.quant.scales.astype(np.float64)
 
 
-def conv_scales(
-    data: TensorType, weight: TensorType, output: TensorType
-) -> npt.NDArray[np.float64]:
+def conv_scales(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
     """Accumulator scale over output scale: one per channel, or one for all.
 
     Source: TFLite kernel_util.cc, PopulateConvolutionQuantizationParams (all in double).
@@ -222,9 +220,7 @@ def conv_scales(
     return scales
 
 
-def sum_scales(
-    _data: TensorType, weight: TensorType, output: TensorType
-) -> npt.NDArray[np.float64]:
+def sum_scales(_data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
     """The weight's scales, which are those of the sums, divided by the output's.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: the quotient of two
@@ -234,7 +230,7 @@ def sum_scales(
 
 
 def scales_of_sums(
-    data: TensorType, weight: TensorType, output: TensorType, rounding: Rounding
+    data: ArrayType, weight: ArrayType, output: ArrayType, rounding: Rounding
 ) -> npt.NDArray[np.float64]:
     """``conv_scales``; ``dense_scales`` for PRODUCT; ``in_float32.scale_of_sums`` for FLOAT;
     ``sum_scales`` for sums that are rounded as in Relay."""
@@ -246,9 +242,7 @@ def scales_of_sums(
     return rule(data, weight, output)
 
 
-def dense_scales(
-    data: TensorType, weight: TensorType, output: TensorType
-) -> npt.NDArray[np.float64]:
+def dense_scales(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
     """Like ``conv_scales``, but a single weight scale is multiplied by the input's in float32.
 
     This is the rule of TFLite Micro's dense, which rounds DOUBLE, and of convolutions that are
@@ -261,7 +255,7 @@ def dense_scales(
     return np.array([float(product) / float(np.float32(output.scale))])
 
 
-def scale_of_products(data: TensorType, weight: TensorType, result: TensorType) -> float:
+def scale_of_products(data: ArrayType, weight: ArrayType, result: ArrayType) -> float:
     """The scale of the products of two tensors divided by that of the result, as in TFLite's
     recurrent operators: in float32 throughout. Inf if that overflows."""
     scales = (np.float32(t.scale) for t in (data, weight, result))
@@ -270,7 +264,7 @@ def scale_of_products(data: TensorType, weight: TensorType, result: TensorType) 
         return float(left * right / over)
 
 
-def clip_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+def clip_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
 
     Source: TFLite activations.cc, ReluPrepare, whose division is float32. Ratios of less than about
@@ -297,9 +291,9 @@ class AddParameters:
 
 
 def add_parameters(
-    lhs: TensorType,
-    rhs: TensorType,
-    output: TensorType,
+    lhs: ArrayType,
+    rhs: ArrayType,
+    output: ArrayType,
     width: type[np.float32 | np.float64] = np.float64,
 ) -> AddParameters:
     """The scaling of an addition: both operands are brought to twice the larger input scale over
@@ -336,7 +330,7 @@ class SoftmaxParameters:
     diff_min: int
 
 
-def softmax_parameters(data: TensorType, beta: float) -> SoftmaxParameters:
+def softmax_parameters(data: ArrayType, beta: float) -> SoftmaxParameters:
     """The parameters. Source: TFLite quantization_util.cc, PreprocessSoftmaxScaling and
     CalculateInputRadius.
 
@@ -362,7 +356,7 @@ def requantize(
     accumulator: Array,
     scales: npt.NDArray[np.float64],
     rounding: Rounding,
-    output: TensorType,
+    output: ArrayType,
     activation: Activation,
 ) -> Array:
     """int32 sums (channels last) scaled, offset and clamped to the stored values of ``output``."""
@@ -371,13 +365,13 @@ def requantize(
     return offset_and_clamp(scaled, output, activation)
 
 
-def offset_and_clamp(scaled: Array, output: TensorType, activation: Activation) -> Array:
+def offset_and_clamp(scaled: Array, output: ArrayType, activation: Activation) -> Array:
     """int32 values plus the output's zero point (wrapping), clamped by the activation."""
     stored = _wrap32(np.asarray(scaled, np.int64) + output.zero_point)
     return clamp(stored, output, activation)
 
 
-def clamp(stored: Array, output: TensorType, activation: Activation) -> Array:
+def clamp(stored: Array, output: ArrayType, activation: Activation) -> Array:
     """Integers clamped to the activation's range and the output's dtype."""
     if output.quant is None:
         raise ValueError(f"the output {output} is not quantized")

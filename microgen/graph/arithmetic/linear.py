@@ -25,7 +25,7 @@ _NEAR = 2  # sums by which thresholds usually differ from what scales say
 
 
 @dataclass(frozen=True, slots=True)
-class Channels:
+class OutputChannels:
     """Output channels whose sums are requantized, one entry of each tuple a channel.
 
     ``scales`` are those of the sums over the output's. ``least`` and ``most`` are the sums that are
@@ -60,7 +60,7 @@ def outputs(sums: Array, multipliers: Array, biases: Array, low: int, high: int)
     return clamped
 
 
-def specified(sums: Array, channels: Channels) -> Array:
+def specified(sums: Array, channels: OutputChannels) -> Array:
     """The specified requantization of sums [channels, ...], with their bias, int64."""
     shape = (-1,) + (1,) * (sums.ndim - 1)
     scales = int8.per_channel_multipliers(np.array(channels.scales, np.float64))
@@ -71,7 +71,7 @@ def specified(sums: Array, channels: Channels) -> Array:
 
 
 @functools.lru_cache(maxsize=256)
-def fit(channels: Channels) -> Linear:
+def fit(channels: OutputChannels) -> Linear:
     """The multipliers and biases with which the most channels are exact.
 
     C of a channel may be anything in an interval, whose width is a concave function of M. So a
@@ -90,7 +90,7 @@ def fit(channels: Channels) -> Linear:
     return steps.at(np.where(steps.is_constant, 0, below))
 
 
-def as_one(channels: Channels) -> Channels:
+def as_one(channels: OutputChannels) -> OutputChannels:
     """A channel that reaches all sums of channels with one scale. Nothing is folded."""
     return dataclasses.replace(
         channels,
@@ -102,7 +102,7 @@ def as_one(channels: Channels) -> Channels:
 
 
 @functools.lru_cache(maxsize=64)
-def fit_equal(channels: Channels) -> Linear:
+def fit_equal(channels: OutputChannels) -> Linear:
     """The same for channels with one scale, with one multiplier: that of a channel that reaches all
     of their sums."""
     count = len(channels.folded)
@@ -113,7 +113,7 @@ def fit_equal(channels: Channels) -> Linear:
     return Steps(each).at(np.repeat(multiplier, count))
 
 
-def _leaves_int64(channels: Channels) -> bool:
+def _leaves_int64(channels: OutputChannels) -> bool:
     """Whether sums times M may exceed int64. Those of a channel without weights are not computed:
     converters give such channels biases of about 2**30, which do not change the output."""
     sums = zip(channels.least, channels.most, strict=True)
@@ -129,7 +129,7 @@ class Steps:
     """The thresholds of all channels: the least sums, at most one past the reachable ones, with
     which an output is at least low + 1, ..., high."""
 
-    def __init__(self, channels: Channels) -> None:
+    def __init__(self, channels: OutputChannels) -> None:
         self.channels = channels
         self.values = np.arange(channels.low + 1, channels.high + 1, dtype=np.int64)[None, :]
         self.least, self.most = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic import int8
-from microgen.graph.arithmetic.linear import Channels, Steps, specified
+from microgen.graph.arithmetic.linear import OutputChannels, Steps, specified
 from microgen.graph.ir.graph import Array
 
 _BITS = 31
@@ -51,7 +51,7 @@ def _saturated(x: Array) -> Array:
 
 
 @functools.lru_cache(maxsize=256)
-def fit(channels: Channels) -> LinearVector:
+def fit(channels: OutputChannels) -> LinearVector:
     """The multipliers and biases. All channels have the same shifts: the left one is as large as
     the values of the outputs' range allow, and the right one makes the largest multiplier at least
     2**30."""

@@ -24,7 +24,7 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ir.interpreter import initial_state
 from microgen.graph.ops.balls import UNIT
-from microgen.graph.ops.base import Inexact, Op, Operands
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands
 from microgen.graph.ops.bounds import has_infinity
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -106,7 +106,7 @@ def no_slack(_node: Node, _given: Inexact) -> Leeway:
 def walk(
     graph: Graph,
     inputs: Mapping[str, Array],
-    ops: Mapping[str, Op],
+    ops: Mapping[str, OpDefinition],
     found: Mapping[str, Array],
     kept: Kept | None = None,
     off: Mapping[str, Array] = MappingProxyType({}),
@@ -177,7 +177,9 @@ class _Given:
         return replace(own, more=max(float(np.max(own.more)), *waiting))
 
 
-def _of_node(node: Node, graph: Graph, op: Op, given: _Given, slack: Slack) -> list[Expected]:
+def _of_node(
+    node: Node, graph: Graph, op: OpDefinition, given: _Given, slack: Slack
+) -> list[Expected]:
     operands = Operands(
         tuple(given.values[name] for name in node.inputs),
         graph.type_of(node.inputs),

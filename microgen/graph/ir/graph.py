@@ -73,7 +73,7 @@ class Quant:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorType:
+class ArrayType:
     """Shape, dtype and (for quantized tensors) the meaning of the stored integers."""
 
     shape: tuple[int, ...]
@@ -156,16 +156,16 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Channels:
+class KeptChannels:
     """What is left of the channels of one of the model's tensors, which are its last axis: it had
     ``count`` of them, and the indices of those that are left are ``kept``, ascending."""
 
     count: int
     kept: tuple[int, ...]
 
-    def without(self, mask: Array) -> Channels:
+    def without(self, mask: Array) -> KeptChannels:
         """What is left if only those stay that ``mask`` marks, bool [len(kept)]."""
-        return Channels(self.count, tuple(itertools.compress(self.kept, mask)))
+        return KeptChannels(self.count, tuple(itertools.compress(self.kept, mask)))
 
     def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
         """The index in the model's tensor of an element that is left."""
@@ -184,7 +184,7 @@ Move = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TensorLayout:
     """How a tensor of the graph is laid out that has the elements of the model's tensor ``tensor``,
     which it becomes by the ``moves``, in order. They begin with all of its channels."""
 
@@ -218,7 +218,7 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
-    types: Mapping[str, TensorType]
+    types: Mapping[str, ArrayType]
     constants: Mapping[str, Array]
     variables: tuple[str, ...] = ()
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -227,8 +227,8 @@ class Graph:
     updates: Mapping[str, str] = field(default_factory=dict)
     initial: Mapping[str, Array] = field(default_factory=dict)
     int4: frozenset[str] = frozenset()
-    channels: Mapping[str, Channels] = field(default_factory=dict)
-    laid_out: Mapping[str, Layout] = field(default_factory=dict)
+    channels: Mapping[str, KeptChannels] = field(default_factory=dict)
+    laid_out: Mapping[str, TensorLayout] = field(default_factory=dict)
     in_floats: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     dropped: frozenset[str] = frozenset()
@@ -239,7 +239,7 @@ class Graph:
         values."""
         return (*self.outputs, *self.updates.values())
 
-    def type_of(self, names: Iterable[str]) -> tuple[TensorType, ...]:
+    def type_of(self, names: Iterable[str]) -> tuple[ArrayType, ...]:
         """Types of several tensors."""
         return tuple(self.types[name] for name in names)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Graph, Node, TensorType
-from microgen.graph.ops.base import Op, Operands, StatusError
+from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
+from microgen.graph.ops.base import OpDefinition, Operands, StatusError
 
 State = dict[str, Array]  # the value of each variable of a graph
 
@@ -19,14 +19,14 @@ def initial_state(graph: Graph) -> State:
     return {**zeros, **graph.initial}
 
 
-def _variables(graph: Graph) -> list[tuple[str, TensorType]]:
+def _variables(graph: Graph) -> list[tuple[str, ArrayType]]:
     return [(name, graph.types[name]) for name in graph.variables]
 
 
 def evaluate(
     graph: Graph,
     inputs: Mapping[str, Array],
-    ops: Mapping[str, Op],
+    ops: Mapping[str, OpDefinition],
     state: State | None = None,
 ) -> dict[str, Array]:
     """Every tensor of the graph by name: inputs, constants and everything that nodes compute.
@@ -49,7 +49,7 @@ def evaluate(
 
 
 def evaluate_node(
-    node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, Op]
+    node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, OpDefinition]
 ) -> tuple[Array, ...]:
     """The outputs of one node, then the new values of its variables. Inputs are from ``values``."""
     operands = Operands(

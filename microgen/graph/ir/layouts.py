@@ -13,28 +13,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Channels, Graph, Layout, Move, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph, KeptChannels, Move, TensorLayout
 
 Shape = tuple[int, ...]
 
 
-def reshaped(graph: Graph, name: str) -> Layout:
+def reshaped(graph: Graph, name: str) -> TensorLayout:
     """The layout of a tensor that has the elements of the tensor ``name`` in the same order."""
     shape = graph.types[name].shape
     return _of(graph, name, (shape, tuple(range(len(shape)))))
 
 
-def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> Layout:
+def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> TensorLayout:
     """The layout of a tensor whose axis ``axes[k]`` is axis k of the tensor ``name``."""
     shape = graph.types[name].shape
     back = tuple(axes.index(axis) for axis in range(len(axes)))
     return _of(graph, name, (tuple(shape[k] for k in back), axes))
 
 
-def _of(graph: Graph, name: str, move: Move) -> Layout:
+def _of(graph: Graph, name: str, move: Move) -> TensorLayout:
     """The layout of what becomes the tensor ``name`` by one move. That tensor may be laid out."""
     known = graph.laid_out.get(name)
-    return Layout(known.tensor, (move, *known.moves)) if known else Layout(name, (move,))
+    return (
+        TensorLayout(known.tensor, (move, *known.moves)) if known else TensorLayout(name, (move,))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,9 @@ class Shown:
     type of the graph's tensor with all of its channels."""
 
     tensor: str
-    kind: TensorType
-    channels: Channels | None = None
-    layout: Layout | None = None
+    kind: ArrayType
+    channels: KeptChannels | None = None
+    layout: TensorLayout | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -88,7 +90,7 @@ class Shown:
         return array.reshape(self.kind.shape)
 
 
-def shown(graph: Graph, names: Mapping[str, TensorType]) -> dict[str, Shown]:
+def shown(graph: Graph, names: Mapping[str, ArrayType]) -> dict[str, Shown]:
     """Tensor of the graph -> what it shows of one of the model's tensors, which are ``names``."""
     found: dict[str, Shown] = {}
     for name in graph.types:
@@ -111,7 +113,7 @@ def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tupl
     return found
 
 
-def fits(layout: Layout, kind: TensorType, channels: Channels | None) -> bool:
+def fits(layout: TensorLayout, kind: ArrayType, channels: KeptChannels | None) -> bool:
     """Whether a tensor of a type, with all of its channels, can have the layout."""
     sizes = {math.prod(shape) for shape, _ in layout.moves}
     orders = all(sorted(axes) == list(range(len(shape))) for shape, axes in layout.moves)
@@ -129,7 +131,7 @@ def fresh(graph: Graph, wanted: str, *, more: Container[str] = (), shape: Shape 
     return name
 
 
-def _whole(kind: TensorType, channels: Channels | None) -> TensorType:
+def _whole(kind: ArrayType, channels: KeptChannels | None) -> ArrayType:
     if channels is None:
         return kind
-    return TensorType((*kind.shape[:-1], channels.count), kind.dtype, kind.quant)
+    return ArrayType((*kind.shape[:-1], channels.count), kind.dtype, kind.quant)

@@ -18,7 +18,7 @@ from microgen.graph.ir import beside, interpreter, layouts
 from microgen.graph.ir.beside import Kept
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.layouts import Shown
-from microgen.graph.ops.base import Op, StatusError
+from microgen.graph.ops.base import OpDefinition, StatusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Misnamed:
 
 
 def misnamed(
-    source: Graph, graph: Graph, samples: Iterable[Sequence[Array]], ops: Mapping[str, Op]
+    source: Graph, graph: Graph, samples: Iterable[Sequence[Array]], ops: Mapping[str, OpDefinition]
 ) -> Iterator[Misnamed]:
     """The wrong names of ``graph``, which passes have made of ``source``, the model's graph.
 
@@ -73,7 +73,7 @@ def _of_sample(
     given: Mapping[str, Array],
     values: Mapping[str, Array],
     shows: Mapping[str, Shown],
-    ops: Mapping[str, Op],
+    ops: Mapping[str, OpDefinition],
     kept: Kept,
 ) -> Iterator[Misnamed]:
     names = layouts.by_model(shows, values)

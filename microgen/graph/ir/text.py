@@ -7,7 +7,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
-from microgen.graph.ir.graph import Attrs, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.external import ExternalAttrs
 
 
@@ -63,7 +63,7 @@ def _value(value: Any) -> str:
     return str(value)
 
 
-def _type(tensor: TensorType) -> str:
+def _type(tensor: ArrayType) -> str:
     dims = ", ".join(map(str, tensor.shape))
     return f"Tensor[({dims}), {tensor.dtype.value}]"
 

@@ -9,10 +9,10 @@ import numpy as np
 from microgen.base.errors import InternalError
 from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.base import Op
+from microgen.graph.ops.base import OpDefinition
 
 
-def check(graph: Graph, ops: Mapping[str, Op]) -> None:
+def check(graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
     """Raise InternalError, which names the first error, unless the graph is correct."""
     _check_names(graph)
     _check_variables(graph)
@@ -100,7 +100,7 @@ def _check_order(node: Node, known: set[str]) -> None:
         raise InternalError(f"reads {late[0]!r} before it is computed", where=str(node.origin))
 
 
-def _check_types(node: Node, graph: Graph, ops: Mapping[str, Op]) -> None:
+def _check_types(node: Node, graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
     op = ops.get(node.op)
     if op is None or not isinstance(node.attrs, op.attrs):
         raise InternalError(

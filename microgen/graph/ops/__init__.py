@@ -10,20 +10,20 @@ import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from microgen.graph.ops.base import Op
+from microgen.graph.ops.base import OpDefinition
 
 
 @functools.cache
-def registry() -> Mapping[str, Op]:
+def registry() -> Mapping[str, OpDefinition]:
     """All ops: name -> definition."""
     names = sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}."))
     modules = [importlib.import_module(name) for name in names]
     found = (getattr(module, "OPS", getattr(module, "OP", ())) for module in modules)
-    ops = [op for each in found for op in ((each,) if isinstance(each, Op) else each)]
+    ops = [op for each in found for op in ((each,) if isinstance(each, OpDefinition) else each)]
     return MappingProxyType({op.name: op for op in sorted(ops, key=lambda op: op.name)})
 
 
-def about(op: Op) -> str:
+def about(op: OpDefinition) -> str:
     """One line about an op. By default it is the first paragraph of its module's docstring, without
     the name."""
     if op.about:
@@ -32,7 +32,7 @@ def about(op: Op) -> str:
     return (first.partition(": ")[2] or first).rstrip(".")
 
 
-def conditions(op: Op) -> str:
+def conditions(op: OpDefinition) -> str:
     """One line about what the op accepts: the first paragraph of the docstring of its check."""
     return _paragraph(op.check)
 

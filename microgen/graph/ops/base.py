@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node
 from microgen.graph.ops import cost as costs
 
 Shape = tuple[int, ...]
@@ -36,14 +36,14 @@ class StatusError(Exception):
         self.node: Node | None = None
 
 
-def one_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+def one_input(name: str, inputs: Sequence[ArrayType]) -> ArrayType:
     """The only input of the op called ``name``. ValueError unless there is exactly one."""
     if len(inputs) != 1:
         raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
     return inputs[0]
 
 
-def rows_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
+def rows_input(name: str, inputs: Sequence[ArrayType]) -> ArrayType:
     """The only input of an op that computes along its last axis. ValueError if it has no last axis,
     or an empty one."""
     data = one_input(name, inputs)
@@ -53,7 +53,7 @@ def rows_input(name: str, inputs: Sequence[TensorType]) -> TensorType:
 
 
 def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
-    """``Op.writes`` of an op that always updates the inputs at these positions."""
+    """``OpDefinition.writes`` of an op that always updates the inputs at these positions."""
     return lambda _attrs, _n_inputs: positions
 
 
@@ -61,7 +61,7 @@ _NOTHING = writing()
 
 
 def named(*words: str) -> Callable[[Any, int], tuple[str, ...]]:
-    """``Op.parts`` of an op whose primitive functions always have these words."""
+    """``OpDefinition.parts`` of an op whose primitive functions always have these words."""
     return lambda _attrs, _n_inputs: words
 
 
@@ -73,8 +73,8 @@ class Operands:
     """The inputs of a reference: arrays and types of a node's inputs, types of its outputs."""
 
     inputs: tuple[Array, ...]
-    input_types: tuple[TensorType, ...]
-    output_types: tuple[TensorType, ...]
+    input_types: tuple[ArrayType, ...]
+    output_types: tuple[ArrayType, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ EXACT = Bound("equal", _same_bits)
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class OpDefinition:
     """The definition of an op.
 
     ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
@@ -145,12 +145,12 @@ class Op:
 
     name: str
     attrs: type[Attrs]
-    infer: Callable[[Any, Sequence[TensorType]], tuple[Shape, ...]]
-    check: Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
+    infer: Callable[[Any, Sequence[ArrayType]], tuple[Shape, ...]]
+    check: Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], str | None]
     reference: Callable[[Any, Operands], tuple[Array, ...]]
     parts: Callable[[Any, int], tuple[str, ...]]
     is_view: bool = False
-    tables: Mapping[DType, Callable[[Any, TensorType, TensorType], Array]] = field(
+    tables: Mapping[DType, Callable[[Any, ArrayType, ArrayType], Array]] = field(
         default_factory=dict, hash=False
     )
     writes: Callable[[Any, int], tuple[int, ...]] = _NOTHING

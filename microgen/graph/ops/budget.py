@@ -15,20 +15,20 @@ from microgen.base.errors import UnsupportedError
 from microgen.graph.ir.graph import Array, Attrs
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 MOST_BYTES = 2**27  # in use at one time: far more than the constants of any board
 MOST_STEPS = 2**29  # a few seconds
 
 
-class Budget:
+class ComputeBudget:
     """What one model has used so far."""
 
     def __init__(self) -> None:
         self._bytes = 0
         self._steps = 0
 
-    def spend(self, cost: Cost, kept: int, where: str) -> None:
+    def spend(self, cost: ReferenceCost, kept: int, where: str) -> None:
         """Charge a computation, before it runs, whose result keeps ``kept`` bytes.
 
         Raises UnsupportedError, with ``where``, if that is more than is left.
@@ -48,7 +48,7 @@ class Budget:
         self._bytes += kept
 
 
-_of_model: ContextVar[Budget | None] = ContextVar("budget", default=None)
+_of_model: ContextVar[ComputeBudget | None] = ContextVar("budget", default=None)
 
 
 @contextlib.contextmanager
@@ -57,21 +57,21 @@ def of_model() -> Iterator[None]:
     if _of_model.get() is not None:
         yield
         return
-    token = _of_model.set(Budget())
+    token = _of_model.set(ComputeBudget())
     try:
         yield
     finally:
         _of_model.reset(token)
 
 
-def spend(cost: Cost, where: str, *, kept: int = 0) -> None:
-    """Call ``Budget.spend`` for the model that is being compiled."""
-    (_of_model.get() or Budget()).spend(cost, kept, where)
+def spend(cost: ReferenceCost, where: str, *, kept: int = 0) -> None:
+    """Call ``ComputeBudget.spend`` for the model that is being compiled."""
+    (_of_model.get() or ComputeBudget()).spend(cost, kept, where)
 
 
 def spend_array(nbytes: int, where: str) -> None:
     """Call ``spend`` for a constant of ``nbytes`` bytes, made by copying or converting another."""
-    spend(Cost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
+    spend(ReferenceCost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
 
 
 def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:

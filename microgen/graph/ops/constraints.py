@@ -15,7 +15,7 @@ import numpy.typing as npt
 from microgen.graph.arithmetic.int8 import weight_scales
 from microgen.graph.arithmetic.int16 import SCALE_LIMIT
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -29,7 +29,7 @@ _ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0,
 
 def activation_constraint(
     role: str,
-    tensor: TensorType,
+    tensor: ArrayType,
     accepted: Sequence[DType] = INT8,
     *,
     may_be_dead: bool = False,
@@ -44,7 +44,7 @@ def activation_constraint(
     return _quant_constraint(role, tensor, may_be_dead=may_be_dead)
 
 
-def _quant_constraint(role: str, tensor: TensorType, *, may_be_dead: bool = False) -> str | None:
+def _quant_constraint(role: str, tensor: ArrayType, *, may_be_dead: bool = False) -> str | None:
     """One usable scale, or 0 if the tensor ``may_be_dead``, and one zero point."""
     sentence = one_quant_constraint(role, tensor)
     if sentence or tensor.quant is None:
@@ -62,14 +62,14 @@ def _quant_constraint(role: str, tensor: TensorType, *, may_be_dead: bool = Fals
     return None
 
 
-def one_quant_constraint(role: str, tensor: TensorType) -> str | None:
+def one_quant_constraint(role: str, tensor: ArrayType) -> str | None:
     """The tensor must have one scale and one zero point, whatever they are."""
     if tensor.quant and tensor.quant.is_per_tensor and len(tensor.quant.scale) == 1:
         return None
     return f"the {role} {tensor} must have one scale and one zero point"
 
 
-def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType]) -> str | None:
+def quantized_constraint(role: str, tensor: ArrayType, accepted: Sequence[DType]) -> str | None:
     """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
     point (0, except for int8 and uint8)."""
     if tensor.dtype not in accepted:
@@ -77,14 +77,14 @@ def quantized_constraint(role: str, tensor: TensorType, accepted: Sequence[DType
     return _quant_constraint(role, tensor)
 
 
-def plain_constraint(role: str, tensor: TensorType) -> str | None:
+def plain_constraint(role: str, tensor: ArrayType) -> str | None:
     """Plain numbers must have no scale."""
     return f"the {role} {tensor} has a scale; it must have none" if tensor.quant else None
 
 
 def activations_constraint(
-    data: TensorType,
-    output: TensorType,
+    data: ArrayType,
+    output: ArrayType,
     accepted: Sequence[DType] = INT8,
     *,
     may_be_dead: bool = False,
@@ -98,7 +98,7 @@ def activations_constraint(
     )
 
 
-def same_dtype_constraint(data: TensorType, output: TensorType) -> str | None:
+def same_dtype_constraint(data: ArrayType, output: ArrayType) -> str | None:
     """Input and output must be of one dtype."""
     if data.dtype is output.dtype:
         return None
@@ -106,7 +106,7 @@ def same_dtype_constraint(data: TensorType, output: TensorType) -> str | None:
 
 
 def unchanged_constraint(
-    data: TensorType, output: TensorType, accepted: Sequence[DType] = INT8
+    data: ArrayType, output: ArrayType, accepted: Sequence[DType] = INT8
 ) -> str | None:
     """Input and output must be of one dtype and equal quantization, so that stored values keep
     their meaning. Plain numbers have no quantization and may be of any accepted dtype."""
@@ -128,19 +128,19 @@ def unchanged_constraint(
 
 
 def unchanged(
-    _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
-def _both_plain(data: TensorType, output: TensorType) -> str | None:
+def _both_plain(data: ArrayType, output: ArrayType) -> str | None:
     if data.quant is None and output.quant is None:
         return None
     return "one of input and output has a scale, the other none; both or neither must"
 
 
-def weight_constraint(weight: TensorType, axis: int, *, any_zero: bool = False) -> str | None:
+def weight_constraint(weight: ArrayType, axis: int, *, any_zero: bool = False) -> str | None:
     """A weight must be int8, with one scale or one per index of ``axis``. It must be symmetric;
     with ``any_zero``, a weight with one scale may have any zero point."""
     if weight.dtype is not DType.INT8:
@@ -162,10 +162,10 @@ def weight_constraint(weight: TensorType, axis: int, *, any_zero: bool = False) 
 
 
 def bias_constraint(
-    bias: TensorType,
-    data: TensorType,
-    weight: TensorType,
-    output: TensorType,
+    bias: ArrayType,
+    data: ArrayType,
+    weight: ArrayType,
+    output: ArrayType,
     accepted: Sequence[DType] = (DType.INT32,),
 ) -> str | None:
     """A bias must be of an accepted dtype and have the accumulator's scale.
@@ -186,7 +186,7 @@ def bias_constraint(
     )
 
 
-def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | None:
+def float_weights_constraint(weight: ArrayType, *bias: ArrayType) -> str | None:
     """Weight and bias of float32 data must be float32."""
     for role, tensor in zip(("weight", "bias"), (weight, *bias), strict=False):
         if tensor.dtype is not DType.FLOAT32:
@@ -195,7 +195,7 @@ def float_weights_constraint(weight: TensorType, *bias: TensorType) -> str | Non
 
 
 def rounding_constraint(
-    data: TensorType, rounding: Rounding, accepted: Sequence[Rounding]
+    data: ArrayType, rounding: Rounding, accepted: Sequence[Rounding]
 ) -> str | None:
     """Sums of such data must be rounded in an accepted way."""
     if rounding in accepted:
@@ -204,14 +204,14 @@ def rounding_constraint(
     return f"{data.dtype.value} sums are rounded {rounding.value!r}; it must be {known}"
 
 
-def weight_zero(weight: TensorType) -> int:
+def weight_zero(weight: ArrayType) -> int:
     """The zero point of a weight; 0 if it has a scale per channel, or none."""
     quant = weight.quant
     return quant.zero_point[0] if quant is not None and quant.is_per_tensor else 0
 
 
 def accumulator_constraint(
-    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
+    data: ArrayType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
 ) -> str | None:
     """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before. ``zero``
     is the weight's zero point.
@@ -235,7 +235,7 @@ def accumulator_constraint(
     return None
 
 
-def largest_sum(data: TensorType, products: int, zero: int = 0) -> int:
+def largest_sum(data: ArrayType, products: int, zero: int = 0) -> int:
     """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
     zero point is ``zero``."""
     limits = np.iinfo(data.dtype.numpy)
@@ -244,7 +244,7 @@ def largest_sum(data: TensorType, products: int, zero: int = 0) -> int:
 
 
 def leaves_int32(
-    data: TensorType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
+    data: ArrayType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
 ) -> bool:
     """Whether such a sum may exceed int32 after scaling."""
     return bool(largest_sum(data, products, zero) * max(scales) >= 2**31 - 256)

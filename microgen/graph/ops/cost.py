@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.graph.ir.graph import TensorType
+from microgen.graph.ir.graph import ArrayType
 
 _CALL = 2000  # steps that a call of numpy takes, whatever it computes
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ReferenceCost:
     """``nbytes`` is the most memory that results and intermediates take at one time, without the
     operands. ``steps`` is the number of multiply-accumulates and of elements visited."""
 
@@ -25,23 +25,27 @@ class Cost:
     steps: int
 
 
-Rule = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], Cost]
+Rule = Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], ReferenceCost]
 
 
-def elementwise(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def elementwise(
+    _attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The cost of ops that compute each element by arithmetic on some others. For each element up
     to eight numbers of eight bytes are in memory."""
     elements = _elements(inputs) + _elements(outputs)
-    return Cost(64 * elements, _CALL + 16 * elements)
+    return ReferenceCost(64 * elements, _CALL + 16 * elements)
 
 
-def moved(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def moved(_attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]) -> ReferenceCost:
     """The cost of ops that move or convert values."""
     elements = _elements(inputs) + _elements(outputs)
-    return Cost(16 * elements, _CALL + 2 * elements)
+    return ReferenceCost(16 * elements, _CALL + 2 * elements)
 
 
-def by_rows(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def by_rows(
+    _attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The cost of ops that make the rows of their output one by one, each from a row of the first
     input and all of the others."""
     rows = math.prod(outputs[0].shape[:-1])
@@ -49,12 +53,12 @@ def by_rows(_attrs: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorT
 
 
 def products(
-    inputs: Sequence[TensorType], outputs: Sequence[TensorType], macs: int, *, calls: int = 1
-) -> Cost:
+    inputs: Sequence[ArrayType], outputs: Sequence[ArrayType], macs: int, *, calls: int = 1
+) -> ReferenceCost:
     """The cost of ``macs`` products, added up in a number of calls of numpy."""
     read, made = _elements(inputs), _elements(outputs)
-    return Cost(16 * read + 112 * made, macs + 4 * read + 16 * made + _CALL * calls)
+    return ReferenceCost(16 * read + 112 * made, macs + 4 * read + 16 * made + _CALL * calls)
 
 
-def _elements(types: Sequence[TensorType]) -> int:
+def _elements(types: Sequence[ArrayType]) -> int:
     return sum(tensor.size for tensor in types)

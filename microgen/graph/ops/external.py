@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.graph.ir import beside, interpreter
-from microgen.graph.ir.graph import Array, Attrs, Graph, TensorType
-from microgen.graph.ops.base import Bound, Inexact, Op, Operands, Shape
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, Graph
+from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class ExternalAttrs(Attrs):
     types: Mapping[Any, Any] | None = None
 
 
-def infer(attrs: ExternalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: ExternalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shapes of the graph's outputs."""
     expected = attrs.graph.type_of(attrs.graph.inputs)
     found, wanted = [t.shape for t in inputs], [t.shape for t in expected]
@@ -40,7 +40,7 @@ def infer(attrs: ExternalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 
 
 def check(
-    attrs: ExternalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: ExternalAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """The dtypes are those of the graph inside."""
     given = (*inputs, *outputs)
@@ -80,7 +80,7 @@ def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.codegen,)
 
 
-OP = Op(
+OP = OpDefinition(
     "external",
     ExternalAttrs,
     infer,

@@ -11,11 +11,11 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import float_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.balls import Ball
 
 
-def is_float(tensor: TensorType) -> bool:
+def is_float(tensor: ArrayType) -> bool:
     """Whether an op with that operand computes in floating point."""
     return tensor.dtype is DType.FLOAT32
 

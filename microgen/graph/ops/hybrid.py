@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 
 
 def constraint(
-    inputs: Sequence[TensorType], output: TensorType, *, axis: int, products: int
+    inputs: Sequence[ArrayType], output: ArrayType, *, axis: int, products: int
 ) -> str | None:
     """float32 data, bias and output; int8 weights, symmetric and per tensor or per index of
     ``axis``; sums of ``products`` products fit int32."""
@@ -32,7 +32,7 @@ def constraint(
     return sentence
 
 
-def scales(weight: TensorType) -> Array:
+def scales(weight: ArrayType) -> Array:
     """The weight's scales, float32: one, or one per channel."""
     assert weight.quant is not None, "weight_constraint has checked it"
     return weight.quant.scales

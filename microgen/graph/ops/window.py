@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import MAX_BYTES, Array, TensorType
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType
 from microgen.graph.ops.base import Padding, Pair, Shape, one_input
-from microgen.graph.ops.cost import Cost, products
+from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.geometry import fitted
 
 Pool = tuple[Padding, Pair, Pair]  # padding, pool size, strides
 
 
-def nhwc(role: str, tensor: TensorType) -> Shape:
+def nhwc(role: str, tensor: ArrayType) -> Shape:
     """The shape of a 4-D tensor; ValueError if it is not 4-D."""
     if len(tensor.shape) != 4:
         raise ValueError(f"the {role} {tensor} must have 4 dimensions")
@@ -102,11 +102,11 @@ def axes(
 def window_cost(
     window: tuple[Along, Along],
     each: int,
-    inputs: Sequence[TensorType],
-    outputs: Sequence[TensorType],
+    inputs: Sequence[ArrayType],
+    outputs: Sequence[ArrayType],
     *,
     groups: int = 1,
-) -> Cost:
+) -> ReferenceCost:
     """The cost of an op that iterates over ``taps``, with ``each`` multiply-accumulates per place
     and cell, in ``groups`` groups."""
     rows, columns = window
@@ -114,7 +114,7 @@ def window_cost(
     return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
 
 
-def pool_shape(name: str, inputs: Sequence[TensorType], pool: Pool) -> Shape:
+def pool_shape(name: str, inputs: Sequence[ArrayType], pool: Pool) -> Shape:
     """Output shape of a pool; ValueError if there is none, or a window sees only padding."""
     one_input(name, inputs)
     batches, *_, channels = nhwc("input", inputs[0])
@@ -132,7 +132,9 @@ def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
     return axes(padding, spatial(shape), pool_size, strides, (1, 1))
 
 
-def pool_cost(pool: Pool, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def pool_cost(
+    pool: Pool, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The cost of a pool."""
     batches, *_, channels = inputs[0].shape
     return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)

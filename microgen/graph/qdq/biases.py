@@ -14,7 +14,7 @@ import numpy as np
 
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.builder import Stored
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.qdq.finer import Weight, finer
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
@@ -57,8 +57,8 @@ class SumsLayer:
     floats, and what the model stores for the bias."""
 
     op: str
-    data: TensorType
-    output: TensorType
+    data: ArrayType
+    output: ArrayType
     floats: Array
     stored: Stored | None
 
@@ -127,7 +127,7 @@ class SumsLayer:
         return np.asarray(np.clip(whole + self.output.zero_point, limits.min, limits.max))
 
 
-def scales_of_sums(data: TensorType, weight: TensorType) -> Array:
+def scales_of_sums(data: ArrayType, weight: ArrayType) -> Array:
     """The scale of sums of products, one for all or one for each channel, float32."""
     assert weight.quant is not None
     with np.errstate(all="ignore"):

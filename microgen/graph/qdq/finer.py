@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.constraints import weight_zero
 
 _LARGEST = {True: 7, False: 127}  # magnitude of a value, by whether the model stores 4 bits
@@ -22,7 +22,7 @@ class Weight:
     for all or one for each channel."""
 
     values: Array
-    kind: TensorType
+    kind: ArrayType
     is_int4: bool
     axis: int
     times: Array
@@ -67,5 +67,5 @@ def _multiplied(weight: Weight, times: Array, is_int4: bool) -> Iterator[Weight]
         return
     axis = weight.axis if len(scales) > 1 else None
     quant = Quant(tuple(map(float, scales)), (0,) * len(scales), axis)
-    kind = TensorType(weight.kind.shape, DType.INT8, quant)
+    kind = ArrayType(weight.kind.shape, DType.INT8, quant)
     yield Weight(values.astype(np.int8), kind, is_int4, weight.axis, times)

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.tables.tables import LookupAttrs
@@ -52,7 +52,7 @@ def _is_number(rewriting: Rewriting, name: str) -> bool:
     return name in rewriting.graph.constants and rewriting.graph.types[name].size == 1
 
 
-def table(rewriting: Rewriting, tensor: str, output: TensorType) -> Array | None:
+def table(rewriting: Rewriting, tensor: str, output: ArrayType) -> Array | None:
     """The stored value of ``tensor``, as an output of that type, for each of its integers from -128
     on: int8[256]. None if the function has too many steps, or no result for a value.
 
@@ -138,7 +138,7 @@ class Clamp:
         """The clamped value."""
         return min(max(value, self.low), self.high)
 
-    def stored(self, kind: TensorType) -> tuple[int, int]:
+    def stored(self, kind: ArrayType) -> tuple[int, int]:
         """The least and the greatest integer of that type that the clamp leaves."""
         limits = np.iinfo(kind.dtype.numpy)
         ends = np.array([self.low, self.high], np.float32)
@@ -170,7 +170,7 @@ def data(graph: Graph, node: Node) -> str:
     return next(name for name in node.inputs if name not in graph.constants)
 
 
-def activation(bounds: tuple[int, int], kind: TensorType) -> Activation | None:
+def activation(bounds: tuple[int, int], kind: ArrayType) -> Activation | None:
     """The activation that limits integers of that type to these bounds, if there is one."""
     assert kind.quant is not None
     return next(

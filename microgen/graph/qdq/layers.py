@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, DType, Node, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Node, Quant
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs, QuantizeAttrs
@@ -16,7 +16,7 @@ from microgen.graph.qdq import biases, functions
 from microgen.graph.qdq.biases import NotNear
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
-SumsLayer = Callable[[Rewriting, Node, TensorType, str, Activation], str]
+SumsLayer = Callable[[Rewriting, Node, ArrayType, str, Activation], str]
 """The integers of a node's result, as a tensor of that type and name, with that activation."""
 
 _ROUNDING = Rounding.FLOAT  # of such networks: sums are scaled in float32, halves go to even
@@ -24,7 +24,7 @@ _SHARES, _WIDE_SHARES = Quant((2.0**-8,), (-128,)), Quant((2.0**-16,), (-(2**15)
 
 
 def sums(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+    rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
 ) -> str:
     """Sums of products with a constant weight."""
     data = rewriting.integers(node.inputs[0])
@@ -42,7 +42,7 @@ def sums(
 
 
 def _weight_and_bias(
-    rewriting: Rewriting, node: Node, data: str, weight: str, kind: TensorType
+    rewriting: Rewriting, node: Node, data: str, weight: str, kind: ArrayType
 ) -> tuple[str, str]:
     """The constants of a layer. NotNear if no integers are near enough to its bias."""
     tensor = node.inputs[2]
@@ -61,7 +61,7 @@ def _with_floats(
     rewriting: Rewriting,
     node: Node,
     inputs: Sequence[str],
-    result: tuple[TensorType, str, Activation],
+    result: tuple[ArrayType, str, Activation],
     reason: NotNear,
 ) -> str:
     """A layer of which integers compute the sums, and floats do the rest: scale, bias, activation
@@ -71,9 +71,9 @@ def _with_floats(
     if data.dtype is not DType.INT8 or not _is_the_same_in_floats(activation, kind):
         raise reason
     attrs = _replaced(node, rounding=_ROUNDING, activation=Activation.NONE)
-    plain, floats = TensorType((), DType.INT32), TensorType((), DType.FLOAT32)
+    plain, floats = ArrayType((), DType.INT32), ArrayType((), DType.FLOAT32)
     scales = rewriting.constant(f"{name}#scale", biases.scales_of_sums(data, weight), None)
-    steps: tuple[tuple[str, str, Attrs, Sequence[str], TensorType], ...] = (
+    steps: tuple[tuple[str, str, Attrs, Sequence[str], ArrayType], ...] = (
         ("sums", node.op, attrs, inputs, plain),
         ("floats", "cast", CastAttrs(), (), floats),
         ("scaled", "multiply", MultiplyAttrs(Activation.UNLIMITED), (scales,), floats),
@@ -87,7 +87,7 @@ def _with_floats(
     return rewriting.emit("qnn.quantize", QuantizeAttrs(True), found, kind, name, node.origin)
 
 
-def _is_the_same_in_floats(activation: Activation, kind: TensorType) -> bool:
+def _is_the_same_in_floats(activation: Activation, kind: ArrayType) -> bool:
     """Whether limits of floats become the limits of stored integers."""
     assert kind.quant is not None
     bounds = functions.Clamp(*float_range(activation)).stored(kind)
@@ -95,7 +95,7 @@ def _is_the_same_in_floats(activation: Activation, kind: TensorType) -> bool:
 
 
 def softmax(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+    rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
 ) -> str:
     """Softmax over the last axis. The op has an int8 form for one scale; for others the shares are
     computed in int16 and scaled. NotInteger if that may be off by a step of the output or more.
@@ -113,7 +113,7 @@ def softmax(
             f"computes shares that are off by up to {off:g}, but its output has steps of "
             f"{kind.scale:g}"
         )
-    wide = TensorType(kind.shape, DType.INT16, _WIDE_SHARES)
+    wide = ArrayType(kind.shape, DType.INT16, _WIDE_SHARES)
     inner = rewriting.fresh(f"{name}#int16")
     data = rewriting.emit(node.op, node.attrs, (data,), wide, inner, origin)
     ends = wide.scale, wide.zero_point, kind.scale, kind.zero_point
@@ -122,7 +122,7 @@ def softmax(
 
 
 def in_float32(
-    rewriting: Rewriting, node: Node, kind: TensorType, name: str, activation: Activation
+    rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
 ) -> str:
     """What has a form for numbers that are computed in float32 and stored: in_float32 of two
     matrices, results of two elements, and means."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Node
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import PoolAttrs
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
@@ -107,7 +107,7 @@ def _moved(rewriting: Rewriting, node: Node, integers: list[str], name: str) -> 
     return rewriting.emit(node.op, attrs, inputs, kinds[0], name, node.origin)
 
 
-def integer_attrs(rewriting: Rewriting, node: Node, kind: TensorType) -> Attrs:
+def integer_attrs(rewriting: Rewriting, node: Node, kind: ArrayType) -> Attrs:
     """The node's attributes for integers of that kind."""
     if isinstance(node.attrs, PoolAttrs) and not node.attrs.activation.clamps:
         return dataclasses.replace(node.attrs, activation=Activation.NONE)
@@ -117,7 +117,7 @@ def integer_attrs(rewriting: Rewriting, node: Node, kind: TensorType) -> Attrs:
     return dataclasses.replace(node.attrs, value=_padding(node.attrs.value, data, kind))
 
 
-def _padding(value: float, data: TensorType, kind: TensorType) -> int:
+def _padding(value: float, data: ArrayType, kind: ArrayType) -> int:
     if data.dtype is not DType.FLOAT32:
         return int(value) - (HALF if data.dtype is DType.UINT8 else 0)
     limits = np.iinfo(kind.dtype.numpy)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Node
 from microgen.graph.qdq.layers import LAYERS, sums
 from microgen.graph.qdq.moves import VIEWS
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
@@ -53,7 +53,7 @@ def _has_scale_1(rewriting: Rewriting, layer: Node) -> bool:
 
 
 def _sum(rewriting: Rewriting, layer: Node, moves: list[Node], output: str) -> None:
-    kind = TensorType(rewriting.graph.types[layer.outputs[0]].shape, DType.INT32)
+    kind = ArrayType(rewriting.graph.types[layer.outputs[0]].shape, DType.INT32)
     name = rewriting.fresh(f"{output}#sums") if moves else output
     found = sums(rewriting, layer, kind, name, Activation.NONE)
     for each in reversed(moves):

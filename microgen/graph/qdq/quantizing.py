@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, Node, Origin, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Node, Origin
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.conversions import QuantizeAttrs
@@ -34,7 +34,7 @@ class _Chain:
 
 
 def quantized(
-    rewriting: Rewriting, tensor: str, kind: TensorType, name: str, origin: Origin, depth: int = 0
+    rewriting: Rewriting, tensor: str, kind: ArrayType, name: str, origin: Origin, depth: int = 0
 ) -> str:
     """The integers of that type and name that a float tensor is quantized to."""
     found = _known(rewriting, tensor, kind, name)
@@ -50,7 +50,7 @@ def quantized(
     return _from_floats(rewriting, tensor, kind, name, origin)
 
 
-def _known(rewriting: Rewriting, tensor: str, kind: TensorType, name: str) -> str | None:
+def _known(rewriting: Rewriting, tensor: str, kind: ArrayType, name: str) -> str | None:
     """The integers of a function of other integers."""
     integers = rewriting.source.get(tensor)
     if integers is None:
@@ -69,7 +69,7 @@ def _looked_up(
     integers: str,
     table: Array,
     attrs: LookupAttrs,
-    result: tuple[TensorType, str, Origin],
+    result: tuple[ArrayType, str, Origin],
 ) -> str:
     kind, name, origin = result
     entries = rewriting.constant(f"{name}#table", table, kind.quant)
@@ -123,7 +123,7 @@ class _Names:
         return self.rewriting.fresh(f"{self.wanted}#{hint}") if self.left else self.wanted
 
 
-def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, depth: int) -> str:
+def _computed(rewriting: Rewriting, chain: _Chain, kind: ArrayType, name: str, depth: int) -> str:
     """The integers by a table or a layer of integers, then clamped and moved."""
     node = _layer(rewriting, chain)
     bounds = chain.clamp.stored(kind)
@@ -148,7 +148,7 @@ def _computed(rewriting: Rewriting, chain: _Chain, kind: TensorType, name: str, 
     return found
 
 
-def _function(rewriting: Rewriting, tensor: str, kind: TensorType, name: str) -> str:
+def _function(rewriting: Rewriting, tensor: str, kind: ArrayType, name: str) -> str:
     found = _known(rewriting, tensor, kind, name)
     if found is None:
         raise NotInteger("has no table of all its results")
@@ -177,7 +177,7 @@ def _check_readers(rewriting: Rewriting, tensor: str) -> None:
         raise NotInteger("is read by other layers before it is quantized")
 
 
-def _joined(rewriting: Rewriting, node: Node, kind: TensorType, name: str, depth: int) -> str:
+def _joined(rewriting: Rewriting, node: Node, kind: ArrayType, name: str, depth: int) -> str:
     """The concatenation of tensors that are each quantized like the result."""
     if depth == _MOST_DEPTH:
         raise NotInteger("joins tensors that are joined from others, too deep")
@@ -201,7 +201,7 @@ def _limited(
 
 
 def _from_floats(
-    rewriting: Rewriting, tensor: str, kind: TensorType, name: str, origin: Origin
+    rewriting: Rewriting, tensor: str, kind: ArrayType, name: str, origin: Origin
 ) -> str:
     """The integers by quantizing floats."""
     attrs = QuantizeAttrs(ties_even=True)

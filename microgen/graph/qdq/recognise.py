@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from microgen.graph import unsigned
-from microgen.graph.builder import GraphBuilder, Stored, Tensor
+from microgen.graph.builder import BuiltTensor, GraphBuilder, Stored
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
 from microgen.graph.qdq import functions, moves, plain_sums, quantizing
 from microgen.graph.qdq.rewriting import Rewriting, signed
@@ -80,9 +80,9 @@ def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
     for name in rewriting.graph.inputs:
         kind = rewriting.graph.types[name]
         quant = _quant_of(rewriting, name) if kind.dtype in _INTEGERS else None
-        tensor = inner = Tensor(name, dataclasses.replace(kind, quant=quant))
+        tensor = inner = BuiltTensor(name, dataclasses.replace(kind, quant=quant))
         if quant is not None:
-            inner = Tensor(rewriting.name_for(name), signed(tensor.type))
+            inner = BuiltTensor(rewriting.name_for(name), signed(tensor.type))
             rewriting.types[name], rewriting.types[inner.name] = tensor.type, inner.type
             rewriting.inner[name] = inner.name
         ports.append(unsigned.UnsignedPort(tensor, inner, _origin(rewriting, name)))
@@ -154,13 +154,13 @@ def _output(rewriting: Rewriting, name: str) -> unsigned.UnsignedPort:
     kind, origin = rewriting.graph.types[name], _origin(rewriting, name)
     integers = rewriting.inner.get(name)
     if integers is None:
-        tensor = Tensor(name, rewriting.types[name])
+        tensor = BuiltTensor(name, rewriting.types[name])
         return unsigned.UnsignedPort(tensor, tensor, origin)
     typed = rewriting.types[integers]
     if kind.dtype is DType.UINT8:
-        inner = Tensor(rewriting.names.get(integers, integers), typed)
+        inner = BuiltTensor(rewriting.names.get(integers, integers), typed)
         return unsigned.UnsignedPort(unsigned.stored(inner, name), inner, origin)
     if name not in (integers, rewriting.names.get(integers)):
         rewriting.copied(integers, name, origin)
-    tensor = Tensor(name, typed)
+    tensor = BuiltTensor(name, typed)
     return unsigned.UnsignedPort(tensor, tensor, origin)

@@ -11,13 +11,13 @@ import numpy as np
 from microgen.graph.builder import Stored, fresh
 from microgen.graph.ir.graph import (
     Array,
+    ArrayType,
     Attrs,
     DType,
     Graph,
     Node,
     Origin,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops import registry
@@ -46,7 +46,7 @@ class Rewriting:
     graph: Graph
     stored: Mapping[str, Stored]
     nodes: list[Node] = field(default_factory=list)
-    types: dict[str, TensorType] = field(default_factory=dict)
+    types: dict[str, ArrayType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     int4: set[str] = field(default_factory=set)
     inner: dict[str, str] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Rewriting:
         op: str,
         attrs: Attrs,
         inputs: Sequence[str],
-        kind: TensorType,
+        kind: ArrayType,
         name: str,
         origin: Origin,
     ) -> str:
@@ -112,7 +112,7 @@ class Rewriting:
 
     def constant(self, wanted: str, values: Array, quant: Quant | None) -> str:
         """A new constant; an equal one that has the name is used again."""
-        kind = TensorType(tuple(values.shape), DType(values.dtype.name), quant)
+        kind = ArrayType(tuple(values.shape), DType(values.dtype.name), quant)
         if self.types.get(wanted) == kind and np.array_equal(
             self.constants.get(wanted, ()), values
         ):
@@ -173,7 +173,7 @@ class Rewriting:
             "qnn.dequantize",
             DequantizeAttrs(),
             (integers,),
-            TensorType((), DType.FLOAT32),
+            ArrayType((), DType.FLOAT32),
             tensor,
             origin,
         )
@@ -188,7 +188,7 @@ class Rewriting:
             "qnn.reinterpret", ReinterpretAttrs(kind.shape), (integers,), kind, name, origin
         )
 
-    def made_signed(self, tensor: str, kind: TensorType, origin: Origin) -> str:
+    def made_signed(self, tensor: str, kind: ArrayType, origin: Origin) -> str:
         """The int8 values of a uint8 tensor of the new graph."""
         name = self.fresh(f"{tensor}#int8")
         return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), kind, name, origin)
@@ -212,7 +212,7 @@ class Rewriting:
         origin = self._origin(tensor)
         if kind.dtype is DType.UINT8:
             assert typed.quant is not None
-            typed = TensorType(typed.shape, DType.UINT8, moved(typed.quant, HALF))
+            typed = ArrayType(typed.shape, DType.UINT8, moved(typed.quant, HALF))
             integers = self.emit(
                 "qnn.requantize",
                 RequantizeAttrs(),
@@ -231,12 +231,12 @@ class Rewriting:
         return made.origin if made else Origin(self.graph.nodes[0].origin.file, tensor)
 
 
-def signed(kind: TensorType) -> TensorType:
+def signed(kind: ArrayType) -> ArrayType:
     """The type of the integers that represent a quantized tensor."""
     if kind.dtype is not DType.UINT8:
         return kind
     quant = None if kind.quant is None else moved(kind.quant, -HALF)
-    return TensorType(kind.shape, DType.INT8, quant)
+    return ArrayType(kind.shape, DType.INT8, quant)
 
 
 def _symmetric(stored: Stored) -> tuple[Array, Quant]:

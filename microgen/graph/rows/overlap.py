@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Graph, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Graph
 from microgen.graph.rows.geometry import Timing
 from microgen.graph.rows.tiles import RowGroup
 
@@ -54,7 +54,7 @@ def _lag(name: str, group: RowGroup, graph: Graph, own: int | None) -> int:
     return -(-lag // unit) * unit
 
 
-def _written(group: RowGroup, output: TensorType, timing: Timing) -> tuple[Array, Array]:
+def _written(group: RowGroup, output: ArrayType, timing: Timing) -> tuple[Array, Array]:
     """The first byte of the output that each time writes, and the one after its last."""
     if group.is_summed:
         return np.zeros(timing.count, int), np.full(timing.count, output.nbytes)
@@ -87,6 +87,6 @@ def _beside(read: Array, first: Array, end: Array, lag: int, own: int | None) ->
     return max(lag, int((end - read).max()))
 
 
-def _row(kind: TensorType) -> int:
+def _row(kind: ArrayType) -> int:
     """Bytes of a row."""
     return kind.nbytes // kind.shape[1]

@@ -7,7 +7,7 @@ from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.rows import geometry, windows
 from microgen.graph.rows.geometry import Geometry, Stage
 
@@ -120,5 +120,5 @@ def _tile(node: Node, graph: Graph, by_rows: windows.ByRows, stage: Stage) -> Ti
     return Tile(own, cut, by_rows.is_summed)
 
 
-def _cut(kind: TensorType, rows: int) -> TensorType:
+def _cut(kind: ArrayType, rows: int) -> ArrayType:
     return dataclasses.replace(kind, shape=(kind.shape[0], rows, *kind.shape[2:]))

@@ -15,7 +15,7 @@ from microgen.target import board as boards
 from microgen.target import found, new_board
 from microgen.target.board import Board
 from microgen.target.cpu import CPUS
-from microgen.target.new_board import Region
+from microgen.target.new_board import NewRegion
 
 HELP = "List the boards, or describe a new one."
 
@@ -74,7 +74,7 @@ def _flag(name: str) -> str:
 
 
 def _created(args: argparse.Namespace) -> Outcome:
-    flash: Region = args.flash
+    flash: NewRegion = args.flash
     title = f"{args.new} ({args.cpu}, {flash.size} flash, {args.ram.size} RAM)"
     contents = new_board.text(args.cpu, flash, args.ram, args.stack or 0, args.clock or 0, title)
     path, board = new_board.write(args.new, contents, args.output or found.LOCAL)

@@ -15,7 +15,7 @@ from microgen.compiler.schedule.front import write
 from microgen.interface import api
 from microgen.interface.commands import compiling
 from microgen.interface.inspection import front
-from microgen.interface.inspection.plan import Planned, of_module, of_program
+from microgen.interface.inspection.plan import ShownPlan, of_module, of_program
 from microgen.kernels import cost
 from microgen.options import Options
 from microgen.planner.program.ram import Ram
@@ -108,7 +108,7 @@ def _of_project(args: argparse.Namespace) -> Outcome:
     return _shown(planned, record.board["name"], ram.estimated(record), cost.said(cpu))
 
 
-def _shown(planned: Sequence[Planned], board: str, used: Ram, stands: str) -> Outcome:
+def _shown(planned: Sequence[ShownPlan], board: str, used: Ram, stands: str) -> Outcome:
     modules = [one.to_json() for one in planned]
     own = modules[0] if len(modules) == 1 else {"modules": modules}
     data = {**own, "board": board, "stands": stands or None, "ram": used.to_json()}

@@ -44,7 +44,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     from microgen.interface.zoo import listing, runs, table
     from microgen.interface.zoo.results import Store
 
-    plan = runs.Plan(
+    plan = runs.ZooPlan(
         listing.read(args.list),
         _boards(args.boards),
         _options(args),

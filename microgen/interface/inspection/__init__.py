@@ -25,7 +25,7 @@ from microgen.base.output.text_layout import Part
 from microgen.graph.ir.graph import Graph
 from microgen.interface.inspection import blobs, library
 from microgen.interface.inspection.base import Inspected, columns
-from microgen.interface.inspection.costs import Costs
+from microgen.interface.inspection.costs import CostConditions
 from microgen.project.firmware import dead_channels, ram
 from microgen.target.cpu import CPUS
 from microgen.tvm.mlf import contents, tar
@@ -93,9 +93,9 @@ def _project(record: Manifest, *, verbose: bool) -> Inspected:
     return Inspected(data, [*shared, *texts, *last])
 
 
-def _costs(record: Manifest) -> Costs:
+def _costs(record: Manifest) -> CostConditions:
     """What the cycles in the reasons hold for: costs are measured without wait states."""
-    return Costs.on(CPUS[record.board["cpu"]])
+    return CostConditions.on(CPUS[record.board["cpu"]])
 
 
 def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspected:

@@ -13,7 +13,7 @@ from microgen.target.cpu import CPUS, Cpu
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class CostConditions:
     """The core whose costs were measured with a clock (0 if it does not matter) and the wait states
     of flash; None if nothing was measured, as for the host. ``stands`` says whose costs these are,
     if they are not the CPU's own."""
@@ -22,7 +22,7 @@ class Costs:
     stands: str = ""
 
     @classmethod
-    def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> Costs:
+    def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> CostConditions:
         """Those of a CPU, or of the core that stands for it."""
         name = cost.measured_core(cpu)
         core = timing.of_cpu(CPUS[name]) if name else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from microgen.base.output.text_layout import Column, Listing, Part, Table
 from microgen.compiler.schedule import Front, FrontPoint
-from microgen.interface.inspection.costs import Costs
+from microgen.interface.inspection.costs import CostConditions
 from microgen.planner.program.ram import ARENA_IO, TOTAL
 from microgen.running.timing import Conditions
 from microgen.target.board import Board
@@ -22,12 +22,14 @@ _MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Estimated:
     """What estimates are with the clock and the flash of a board."""
 
-    costs: Costs
+    costs: CostConditions
 
     @classmethod
     def on(cls, board: Board, clock_hz: int = 0) -> Estimated:
         """On a board, with its own clock or another."""
-        return cls(Costs.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states))
+        return cls(
+            CostConditions.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states)
+        )
 
     @property
     def conditions(self) -> Conditions | None:

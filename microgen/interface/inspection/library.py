@@ -9,7 +9,7 @@ from pathlib import Path
 from microgen.base.output.text_layout import Part
 from microgen.interface.inspection.base import Inspected, columns
 from microgen.tvm.mlf import reader
-from microgen.tvm.mlf.reader import Library, Main, Module, Workspace
+from microgen.tvm.mlf.reader import ArchivedModule, Library, Main, Workspace
 
 
 def inspect(path: Path) -> Inspected:
@@ -31,7 +31,7 @@ def _text(library: Library) -> Iterator[Part]:
     yield from _rows(("file", "bytes"), library.files.items())
 
 
-def _memory(module: Module) -> Iterator[Part]:
+def _memory(module: ArchivedModule) -> Iterator[Part]:
     """Memory per target, followed by its contents."""
     yield from _rows(
         ("target", "workspace", "constants", "inputs and outputs"),
@@ -59,7 +59,7 @@ def _memory(module: Module) -> Iterator[Part]:
     )
 
 
-def _operators(module: Module) -> Iterator[Part]:
+def _operators(module: ArchivedModule) -> Iterator[Part]:
     """Functions of a whole model, or those of the "operator" style."""
     yield from _rows(
         ("function", "target", "workspace"),

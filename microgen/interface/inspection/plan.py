@@ -20,7 +20,7 @@ _BAR = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ShownPool:
     """A pool: planned bytes, ``capacity`` (None: no limit), and the names of its contents."""
 
     name: str
@@ -31,7 +31,7 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ShownPlan:
     """One model's plan, and all its pools. ``computes``: the tensors of each call's layers.
     ``schedule`` is None for projects of earlier versions. ``feed``: the input is fed in rows."""
 
@@ -39,7 +39,7 @@ class Planned:
     plan: MemoryPlan | PlanRecord
     io_bytes: int
     buffers: tuple[BufferRecord, ...]
-    pools: tuple[Pool, ...]
+    pools: tuple[ShownPool, ...]
     computes: tuple[tuple[str, ...], ...]
     schedule: ScheduleRecord | None = None
     feed: FeedRecord | None = None
@@ -147,16 +147,16 @@ class Planned:
 
 def of_program(
     program: Program, plan: MemoryPlan, schedule: ScheduleRecord | None = None
-) -> Planned:
+) -> ShownPlan:
     """The plan of a program that was just compiled, and the schedule that it is for, if known."""
     inside = (*plan.placements, *plan.constants)
-    return Planned(
+    return ShownPlan(
         program.module,
         plan,
         program.io_bytes,
         record.buffers(program, plan),
         pools=tuple(
-            Pool(p.name, p.nbytes, p.capacity, p.is_internal, _names(inside, p.name))
+            ShownPool(p.name, p.nbytes, p.capacity, p.is_internal, _names(inside, p.name))
             for p in (*plan.pools, *plan.constant_pools)
         ),
         computes=tuple(tuple(step.tensor for step in call.steps) for call in program.calls),
@@ -165,16 +165,16 @@ def of_program(
     )
 
 
-def of_module(module: ModuleRecord) -> Planned:
+def of_module(module: ModuleRecord) -> ShownPlan:
     """The plan that a generated project records."""
     plan = module.plan
-    return Planned(
+    return ShownPlan(
         module.module,
         plan,
         plan.io_bytes,
         plan.buffers,
         pools=tuple(
-            Pool(p.name, p.nbytes, p.capacity, bool(p.symbol), _names(plan.buffers, p.name))
+            ShownPool(p.name, p.nbytes, p.capacity, bool(p.symbol), _names(plan.buffers, p.name))
             for p in plan.pools
         ),
         computes=tuple(tuple(step.tensor for step in call.steps) for call in module.calls),
@@ -199,7 +199,7 @@ def _buffer(buffer: BufferRecord) -> dict[str, Any]:
     }
 
 
-def _pool(pool: Pool) -> dict[str, Any]:
+def _pool(pool: ShownPool) -> dict[str, Any]:
     return {
         "name": pool.name,
         "nbytes": pool.nbytes,
@@ -208,7 +208,7 @@ def _pool(pool: Pool) -> dict[str, Any]:
     }
 
 
-def _pool_line(pool: Pool) -> str:
+def _pool_line(pool: ShownPool) -> str:
     limit = "" if pool.capacity is None else f" of {pool.capacity:,}"
     owner = "linked in" if pool.is_internal else "the caller's"
     holds = ", ".join(pool.holds) or "unused"

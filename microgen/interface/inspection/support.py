@@ -32,7 +32,7 @@ _SUFFIXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OpRow:
     """An op: what it accepts, and in ``how``, as text, its kernels, each with the CPU
     features that it needs. ``sources`` are those of the kernels."""
 
@@ -49,7 +49,7 @@ class Row:
         return asdict(self)
 
 
-def rows() -> list[Row]:
+def rows() -> list[OpRow]:
     """A row for each op, sorted."""
     return [_row(name) for name in sorted(ops.registry())]
 
@@ -59,7 +59,7 @@ def operators() -> dict[str, tuple[str, ...]]:
     return frontends.supported()
 
 
-def _row(name: str) -> Row:
+def _row(name: str) -> OpRow:
     op = ops.registry()[name]
     found = kernels.registry().get(name, ())
     symbols = tuple(kernel.symbol for kernel in found)
@@ -75,7 +75,7 @@ def _row(name: str) -> Row:
     dtypes = {dtype_of(kernel) for kernel in found} | {dtype.value for dtype in op.tables}
     about, limits = ops.about(op), ops.conditions(op)
     sources = tuple(_source(name, kernel) for kernel in found)
-    return Row(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how, sources)
+    return OpRow(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how, sources)
 
 
 def _source(op: str, kernel: Implementation) -> KernelSource:

@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedModel:
     """A model: the number of its line, its line, the path to open, and the values of ``--dim`` and
     ``--bind`` after it. Files of values have absolute paths."""
 
@@ -27,12 +27,12 @@ class Entry:
     bind: tuple[str, ...] = ()
 
 
-def read(path: Path) -> tuple[Entry, ...]:
+def read(path: Path) -> tuple[ListedModel, ...]:
     """The models of a list, each line once, in the list's order. A ``#`` at the beginning of a line
     or after a space begins a comment. Raises MicrogenError if it cannot be read or names no model.
     """
     text = os.fsdecode(_content(path))
-    found: dict[str, Entry] = {}
+    found: dict[str, ListedModel] = {}
     for number, line in enumerate(text.split("\n"), 1):
         name = _COMMENT.sub("", line.rstrip("\r")).strip(" \t")
         if "\0" in name:
@@ -50,11 +50,11 @@ def read(path: Path) -> tuple[Entry, ...]:
     return tuple(found.values())
 
 
-def _entry(number: int, line: str, folder: Path) -> Entry:
+def _entry(number: int, line: str, folder: Path) -> ListedModel:
     given = _GIVEN.findall(line)
     dim = tuple(value for flag, value in given if flag == "dim")
     bind = tuple(_placed(value, folder) for flag, value in given if flag == "bind")
-    return Entry(number, line, folder / _GIVEN.sub("", line), dim, bind)
+    return ListedModel(number, line, folder / _GIVEN.sub("", line), dim, bind)
 
 
 def _placed(bind: str, folder: Path) -> str:

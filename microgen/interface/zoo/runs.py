@@ -14,17 +14,17 @@ from microgen.base.errors import MicrogenError, ToolError
 from microgen.base.output import progress
 from microgen.frontends import model_files
 from microgen.interface.zoo import cluster, identity
-from microgen.interface.zoo.listing import FILE, Entry
+from microgen.interface.zoo.listing import FILE, ListedModel
 from microgen.interface.zoo.results import Cell, Store, failed
 from microgen.interface.zoo.work import Done, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ZooPlan:
     """What the user asked for. ``options`` are keywords of ``generate``, as plain data. ``limit``
     is the most seconds of a cell. An empty ``scheduler`` means so many ``workers`` here."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[ListedModel]
     boards: Sequence[str]
     options: Mapping[str, Any]
     limit: float
@@ -33,10 +33,10 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ModelRow:
     """A model of the list, with its digest (empty if it cannot be read) and its cell by board."""
 
-    entry: Entry
+    entry: ListedModel
     sha256: str
     cells: Mapping[str, Cell]
 
@@ -46,14 +46,14 @@ class _Model:
     """A model before its cells are known. ``keys`` are those of its cells by board, ``options``
     those of ``generate``; ``cell`` is that of all boards if it cannot be read."""
 
-    entry: Entry
+    entry: ListedModel
     sha256: str
     keys: Mapping[str, str]
     options: Mapping[str, Any]
     cell: Cell | None = None
 
 
-def run(plan: Plan, store: Store, note: Callable[[str], None]) -> tuple[Row, ...]:
+def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[ModelRow, ...]:
     """The rows, in the list's order. Cells that are in the store are not done again; others are
     written to it as they come. ``note`` gets a sentence for each thing that is not installed.
 
@@ -75,7 +75,7 @@ def run(plan: Plan, store: Store, note: Callable[[str], None]) -> tuple[Row, ...
     return tuple(_row(model, plan.boards, found) for model in models)
 
 
-def _model(entry: Entry, plan: Plan) -> _Model:
+def _model(entry: ListedModel, plan: ZooPlan) -> _Model:
     try:
         options, values = _given(entry, plan)
         sha256 = identity.of_model(frontends.stored(entry.path) | values)
@@ -87,7 +87,7 @@ def _model(entry: Entry, plan: Plan) -> _Model:
     return _Model(entry, sha256, keys, options)
 
 
-def _given(entry: Entry, plan: Plan) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _given(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The options for a model, and the files of values that they name, by the names under which
     workers get them. Raises MicrogenError if one cannot be read."""
     bind, files = list[str](), dict[str, bytes]()
@@ -102,14 +102,14 @@ def _given(entry: Entry, plan: Plan) -> tuple[dict[str, Any], dict[str, bytes]]:
     return {**plan.options, "dim": dim, "bind": bind}, files
 
 
-def _row(model: _Model, boards: Sequence[str], found: Mapping[str, Cell]) -> Row:
+def _row(model: _Model, boards: Sequence[str], found: Mapping[str, Cell]) -> ModelRow:
     if model.cell is not None:
-        return Row(model.entry, "", dict.fromkeys(boards, model.cell))
-    return Row(model.entry, model.sha256, {b: found[key] for b, key in model.keys.items()})
+        return ModelRow(model.entry, "", dict.fromkeys(boards, model.cell))
+    return ModelRow(model.entry, model.sha256, {b: found[key] for b, key in model.keys.items()})
 
 
 def _done(
-    plan: Plan, missing: Mapping[str, tuple[_Model, str]], store: Store, total: int
+    plan: ZooPlan, missing: Mapping[str, tuple[_Model, str]], store: Store, total: int
 ) -> Iterator[tuple[str, Cell]]:
     """The missing cells by their keys, as they come; each is already in the store."""
     if not missing:
@@ -138,7 +138,7 @@ def _check(result: Done) -> None:
 
 
 def _tasks(
-    plan: Plan, missing: Mapping[str, tuple[_Model, str]], run: str
+    plan: ZooPlan, missing: Mapping[str, tuple[_Model, str]], run: str
 ) -> Iterator[tuple[str, Task]]:
     """The tasks with their keys. Each model is read when its task is sent, so few are in memory."""
     for key, (model, board) in missing.items():

@@ -11,7 +11,7 @@ from typing import Any
 from microgen.base.output.text_layout import Column, Part, Table
 from microgen.base.printable import printable
 from microgen.interface.zoo.results import STATUSES, Cell
-from microgen.interface.zoo.runs import Row
+from microgen.interface.zoo.runs import ModelRow
 from microgen.version import __version__
 
 _QUOTED = re.compile(r'"[^"]*"')
@@ -32,7 +32,7 @@ class Cause:
     cells: tuple[tuple[str, str], ...]
 
 
-def causes(rows: Sequence[Row]) -> list[Cause]:
+def causes(rows: Sequence[ModelRow]) -> list[Cause]:
     """The causes of all refusals and failures: failures first, then the most frequent first."""
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for row in rows:
@@ -49,7 +49,7 @@ def general(cause: str) -> str:
     return _LAYER.sub("", _NUMBER.sub("N", _QUOTED.sub('"..."', cause)))
 
 
-def counts(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+def counts(rows: Sequence[ModelRow]) -> dict[str, dict[str, int]]:
     """The number of cells of each status, by board."""
     boards = rows[0].cells if rows else ()
     return {
@@ -58,7 +58,7 @@ def counts(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     }
 
 
-def data(rows: Sequence[Row], options: Mapping[str, Any]) -> dict[str, Any]:
+def data(rows: Sequence[ModelRow], options: Mapping[str, Any]) -> dict[str, Any]:
     """The whole table as plain data."""
     return {
         "microgen": __version__,
@@ -84,7 +84,7 @@ def data(rows: Sequence[Row], options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def seconds(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def seconds(rows: Sequence[ModelRow]) -> list[dict[str, Any]]:
     """How long each cell took when it was done."""
     return [
         {"model": row.entry.name, "board": board, "seconds": cell.seconds}
@@ -93,7 +93,7 @@ def seconds(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def text(rows: Sequence[Row]) -> list[Part]:
+def text(rows: Sequence[ModelRow]) -> list[Part]:
     """For a terminal: the number of cells by board, and the causes."""
     numbers = [Column(status, right=True) for status in STATUSES]
     boards = Table([Column("board"), *numbers])
@@ -111,19 +111,19 @@ def text(rows: Sequence[Row]) -> list[Part]:
     return [boards, "", reasons, ""] if reasons.rows else [boards, ""]
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[ModelRow]) -> str:
     """The whole table as Markdown."""
     return "\n".join([*_head(rows), *_by_cause(rows), *_by_model(rows), ""])
 
 
-def _head(rows: Sequence[Row]) -> Iterator[str]:
+def _head(rows: Sequence[ModelRow]) -> Iterator[str]:
     yield from (f"# The zoo of microgen {__version__}", "", f"{len(rows)} models")
     yield from ("", *_line("board", *STATUSES), *_rule(1, len(STATUSES)))
     for board, by_status in counts(rows).items():
         yield from _line(board, *(f"{by_status[status]:,}" for status in STATUSES))
 
 
-def _by_cause(rows: Sequence[Row]) -> Iterator[str]:
+def _by_cause(rows: Sequence[ModelRow]) -> Iterator[str]:
     found = causes(rows)
     if not found:
         return
@@ -136,7 +136,7 @@ def _by_cause(rows: Sequence[Row]) -> Iterator[str]:
         yield from _line(cause.status, cause.stage, cause.text, shown, f"{len(cause.cells):,}")
 
 
-def _by_model(rows: Sequence[Row]) -> Iterator[str]:
+def _by_model(rows: Sequence[ModelRow]) -> Iterator[str]:
     numbers = ("flash", "RAM", "workspace", "instructions")
     yield from ("", "## By model", "")
     yield from (*_line("model", "board", "status", "cause", *numbers), *_rule(4, len(numbers)))

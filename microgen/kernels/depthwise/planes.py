@@ -27,7 +27,7 @@ _LINE, _STORE, _TAPS = 12, 4, 3  # instructions, about
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class WindowAxis:
     """One axis of a convolution: values, outputs, taps, stride and zero points before the input."""
 
     values: int
@@ -41,8 +41,8 @@ class Axis:
 class Shape:
     """A depthwise convolution with one of its axes as the fast one."""
 
-    fast: Axis
-    slow: Axis
+    fast: WindowAxis
+    slow: WindowAxis
     is_upright: bool  # the fast axis is the height
     batches: int
     channels: int  # of the input
@@ -182,7 +182,9 @@ def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:
     output = graph.types[node.outputs[0]]
     pads: Pair = explicit(attrs.padding)[:2]
     height, width = (
-        Axis(data.shape[i + 1], output.shape[i + 1], weight.shape[i + 1], attrs.strides[i], pads[i])
+        WindowAxis(
+            data.shape[i + 1], output.shape[i + 1], weight.shape[i + 1], attrs.strides[i], pads[i]
+        )
         for i in range(2)
     )
     channels = data.shape[3]

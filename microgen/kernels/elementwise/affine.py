@@ -19,7 +19,7 @@ _SIGNS = {"add": 1, "subtract": -1, "qnn.add": 1, "qnn.subtract": -1}  # of the 
 
 
 @lru_cache(_KEPT)
-def _proven(of: pairs.Pair) -> Affine | None:
+def _proven(of: pairs.OperandPair) -> Affine | None:
     lhs, rhs, output = pairs.scales(of)
     if not output:
         return None
@@ -27,7 +27,7 @@ def _proven(of: pairs.Pair) -> Affine | None:
     return affine_sum(of.results(), slopes, *of.limits)
 
 
-def _fields(_of: pairs.Pair, found: Affine) -> base.Fields:
+def _fields(_of: pairs.OperandPair, found: Affine) -> base.Fields:
     """The last fields of ``mg_affine_sum_s8_params``."""
     return proven.fields(found)
 
@@ -49,7 +49,7 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array([arguments[name] for name in names], np.int32)
 
 
-_FORM = pairs.Form(
+_FORM = pairs.PairForm(
     kind=_KIND,
     search=_proven,
     missing="no affine function of both values was found that is exact for all pairs",

@@ -15,7 +15,7 @@ import numpy as np
 from microgen.graph.arithmetic.affine import Affine
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
@@ -28,7 +28,7 @@ _VALUES = np.arange(-128, 128, dtype=np.int8)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Pair:
+class OperandPair:
     """An operator on two int8 values. ``lhs``, ``rhs`` and ``output`` are their quantizations."""
 
     op: str
@@ -57,7 +57,7 @@ class Pair:
         """The reference's results for all pairs: int8 [256, 256], lhs along the first axis."""
         shapes = ((256, 1), (1, 256), (256, 256))
         lhs, rhs, output = (
-            TensorType(shape, DType.INT8, quant)
+            ArrayType(shape, DType.INT8, quant)
             for shape, quant in zip(shapes, self.quants, strict=True)
         )
         values = _VALUES.reshape(lhs.shape), _VALUES.reshape(rhs.shape)
@@ -67,7 +67,7 @@ class Pair:
         return found
 
 
-def pair(node: Node, graph: Graph) -> Pair | None:
+def pair(node: Node, graph: Graph) -> OperandPair | None:
     """The function of each pair of elements, None if they are not int8."""
     (lhs, rhs), output = base.types(node, graph)
     attrs = node.attrs
@@ -77,18 +77,18 @@ def pair(node: Node, graph: Graph) -> Pair | None:
         scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)
         zeros = (attrs.lhs_zero_point, attrs.rhs_zero_point, attrs.output_zero_point)
         quants = [Quant((s,), (z,)) for s, z in zip(scales, zeros, strict=True)]
-        return Pair(node.op, attrs, *quants)
+        return OperandPair(node.op, attrs, *quants)
     if lhs.quant is None or rhs.quant is None or output.quant is None:
         return None
-    return Pair(node.op, attrs, lhs.quant, rhs.quant, output.quant)
+    return OperandPair(node.op, attrs, lhs.quant, rhs.quant, output.quant)
 
 
-def scales(of: Pair) -> tuple[float, ...]:
+def scales(of: OperandPair) -> tuple[float, ...]:
     """The scales of both operands and the output, rounded to float32."""
     return tuple(float(np.float32(quant.scale[0])) for quant in of.quants)
 
 
-def arguments(of: Pair) -> proven.Arguments:
+def arguments(of: OperandPair) -> proven.Arguments:
     """All that decides its results, except the scales."""
     rounding = getattr(of.attrs, "rounding", None)
     in_float32 = (("in_float32", 1),) if getattr(of.attrs, "in_float32", False) else ()
@@ -106,7 +106,7 @@ def arguments(of: Pair) -> proven.Arguments:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class PairForm:
     """A form in which kernels compute functions of two values, with numbers that a search finds.
 
     ``kind`` is the transform that makes their constant. ``search`` returns None if it finds no
@@ -115,9 +115,9 @@ class Form:
     """
 
     kind: str
-    search: Callable[[Pair], Affine | None]
+    search: Callable[[OperandPair], Affine | None]
     missing: str
-    fields: Callable[[Pair, Affine], base.Fields]
+    fields: Callable[[OperandPair, Affine], base.Fields]
     numbers: Callable[[Affine], proven.Arguments]
 
     def kernel(self, symbol: str, needs: frozenset[Feature]) -> base.Implementation:
@@ -132,7 +132,7 @@ class Form:
         refusal = broadcast.too_many_for_rows(node, graph)
         return refusal or (None if self.search(of) else self.missing)
 
-    def _found(self, node: Node, graph: Graph) -> tuple[Pair, Affine]:
+    def _found(self, node: Node, graph: Graph) -> tuple[OperandPair, Affine]:
         of = pair(node, graph)
         found = of and self.search(of)
         assert of, "the kernel was not refused"

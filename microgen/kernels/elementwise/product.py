@@ -27,7 +27,7 @@ _SCALED_PRODUCT_KEPT = 1024  # proofs
 
 
 @lru_cache(_SCALED_PRODUCT_KEPT)
-def _scaled_product_proven(of: pairs.Pair) -> Affine | None:
+def _scaled_product_proven(of: pairs.OperandPair) -> Affine | None:
     lhs, rhs, output = pairs.scales(of)
     if not output:
         return None
@@ -35,7 +35,7 @@ def _scaled_product_proven(of: pairs.Pair) -> Affine | None:
     return affine_product(of.results(), zeros, lhs * rhs / output, *of.limits)
 
 
-def _scaled_product_fields(of: pairs.Pair, found: Affine) -> base.Fields:
+def _scaled_product_fields(of: pairs.OperandPair, found: Affine) -> base.Fields:
     """The last fields of ``mg_scaled_product_s8_params``."""
     return (
         ("lhs_offset", -of.lhs.zero_point[0]),
@@ -61,7 +61,7 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     return np.array(numbers, np.int64).astype(np.uint32).view(np.int32)
 
 
-_SCALED_PRODUCT_FORM = pairs.Form(
+_SCALED_PRODUCT_FORM = pairs.PairForm(
     kind=_SCALED_PRODUCT_KIND,
     search=_scaled_product_proven,
     missing="no multiplication of the products was found that is exact for all pairs",

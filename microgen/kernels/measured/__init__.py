@@ -33,7 +33,7 @@ _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
-class Table:
+class MeasuredTable:
     """Rows with a number for each column. A column is named after a core, and after what else was
     different, if anything was. ``absent`` stands in rows for numbers that there are not: 0 if a
     coefficient of 0 is as good as none."""
@@ -60,12 +60,12 @@ class Table:
         found = self._split(rows)
         return {name: found[place] for place, name in enumerate(self.columns) if place in found}
 
-    def replaced(self, name: str, numbers: Rows) -> Table:
+    def replaced(self, name: str, numbers: Rows) -> MeasuredTable:
         """The table with other numbers in a column, which may be new."""
         every = {**{each: {} for each in self.columns}, **self.by_column(), name: numbers}
         columns = tuple(sorted(every))
         rows = self._joined([every[each] for each in columns])
-        return Table(columns, rows, self.absent)
+        return MeasuredTable(columns, rows, self.absent)
 
     def _split(self, rows: Rows) -> dict[int, dict[str, Any]]:
         """The numbers of the rows by their places in these."""
@@ -117,18 +117,18 @@ class _Lazy(Mapping[str, Any]):
 
 
 @cache
-def load(name: str) -> Table:
+def load(name: str) -> MeasuredTable:
     """The table of that name. Its rows are read only."""
     return loads((FOLDER / f"{name}.json").read_text("ascii"))
 
 
-def loads(text: str) -> Table:
+def loads(text: str) -> MeasuredTable:
     """The table in the text of a file."""
     rows = _Lazy(text)
-    return Table(tuple(rows.pop(_COLUMNS)), rows, rows.pop(_ABSENT))
+    return MeasuredTable(tuple(rows.pop(_COLUMNS)), rows, rows.pop(_ABSENT))
 
 
-def dumps(table: Table) -> str:
+def dumps(table: MeasuredTable) -> str:
     """The text of a table's file. Each name of the first two levels begins a line, which has as
     many of the rows below it as fit. Only lines of the first level begin without a space."""
     parts = [_filled(f'"{_COLUMNS}":[', list(map(json.dumps, table.columns)), "]")]

@@ -6,7 +6,7 @@ import math
 from itertools import accumulate
 from math import prod
 
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs, LayoutTransformAttrs, TransposeAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.kernels import base
@@ -48,7 +48,7 @@ def _axis(node: Node) -> int:
     return node.attrs.axis
 
 
-def _row(node: Node, tensor: TensorType) -> int:
+def _row(node: Node, tensor: ArrayType) -> int:
     """Bytes per row."""
     return math.prod(tensor.shape[_axis(node) :]) * tensor.dtype.nbytes
 

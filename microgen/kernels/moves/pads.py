@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 from microgen.kernels import base
@@ -48,7 +48,7 @@ def _pad_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _value(value: float, output: TensorType) -> base.Fields:
+def _value(value: float, output: ArrayType) -> base.Fields:
     """The bits of the stored value as one integer, or two for 8 bytes."""
     stored = np.array(value, output.dtype.numpy).tobytes()
     bits = int.from_bytes(stored, "little", signed=True)

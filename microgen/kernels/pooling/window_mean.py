@@ -13,7 +13,7 @@ from microgen.graph.arithmetic import in_float32 as arithmetic
 from microgen.graph.arithmetic.affine import Affine, affine_value
 from microgen.graph.arithmetic.int8 import activation_range, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.geometry import explicit
@@ -61,8 +61,8 @@ class _Mean:
         each, left = np.divmod(sums, self.count)
         values = each[:, None] + (np.arange(self.count) < left[:, None])
         shape = (len(sums), 1, self.count, 1)
-        data = TensorType(shape, DType.INT8, self.data)
-        output = TensorType((len(sums), 1, 1, 1), DType.INT8, self.output)
+        data = ArrayType(shape, DType.INT8, self.data)
+        output = ArrayType((len(sums), 1, 1, 1), DType.INT8, self.output)
         operands = Operands((values.astype(np.int8).reshape(shape),), (data,), (output,))
         (means,) = registry()[self.op].reference(self._attrs(), operands)
         flat: Array = means.reshape(-1)

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import float_range
 from microgen.graph.arithmetic.int16 import SUM_LIMIT
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.recurrent import lstm, lstm_integer, lstm_tables
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
@@ -22,7 +22,7 @@ _GATES = 4
 _LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}  # of accumulators
 
 
-def _types(node: Node, graph: Graph) -> Inputs[TensorType]:
+def _types(node: Node, graph: Graph) -> Inputs[ArrayType]:
     return _names(node).each(lambda name: graph.types[name])
 
 

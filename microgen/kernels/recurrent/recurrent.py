@@ -6,7 +6,7 @@ from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import registry as ops
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, Function
+from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.kernels import base
 from microgen.kernels.work import Work
@@ -47,7 +47,7 @@ def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(attrs, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
     missing = _PLACES - len(attrs.functions)
-    functions = (*attrs.functions, *[Function("relu")] * missing)
+    functions = (*attrs.functions, *[ActivationFormula("relu")] * missing)
     return (
         ("steps", steps),
         ("batches", batches),

@@ -156,7 +156,7 @@ def _arguments(recipe: Recipe, node: Node, graph: Graph) -> dict[str, float | in
 
 def channels(
     sources: Sequence[Array], arguments: transforms.Arguments, folded: Array | int = 0
-) -> linear.Channels:
+) -> linear.OutputChannels:
     """The sums and the specified requantization of a layer, from the sources and arguments of its
     tables. ``folded``, int64 [channels], is what is in the bias besides the data's zero point."""
     scales, weight, *bias = sources
@@ -166,7 +166,7 @@ def channels(
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
     own = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
-    return linear.Channels(
+    return linear.OutputChannels(
         scales=tuple(effective.tolist()),
         least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
         most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),

@@ -41,7 +41,7 @@ import numpy as np
 
 from microgen.base.errors import ProjectError
 from microgen.graph.arithmetic import in_float32, int8, int16
-from microgen.graph.ir.graph import Array, DType, Graph, Quant, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Quant, frozen
 from microgen.kernels.identity import Same
 
 if TYPE_CHECKING:
@@ -204,17 +204,17 @@ def effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
     weight = Quant(tuple(map(float, scales)), (0,) * scales.size, axis)
     effective = RULES[str(arguments["rule"])](
         _scaled(float(arguments["input_scale"])),
-        TensorType(scales.shape, DType.INT8, weight),
+        ArrayType(scales.shape, DType.INT8, weight),
         _scaled(float(arguments["output_scale"])),
     )
     return np.broadcast_to(effective, int(arguments["channels"]))
 
 
-def _scaled(scale: float) -> TensorType:
-    return TensorType((), DType.INT8, Quant((scale,), (0,)))
+def _scaled(scale: float) -> ArrayType:
+    return ArrayType((), DType.INT8, Quant((scale,), (0,)))
 
 
-RULES: Mapping[str, Callable[[TensorType, TensorType, TensorType], Array]] = {
+RULES: Mapping[str, Callable[[ArrayType, ArrayType, ArrayType], Array]] = {
     "conv": int8.conv_scales,
     "dense": int8.dense_scales,
     "sums": int8.sum_scales,

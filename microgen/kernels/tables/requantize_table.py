@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Quant
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.rescale import REQUANTIZE, RequantizeAttrs
 from microgen.kernels import base
@@ -23,8 +23,7 @@ def _table(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     scales = [float(scale) for (scale,) in sources]
     zeros = [int(arguments[f"{name}_zero_point"]) for name in ("input", "output")]
     data, output = (
-        TensorType((256,), DType.INT8, Quant((s,), (z,)))
-        for s, z in zip(scales, zeros, strict=True)
+        ArrayType((256,), DType.INT8, Quant((s,), (z,))) for s, z in zip(scales, zeros, strict=True)
     )
     values = np.arange(-128, 128, dtype=np.int8)
     (results,) = REQUANTIZE.reference(RequantizeAttrs(), Operands((values,), (data,), (output,)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import rounding_doubling_high_mul, softmax_parameters
-from microgen.graph.ir.graph import Array, DType, Graph, Node, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Quant
 from microgen.graph.ops.fixed_point import exp_of_negative
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.kernels import base
@@ -30,7 +30,7 @@ def _exponentials(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     """exp(-beta * scale * d) as Q0.31 for d from 0 until differences are ignored."""
     (scales,) = sources
     (scale,) = map(float, scales)
-    data = TensorType((), DType.INT8, Quant((scale,), (0,)))
+    data = ArrayType((), DType.INT8, Quant((scale,), (0,)))
     scaling = softmax_parameters(data, float(arguments["beta"]))
     count = min(_DIFFERENCES, 1 - scaling.diff_min)
     shifted = -np.arange(count, dtype=np.int64) << scaling.input_left_shift

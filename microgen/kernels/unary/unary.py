@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import clip_multiplier
-from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.unary import activations, functions, roots, sigmoid
 from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs, leaky_relu_multipliers
 from microgen.graph.ops.unary.functions import abs_multiplier
@@ -26,7 +26,7 @@ def size(node: Node, graph: Graph) -> base.Fields:
     return (("size", graph.types[node.outputs[0]].size),)
 
 
-def scaled(parameters: Callable[[TensorType], SigmoidParameters]) -> Params:
+def scaled(parameters: Callable[[ArrayType], SigmoidParameters]) -> Params:
     """The fields of int16 kernels that look their scaled data up in the table of sigmoid."""
 
     def params(node: Node, graph: Graph) -> base.Fields:

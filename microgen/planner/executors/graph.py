@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.graph.ir.graph import Array, DType, TensorType
-from microgen.planner.executors.storage import Token, Tokens
-from microgen.planner.program.types import Argument, Call, PrimFunc, Program, Role, Storage
+from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.planner.executors.storage import StorageToken, Tokens
+from microgen.planner.program.types import Argument, PrimFunc, Program, Role, RunnerCall, Storage
 
 NOP = "__nop"  # the function of a node whose output is its input in another shape
 Entry = tuple[int, int, int]  # node, number of its output, version: as in the JSON
@@ -53,7 +53,7 @@ class ExecutorGraph:
 
     nodes: tuple[GraphNode, ...]
     heads: tuple[Entry, ...]
-    types: tuple[TensorType, ...]
+    types: tuple[ArrayType, ...]
     storage_ids: tuple[int, ...]
     storage_bytes: tuple[int, ...]
 
@@ -119,21 +119,21 @@ class _Building:
         self.reads_left = _reads(program, self.functions)
         self.nodes: list[GraphNode] = []
         self.entries: dict[Argument, Entry] = {}
-        self.views: dict[tuple[Entry, TensorType], Entry] = {}
-        self.type_of: dict[Entry, TensorType] = {}
-        self.entry_types: list[TensorType] = []
-        self.held: list[Token] = []
-        self.token_of: dict[Argument, Token] = {}
+        self.views: dict[tuple[Entry, ArrayType], Entry] = {}
+        self.type_of: dict[Entry, ArrayType] = {}
+        self.entry_types: list[ArrayType] = []
+        self.held: list[StorageToken] = []
+        self.token_of: dict[Argument, StorageToken] = {}
         self.tokens = Tokens()
         self.names: dict[str, int] = {}
 
-    def null(self, argument: Argument, kind: TensorType) -> None:
+    def null(self, argument: Argument, kind: ArrayType) -> None:
         """Append an input or a parameter, which owns its storage permanently."""
         self.entries[argument] = (len(self.nodes), 0, 0)
         self.nodes.append(GraphNode("null", argument.name))
         self._entry(argument, kind, self.tokens.new(kind.nbytes))
 
-    def call(self, call: Call) -> None:
+    def call(self, call: RunnerCall) -> None:
         """Append an operator, preceded by the parameters that it is the first to read."""
         function = self.functions[call.function]
         reads, writes = _sides(call, function)
@@ -156,7 +156,7 @@ class _Building:
             self._entry(argument, kind, self.tokens.request(kind.nbytes))
         self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
 
-    def seen_as(self, argument: Argument, kind: TensorType) -> Entry:
+    def seen_as(self, argument: Argument, kind: ArrayType) -> Entry:
         """The entry of a value in the shape in which it is read. If that is not the shape that was
         written, it is the entry of a node that only changes the shape."""
         entry = self.entries[argument]
@@ -170,11 +170,11 @@ class _Building:
             self._append(self.views[key], kind, self.token_of[argument])
         return self.views[key]
 
-    def _entry(self, argument: Argument, kind: TensorType, token: Token) -> None:
+    def _entry(self, argument: Argument, kind: ArrayType, token: StorageToken) -> None:
         self.token_of[argument] = token
         self._append(self.entries[argument], kind, token)
 
-    def _append(self, entry: Entry, kind: TensorType, token: Token) -> None:
+    def _append(self, entry: Entry, kind: ArrayType, token: StorageToken) -> None:
         self.type_of[entry] = kind
         self.entry_types.append(kind)
         self.held.append(token)
@@ -197,10 +197,10 @@ class _Building:
         return self._unique(f"{name}{self.names[name] - 1}")
 
 
-Typed = list[tuple[Argument, TensorType]]
+Typed = list[tuple[Argument, ArrayType]]
 
 
-def _sides(call: Call, function: PrimFunc) -> tuple[Typed, Typed]:
+def _sides(call: RunnerCall, function: PrimFunc) -> tuple[Typed, Typed]:
     """The values that a call reads and those it writes, in the order of its parameters."""
     roles = [p.role for p in function.parameters if p.role not in (Role.SCRATCH, Role.DEVICE)]
     tensors = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
@@ -217,5 +217,5 @@ def _reads(program: Program, functions: Mapping[str, PrimFunc]) -> dict[Argument
     return counts
 
 
-def _type_of(array: Array) -> TensorType:
-    return TensorType(array.shape, DType(array.dtype.name))
+def _type_of(array: Array) -> ArrayType:
+    return ArrayType(array.shape, DType(array.dtype.name))

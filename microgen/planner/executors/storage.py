@@ -10,7 +10,7 @@ _MATCH_RANGE = 16
 
 
 @dataclass(slots=True, eq=False)
-class Token:
+class StorageToken:
     """A storage: its id, and the bytes of the largest value that it will hold."""
 
     storage_id: int
@@ -24,16 +24,16 @@ class Tokens:
     Source: TVM v0.14, graph_plan_memory.cc, TokenAllocator1D.
     """
 
-    all: list[Token] = field(default_factory=list)
-    free: list[Token] = field(default_factory=list)
+    all: list[StorageToken] = field(default_factory=list)
+    free: list[StorageToken] = field(default_factory=list)
 
-    def new(self, nbytes: int) -> Token:
+    def new(self, nbytes: int) -> StorageToken:
         """A storage that nothing has used yet."""
-        token = Token(len(self.all), nbytes)
+        token = StorageToken(len(self.all), nbytes)
         self.all.append(token)
         return token
 
-    def request(self, nbytes: int) -> Token:
+    def request(self, nbytes: int) -> StorageToken:
         """The free storage that fits best, grown if necessary; a new one if none is close."""
         near = [
             token
@@ -51,7 +51,7 @@ class Tokens:
         found.nbytes = max(found.nbytes, nbytes)
         return found
 
-    def release(self, token: Token) -> None:
+    def release(self, token: StorageToken) -> None:
         """Let other values use the storage."""
         if token not in self.free:
             self.free.append(token)

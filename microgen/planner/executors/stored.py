@@ -11,7 +11,7 @@ from microgen.planner.executors import tables
 from microgen.planner.executors.graph import Entry, ExecutorGraph
 from microgen.planner.lifetimes import analyse, lower_bound
 from microgen.planner.program.plan import MemoryPlan, Placement, Pool
-from microgen.planner.program.types import Argument, Buffer, Call, Program, Role, Storage
+from microgen.planner.program.types import Argument, Buffer, Program, Role, RunnerCall, Storage
 
 POOL = "graph_pool"
 
@@ -32,7 +32,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
     outputs, which the executor copies to the caller. Inputs remain where the caller has them."""
     names = {entry: f"sid_{number}" for entry, number in _numbered(graph)}
     holds: dict[str, Buffer] = {}
-    calls: list[Call] = []
+    calls: list[RunnerCall] = []
     operators = [i for i, node in enumerate(graph.nodes) if node.is_call]
     where: dict[Argument, str] = {}
     tensors = _tensors(program)
@@ -93,7 +93,7 @@ def _numbered(graph: ExecutorGraph) -> Iterator[tuple[Entry, int]]:
             yield (number, index, 0), next(ids)
 
 
-def _roles(program: Program, call: Call) -> Iterator[tuple[Argument, Role]]:
+def _roles(program: Program, call: RunnerCall) -> Iterator[tuple[Argument, Role]]:
     parameters = program.function(call.function).parameters
     roles = [p.role for p in parameters if p.role is not Role.SCRATCH]
     yield from zip(call.args, roles, strict=True)

@@ -26,7 +26,7 @@ _STRUCTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class GraphCounts:
     """``TVMGraphExecutorCounts``: the numbers of all kinds of items in a graph."""
 
     nodes: int
@@ -39,11 +39,11 @@ class Counts:
     outputs: int
 
 
-def counts(graph: ExecutorGraph) -> Counts:
+def counts(graph: ExecutorGraph) -> GraphCounts:
     """The counts of a graph."""
     operators = [node for node in graph.nodes if node.op != "null"]
     args = [len(node.inputs) + node.outputs for node in operators]
-    return Counts(
+    return GraphCounts(
         nodes=len(graph.nodes),
         entries=len(graph.types),
         storages=len(graph.storage_bytes),
@@ -60,7 +60,7 @@ def aligned(nbytes: int) -> int:
     return c_layout.aligned(nbytes, ALIGNMENT)
 
 
-def table_bytes(found: Counts, pointer_bytes: int) -> int:
+def table_bytes(found: GraphCounts, pointer_bytes: int) -> int:
     """``TVM_GRAPH_EXECUTOR_TABLE_BYTES``, with pointers of 4 or 8 bytes."""
     sizes = {name: struct_bytes(fields, pointer_bytes) for name, fields in _STRUCTS.items()}
     tables = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from microgen.planner.program.plan import MemoryPlan, Placement, Pool
-from microgen.planner.program.types import Buffer, Constant, Port, Program
+from microgen.planner.program.types import Buffer, FirmwareConstant, Port, Program
 
 Planned = tuple[Program, MemoryPlan]
 
@@ -77,7 +77,7 @@ def _named(program: Program) -> Program:
         name, tensor = f"{program.module}.{own.name}", f"{program.module}.{own.tensor}"
         return replace(own, name=name, tensor=tensor)
 
-    def constant(own: Constant) -> Constant:
+    def constant(own: FirmwareConstant) -> FirmwareConstant:
         return replace(own, origin=f"{program.module}.{own.origin}")
 
     return replace(

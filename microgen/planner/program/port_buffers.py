@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from microgen.planner.program.plan import Pool
-from microgen.planner.program.types import Argument, Buffer, Call, Port, Program, Storage
+from microgen.planner.program.types import Argument, Buffer, Port, Program, RunnerCall, Storage
 
 MOST_PROMISED = 16  # bytes; no kernel needs more
 
@@ -64,7 +64,7 @@ def bound(program: Program, inputs: Iterable[Port], outputs: Iterable[Port]) -> 
     return replace(program, buffers=buffers, calls=calls)
 
 
-def _rebound(call: Call, sids: Mapping[tuple[Storage, str], str]) -> Call:
+def _rebound(call: RunnerCall, sids: Mapping[tuple[Storage, str], str]) -> RunnerCall:
     args = (
         Argument(Storage.SID, sids[a.storage, a.name], a.offset)
         if (a.storage, a.name) in sids

@@ -42,7 +42,7 @@ class BufferedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class KernelPart:
     """A kernel in a C function of its own, so that debuggers and profilers see each layer. Equal
     parts are one function: ``name`` is empty until lowering has found that out.
 
@@ -106,7 +106,7 @@ class Event:
     many there are at a time; 0 if they are added to the output, which has no rows."""
 
     when: When
-    rows: Part | RowCopy
+    rows: KernelPart | RowCopy
     buffer: LineBuffer | None
     tensor: str
     height: int
@@ -126,9 +126,9 @@ class Rolling:
     feed: Feed | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[KernelPart, ...]:
         """The parts, in order."""
-        return tuple(event.rows for event in self.events if isinstance(event.rows, Part))
+        return tuple(event.rows for event in self.events if isinstance(event.rows, KernelPart))
 
     @property
     def kernels(self) -> tuple[KernelCall, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Step:
     op: str
     origin: Origin
     tensor: str
-    tensor_type: TensorType
+    tensor_type: ArrayType
     summary: str
     kernel: str
     reason: str

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from microgen.graph.ir.graph import Array, TensorType
+from microgen.graph.ir.graph import Array, ArrayType
 from microgen.planner.program.external import (
     CSource,
     DeviceDriver,
@@ -135,7 +135,7 @@ class InPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RunnerCall:
     """One call by the runner.
 
     ``args`` are in the order of the function's parameters, without scratch, whose size in bytes is
@@ -154,7 +154,7 @@ class Call:
     steps: tuple[Step, ...]
     device: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
-    types: tuple[TensorType, ...] = ()
+    types: tuple[ArrayType, ...] = ()
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class FirmwareConstant:
     """A constant of the firmware: ``array`` = ``transform`` of the model's parameters. ``origin``:
     the first layer that reads it; ``role``: its role there, for example ``weight``."""
 
@@ -219,7 +219,7 @@ class Port:
 
     name: str
     tensor: str
-    type: TensorType
+    type: ArrayType
     fixed: tuple[int, ...] = ()
     sid: str = ""
     buffer: str = ""
@@ -241,9 +241,9 @@ class Program:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     functions: tuple[PrimFunc, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[RunnerCall, ...]
     buffers: tuple[Buffer, ...]
-    constants: tuple[Constant, ...]
+    constants: tuple[FirmwareConstant, ...]
     parameters: Mapping[str, Array]
     parameter_ids: Mapping[str, int] = field(default_factory=dict)
     devices: tuple[Device, ...] = ()

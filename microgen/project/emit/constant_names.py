@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from microgen.base.names import cnames
 from microgen.planner.program.plan import MemoryPlan
-from microgen.planner.program.types import Constant, Program
+from microgen.planner.program.types import FirmwareConstant, Program
 from microgen.project.emit import symbols
 
 _LONGEST_LAYER = 48
@@ -38,7 +38,7 @@ def of(program: Program, plan: MemoryPlan, *, has_graph: bool) -> Mapping[str, s
     return found
 
 
-def _layer(constant: Constant) -> str:
+def _layer(constant: FirmwareConstant) -> str:
     """The layer's short name as a part of an identifier, without the line of Relay text."""
     name = re.sub(r" \(line \d+\)$", "", constant.origin)
     return re.sub("[^A-Za-z0-9]+", "_", cnames.short(name, _LONGEST_LAYER)).strip("_") or "layer"

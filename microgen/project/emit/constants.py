@@ -6,7 +6,7 @@ from typing import Any
 
 from microgen.base.names import cnames
 from microgen.planner.program.plan import Pool
-from microgen.planner.program.types import Constant
+from microgen.planner.program.types import FirmwareConstant
 from microgen.project.emit import layout, literals, symbols
 from microgen.project.emit.unit import Unit
 
@@ -40,7 +40,7 @@ def _attribute(pool: str) -> str:
     return f"TVM_CONSTANT_{pool.upper()}" if pool else "TVM_CONSTANT"
 
 
-def _constant(constant: Constant, unit: Unit) -> dict[str, Any]:
+def _constant(constant: FirmwareConstant, unit: Unit) -> dict[str, Any]:
     shape = ",".join(map(str, constant.array.shape))
     sources = ", ".join(constant.transform.sources)
     is_as_it_was = constant.transform.kind == "identity"

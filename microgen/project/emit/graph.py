@@ -9,7 +9,7 @@ from typing import Any
 from microgen.graph import params_file
 from microgen.planner.executors import stored, tables
 from microgen.planner.executors.graph import ExecutorGraph
-from microgen.planner.program.types import Constant, Device, Port
+from microgen.planner.program.types import Device, FirmwareConstant, Port
 from microgen.project.emit.header import device, header
 from microgen.project.emit.signature import described
 from microgen.project.emit.unit import Unit
@@ -18,7 +18,7 @@ FOLDER = "model/executor-config/graph"
 _ALIGNMENT = 16
 
 
-def parameters(unit: Unit) -> dict[str, Constant]:
+def parameters(unit: Unit) -> dict[str, FirmwareConstant]:
     """The constants in the order of the parameter file: those with the widest elements come first,
     so that each is aligned to its elements if the first one is. Constants that modules are given
     are C arrays, because the graph does not know them."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microgen.base.names import cnames
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.planner.program.element_types import ctype
 from microgen.planner.program.plan import Pool
 from microgen.planner.program.types import Port
@@ -89,12 +89,12 @@ def _macros(port: Port, prefix: str) -> Iterator[tuple[str, str]]:
         yield f"{prefix}_ZERO_POINT", literals.negatable(kind.zero_point)
 
 
-def is_scaled(kind: TensorType) -> bool:
+def is_scaled(kind: ArrayType) -> bool:
     """Whether elements represent real numbers by one scale and one zero point."""
     return kind.quant is not None and kind.quant.is_per_tensor
 
 
-def _has_helpers(kind: TensorType) -> bool:
+def _has_helpers(kind: ArrayType) -> bool:
     """Whether ``value / scale + zero_point`` can be computed within int32."""
     return is_scaled(kind) and (kind.dtype.nbytes < DType.INT32.nbytes or not kind.zero_point)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from microgen.base.files import FileTree
 from microgen.base.names import cnames
-from microgen.planner.program.types import Call, PrimFunc
+from microgen.planner.program.types import PrimFunc, RunnerCall
 from microgen.project.emit import layout, literals
 from microgen.project.emit.environment import environment
 from microgen.project.emit.kernel_calls import STRUCT, declarations, parameters, struct
@@ -40,7 +40,7 @@ def _model(unit: Unit) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> str:
+def _call(call: RunnerCall) -> str:
     """The initialiser of a call's texts: its kernels and its layers."""
     kernels = _joined([*dict.fromkeys(step.kernel for step in call.steps)])
     layers = _joined([*map(cnames.layer, call.layers)])

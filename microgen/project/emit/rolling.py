@@ -11,8 +11,8 @@ from microgen.base.names import cnames
 from microgen.planner.program.rolling import (
     BufferedRows,
     Event,
+    KernelPart,
     LineBuffer,
-    Part,
     Rolling,
     RowCopy,
     Rows,
@@ -123,7 +123,7 @@ def _steps(rolling: Rolling) -> Iterator[str]:
         pads = buffer is not None and buffer.fill is not None and buffer.end > when.end
         padding = f"{when.end}..{buffer.end - 1}" if buffer and pads else "-"
         rows = "sums" if event.height == 0 else str(event.height)
-        copied = "" if isinstance(event.rows, Part) else " (copied)"
+        copied = "" if isinstance(event.rows, KernelPart) else " (copied)"
         layer = f"{cnames.inert(cnames.layer(event.tensor))}{copied}"
         number = numbers.get(event.tensor, "-")
         yield f"{number:>4}  {steps:9}  {when.period:5}  {rows:>8}  {padding:9}  {layer}"
@@ -132,7 +132,7 @@ def _steps(rolling: Rolling) -> Iterator[str]:
 
 def _numbers(rolling: Rolling) -> dict[str, int]:
     """The number of the part that computes a tensor."""
-    computed = [event.tensor for event in rolling.events if isinstance(event.rows, Part)]
+    computed = [event.tensor for event in rolling.events if isinstance(event.rows, KernelPart)]
     return {tensor: number for number, tensor in enumerate(computed)}
 
 
@@ -204,7 +204,7 @@ def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str
     begin, empty if the tensor is whole. ``is_nested``: it is inside another condition."""
     when, indent = event.when, _INDENT + 4 * is_nested
     match event.rows:
-        case Part() as part:
+        case KernelPart() as part:
             pairs = zip(part.args, part.parameters, strict=True)
             found = [_argument(one, parameter, event, names) for one, parameter in pairs]
             return layout.call(part.name, found, indent, end=";")

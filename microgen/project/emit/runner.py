@@ -9,7 +9,15 @@ from typing import Any
 from microgen.base.names import cnames
 from microgen.planner.program.plan import Placement, Pool
 from microgen.planner.program.steps import Around, InnerBuffer, InRows, NotStored, Step
-from microgen.planner.program.types import Argument, Call, Parameter, Port, PrimFunc, Role, Storage
+from microgen.planner.program.types import (
+    Argument,
+    Parameter,
+    Port,
+    PrimFunc,
+    Role,
+    RunnerCall,
+    Storage,
+)
 from microgen.project.emit import layout, packed, symbols
 from microgen.project.emit.header import device, header
 from microgen.project.emit.kernel_calls import struct
@@ -164,7 +172,7 @@ def _calls(unit: Unit) -> Iterator[dict[str, Any]]:
         is_guarded |= made["can_fail"] or made["device"] is not None
 
 
-def _call(call: Call, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
+def _call(call: RunnerCall, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
     indent = 2 * _INDENT if is_guarded else _INDENT
     devices = {d.name: device(d) for d in unit.program.devices}
     function = unit.program.function(call.function)
@@ -182,7 +190,7 @@ def _call(call: Call, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
     }
 
 
-def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
+def _passed(call: RunnerCall, function: PrimFunc, unit: Unit) -> dict[str, Any]:
     """The arguments of a call, and the structure of its constants. That is a constant, too, if the
     addresses of all of them are known at link time."""
     if not unit.options.unpacked:
@@ -210,7 +218,7 @@ def _passed(call: Call, function: PrimFunc, unit: Unit) -> dict[str, Any]:
     }
 
 
-def _is_passed(call: Call, unit: Unit) -> bool:
+def _is_passed(call: RunnerCall, unit: Unit) -> bool:
     """Whether a constant of the call is in a pool that the caller passes."""
     places, pools = unit.plan.constant_places, unit.passed_pools
     constants = [a.name for a in call.args if a.storage is Storage.CONSTANT]
@@ -231,13 +239,13 @@ def _step(step: Step) -> str:
     return f"{text}, {step.kernel}"
 
 
-def _packed_arguments(call: Call) -> list[str]:
+def _packed_arguments(call: RunnerCall) -> list[str]:
     count = len(call.types) + bool(call.scratch)
     values, codes = f"(TVMValue *)values_{call.index}", "(int *)type_codes"
     return [values, codes, str(count), "NULL", "NULL", "NULL"]
 
 
-def _arguments(call: Call, function: PrimFunc, unit: Unit) -> list[str]:
+def _arguments(call: RunnerCall, function: PrimFunc, unit: Unit) -> list[str]:
     given = iter(call.args)
     return [
         f"{unit.place(f'scratch_{call.index}')} /* scratch_{call.index} */"

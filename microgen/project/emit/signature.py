@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from microgen.base.errors import InternalError
-from microgen.graph.ir.graph import DType, TensorType
-from microgen.planner.program.types import Call, Constant, Parameter, PrimFunc, Role
+from microgen.graph.ir.graph import ArrayType, DType
+from microgen.planner.program.types import FirmwareConstant, Parameter, PrimFunc, Role, RunnerCall
 from microgen.project.emit import symbols
 from microgen.project.emit.unit import Unit
 
@@ -16,11 +16,11 @@ from microgen.project.emit.unit import Unit
 _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
 
 
-def argument_types(call: Call, function: PrimFunc) -> tuple[TensorType, ...]:
+def argument_types(call: RunnerCall, function: PrimFunc) -> tuple[ArrayType, ...]:
     """The types of a call's arguments in the order of ``tensor_parameters``."""
     given = iter(call.types)
     return tuple(
-        TensorType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
+        ArrayType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
         for p in tensor_parameters(function)
     )
 
@@ -37,7 +37,7 @@ class Taken:
     elements."""
 
     name: str
-    type: TensorType
+    type: ArrayType
     any_shape: bool
 
 
@@ -54,13 +54,13 @@ def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
     return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
 
 
-def _taken(parameter: Parameter, kinds: tuple[TensorType, ...]) -> Taken:
+def _taken(parameter: Parameter, kinds: tuple[ArrayType, ...]) -> Taken:
     first = kinds[0]
     if all(kind.shape == first.shape for kind in kinds):
         return Taken(parameter.name, first, any_shape=False)
     if any(kind.size != first.size for kind in kinds):
         raise InternalError("takes tensors of several sizes", where=parameter.name)
-    return Taken(parameter.name, TensorType((first.size,), first.dtype), any_shape=True)
+    return Taken(parameter.name, ArrayType((first.size,), first.dtype), any_shape=True)
 
 
 def dtype(kind: DType) -> str:
@@ -72,7 +72,7 @@ def _bits(kind: DType) -> int:
     return 1 if kind is DType.BOOL else 8 * kind.nbytes
 
 
-def described(kind: TensorType, unit: Unit) -> dict[str, Any]:
+def described(kind: ArrayType, unit: Unit) -> dict[str, Any]:
     """Shape, number of dimensions and element type, for templates."""
     return {
         "shape": symbols.shape(unit.module, kind.shape),
@@ -104,12 +104,12 @@ def shapes(unit: Unit) -> dict[str, Any]:
     }
 
 
-def held_type(constant: Constant) -> TensorType:
+def held_type(constant: FirmwareConstant) -> ArrayType:
     """The type of a constant that a module is handed."""
-    return TensorType(constant.array.shape, DType(constant.array.dtype.name))
+    return ArrayType(constant.array.shape, DType(constant.array.dtype.name))
 
 
-def _loaded(unit: Unit) -> list[TensorType]:
+def _loaded(unit: Unit) -> list[ArrayType]:
     """The types of the arguments and constants of loaded modules' functions."""
     program = unit.program
     functions = {name for module, _ in program.runtime_modules for name in module.functions}
@@ -123,5 +123,5 @@ def _loaded(unit: Unit) -> list[TensorType]:
     return [*kinds, *map(held_type, held)]
 
 
-def _distinct(kinds: Iterable[TensorType]) -> list[tuple[int, ...]]:
+def _distinct(kinds: Iterable[ArrayType]) -> list[tuple[int, ...]]:
     return [dims for dims in dict.fromkeys(kind.shape for kind in kinds) if dims]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microgen.base.names import cnames
-from microgen.graph.ir.graph import TensorType
-from microgen.planner.program.types import Argument, Call, Role, Storage
+from microgen.graph.ir.graph import ArrayType
+from microgen.planner.program.types import Argument, Role, RunnerCall, Storage
 from microgen.project.emit import layout
 from microgen.project.emit.signature import argument_types, described
 from microgen.project.emit.unit import Unit
@@ -27,9 +27,9 @@ class Tensors:
 
     unit: Unit
     numbers: dict[tuple[Argument, tuple[int, ...], str], int] = field(default_factory=dict)
-    rows: list[tuple[int, Argument, TensorType]] = field(default_factory=list)
+    rows: list[tuple[int, Argument, ArrayType]] = field(default_factory=list)
 
-    def of_call(self, call: Call) -> list[str]:
+    def of_call(self, call: RunnerCall) -> list[str]:
         """The C names of the tensors that a call passes, in order."""
         function = self.unit.program.function(call.function)
         given = iter(call.args)
@@ -41,7 +41,7 @@ class Tensors:
         kinds = argument_types(call, function)
         return [self._name(a, kind) for a, kind in zip(arguments, kinds, strict=True)]
 
-    def _name(self, argument: Argument, kind: TensorType) -> str:
+    def _name(self, argument: Argument, kind: ArrayType) -> str:
         key = (argument, kind.shape, kind.dtype.value)
         if key not in self.numbers:
             self.numbers[key] = len(self.numbers)
@@ -61,7 +61,7 @@ class Tensors:
             if (argument.storage in _CALLERS) is callers
         ]
 
-    def _initialiser(self, argument: Argument, kind: TensorType, indent: int) -> str:
+    def _initialiser(self, argument: Argument, kind: ArrayType, indent: int) -> str:
         facts = described(kind, self.unit)
         names = ("ndim", "shape", "code", "bits")
         values = [self._data(argument), *(str(facts[name]) for name in names)]

@@ -12,11 +12,11 @@ from microgen.base.errors import ProjectError
 from microgen.base.files import EXPORTED, FileTree
 from microgen.project.exporting import arduino, component, forms
 from microgen.project.exporting.component import Component
-from microgen.project.exporting.forms import Form
+from microgen.project.exporting.forms import ExportForm
 from microgen.tvm.mlf.export import check_apart
 from microgen.tvm.mlf.export import write as write_file
 
-__all__ = ["FORMS", "Form", "file_name", "write"]
+__all__ = ["FORMS", "ExportForm", "file_name", "write"]
 
 FORMS = {
     form.name: form for form in sorted((arduino.FORM, *forms.FORMS), key=lambda form: form.name)
@@ -47,13 +47,13 @@ def file_name(project: Path, form: str) -> str:
     return named(component.load(project)) if named else ""
 
 
-def _form(name: str) -> Form:
+def _form(name: str) -> ExportForm:
     if name not in FORMS:
         raise ProjectError(f"there is no form {name!r}", hint=f"forms: {', '.join(FORMS)}")
     return FORMS[name]
 
 
-def _record(found: Component, form: Form, made: FileTree) -> FileTree:
+def _record(found: Component, form: ExportForm, made: FileTree) -> FileTree:
     """What the folder is, and the digests by which a later export knows that it is unchanged."""
     record = {
         "built_from": found.digest,

@@ -10,7 +10,7 @@ from microgen.base.errors import ProjectError
 from microgen.base.files import FileTree
 from microgen.project.exporting import calling
 from microgen.project.exporting.component import Component
-from microgen.project.exporting.forms import Form, readme, with_options
+from microgen.project.exporting.forms import ExportForm, readme, with_options
 
 _SKETCH = "Infer"
 _TOP = ("LICENSE", "NOTICE")
@@ -87,4 +87,4 @@ def _sketch(component: Component) -> bytes:
     return calling.render("arduino/sketch.ino", component, calling=calling.code(component)).encode()
 
 
-FORM = Form("arduino", "a library for the Arduino IDE and arduino-cli", _make)
+FORM = ExportForm("arduino", "a library for the Arduino IDE and arduino-cli", _make)

@@ -36,7 +36,7 @@ def zipped(tree: FileTree) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ExportForm:
     """A form of ``microgen export --as``.
 
     ``make`` lays a component out as the build system wants it. ``pack`` makes one file of that; if
@@ -103,7 +103,7 @@ def _plain_make(component: Component) -> FileTree:
     return FileTree({f"{component.name}/{name}": data for name, data in made.items()})
 
 
-_PLAIN = Form("zip", "CMake, Meson and Make", _plain_make, pack=zipped)
+_PLAIN = ExportForm("zip", "CMake, Meson and Make", _plain_make, pack=zipped)
 
 
 # A component of ESP-IDF.
@@ -116,7 +116,7 @@ def _esp_idf_make(component: Component) -> FileTree:
     return FileTree({**component.files, **made, "README.md": readme(component, "esp-idf")})
 
 
-_ESP_IDF = Form("esp-idf", "a component of ESP-IDF", _esp_idf_make)
+_ESP_IDF = ExportForm("esp-idf", "a component of ESP-IDF", _esp_idf_make)
 
 
 # A module for Zephyr.
@@ -149,7 +149,7 @@ def _zephyr_rendered(name: str, component: Component, option: str) -> bytes:
     return found.encode()
 
 
-_ZEPHYR = Form("zephyr", "a module for Zephyr", _zephyr_make)
+_ZEPHYR = ExportForm("zephyr", "a module for Zephyr", _zephyr_make)
 
 
 # A library of PlatformIO.
@@ -188,7 +188,7 @@ def _library(component: Component) -> dict[str, object]:
     }
 
 
-_PLATFORMIO = Form("platformio", "a library of PlatformIO", _platformio_make)
+_PLATFORMIO = ExportForm("platformio", "a library of PlatformIO", _platformio_make)
 
 
 # A CMSIS-Pack with one software component.
@@ -227,7 +227,7 @@ def _file_name(component: Component) -> str:
     return f"{_VENDOR}.{component.name}.{component.version}.pack"
 
 
-_CMSIS_PACK = Form(
+_CMSIS_PACK = ExportForm(
     "cmsis-pack", "a CMSIS-Pack", _cmsis_pack_make, pack=zipped, file_name=_file_name
 )
 

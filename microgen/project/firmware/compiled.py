@@ -13,7 +13,7 @@ from microgen.compiler.partition.external import Idle
 from microgen.graph.ir.graph import Array, Graph
 from microgen.planner.program.external import ExternalModule
 from microgen.planner.program.plan import MemoryPlan
-from microgen.planner.program.types import Call, PrimFunc, Program, Storage
+from microgen.planner.program.types import PrimFunc, Program, RunnerCall, Storage
 from microgen.project.firmware.metadata import Metadata
 
 MAIN = "__tvm_main__"
@@ -25,7 +25,7 @@ class LoweredModule:
     ``main`` has the runner's calls; otherwise it is empty."""
 
     functions: Mapping[str, PrimFunc]
-    main: tuple[Call, ...] = ()
+    main: tuple[RunnerCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Compiled:
     def get_function_metadata(self) -> dict[str, FunctionInfo]:
         """The bytes that each function needs, with the runner's under ``__tvm_main__``. If several
         calls share a function, these are the largest."""
-        calls: dict[str, list[Call]] = {f.name: [] for f in self.program.functions}
+        calls: dict[str, list[RunnerCall]] = {f.name: [] for f in self.program.functions}
         for call in self.program.calls:
             calls[call.function].append(call)
         infos = {f.name: self._function_info(f, calls[f.name]) for f in self.program.functions}
@@ -110,7 +110,7 @@ class Compiled:
         calls = self.program.calls if target == self.host else ()
         return LoweredModule({f.name: f for f in functions}, calls)
 
-    def _function_info(self, function: PrimFunc, calls: list[Call]) -> FunctionInfo:
+    def _function_info(self, function: PrimFunc, calls: list[RunnerCall]) -> FunctionInfo:
         def most(*, constants: bool) -> int:
             return max(_argument_bytes(call, constants=constants) for call in calls)
 
@@ -142,7 +142,7 @@ class Firmware:
     doubts: tuple[str, ...] = ()
 
 
-def _argument_bytes(call: Call, *, constants: bool) -> int:
+def _argument_bytes(call: RunnerCall, *, constants: bool) -> int:
     pairs = zip(call.args, call.types, strict=False)  # the last, a device's context, has no type
     return sum(
         kind.nbytes

@@ -7,7 +7,7 @@ all networks, because ``scripts/measure.py`` subtracts what is computed here.
 
 from __future__ import annotations
 
-from microgen.graph.ir.graph import TensorType
+from microgen.graph.ir.graph import ArrayType
 from microgen.kernels import stack
 from microgen.options import Options
 from microgen.planner.program.types import Argument, PrimFunc, Program, Storage
@@ -66,7 +66,7 @@ def _kept(program: Program) -> int:
 def _described(program: Program) -> int:
     """What a runner of packed operators has: a DLTensor for each tensor in the caller's buffers,
     and the values of all calls that pass one."""
-    described: set[tuple[Argument, TensorType]] = set()
+    described: set[tuple[Argument, ArrayType]] = set()
     values = 0
     for call in program.calls:
         given = [argument for argument in call.args if argument.storage is not Storage.DEVICE]

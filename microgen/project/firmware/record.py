@@ -40,7 +40,14 @@ from microgen.planner.program.external import MODULE_POOL, ExternalModule, Loade
 from microgen.planner.program.plan import MemoryPlan, Pool
 from microgen.planner.program.rolling import Rolling
 from microgen.planner.program.steps import Around, InnerBuffer, InRows, Output, Step
-from microgen.planner.program.types import Call, Constant, Port, Program, Role, Storage
+from microgen.planner.program.types import (
+    FirmwareConstant,
+    Port,
+    Program,
+    Role,
+    RunnerCall,
+    Storage,
+)
 from microgen.project.emit import external, symbols
 from microgen.project.emit.shared import Shared
 from microgen.project.emit.signature import argument_types, held_type
@@ -149,7 +156,7 @@ def _port(port: Port, plan: MemoryPlan) -> PortRecord:
     )
 
 
-def _call(call: Call, unit: Unit, host: str, options: Options) -> CallRecord:
+def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallRecord:
     function = unit.program.function(call.function)
     given = iter(call.args)
     args, in_struct = [], function.in_struct
@@ -264,7 +271,7 @@ def _pool(pool: Pool, module: str) -> PoolRecord:
     )
 
 
-def _constant(constant: Constant, unit: Unit) -> ConstantRecord:
+def _constant(constant: FirmwareConstant, unit: Unit) -> ConstantRecord:
     place = unit.plan.constant_places.get(constant.name)
     pool = unit.plan.pool(place.pool) if place else None
     is_passed = pool is not None and not pool.is_internal

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from microgen.base.errors import BoardError
 from microgen.base.formats.c_layout import aligned
 from microgen.kernels import stack
-from microgen.kernels.stack import Column
+from microgen.kernels.stack import MeasuredColumn
 from microgen.options import STACK_UNIT, Options
 from microgen.planner.program.types import KernelCall, PrimFunc, Program
 from microgen.project.firmware import code_size, entry_stack
@@ -144,14 +144,14 @@ def bound(program: Program, cpu: Cpu, options: Options) -> int:
     return aligned(thread, unit) + cpu.exception_frame + aligned(found.entry("handler"), unit)
 
 
-def _runner(program: Program, found: Column, options: Options) -> int:
+def _runner(program: Program, found: MeasuredColumn, options: Options) -> int:
     """The path to the deepest operator."""
     entry = found.entry(f"{code_size.runner(options)} call")
     deepest = max((_operator(f, found) for f in program.functions), default=0)
     return entry + entry_stack.until_call(program, options) + deepest
 
 
-def _others(program: Program, found: Column, options: Options) -> Iterator[int]:
+def _others(program: Program, found: MeasuredColumn, options: Options) -> Iterator[int]:
     """The paths without operators: input and output, what checks packed arguments, what loads
     modules and drives devices."""
     runner = code_size.runner(options)
@@ -163,7 +163,7 @@ def _others(program: Program, found: Column, options: Options) -> Iterator[int]:
         yield _FOREIGN
 
 
-def _operator(function: PrimFunc, found: Column) -> int:
+def _operator(function: PrimFunc, found: MeasuredColumn) -> int:
     """The most bytes of stack of an operator's call."""
     if function.made is not None or not function.kernels:
         return _FOREIGN
@@ -174,7 +174,7 @@ def _operator(function: PrimFunc, found: Column) -> int:
     return deepest + _PER_KERNEL * (len(function.body) - 1)
 
 
-def _kernel(kernel: KernelCall, function: PrimFunc, found: Column) -> int:
+def _kernel(kernel: KernelCall, function: PrimFunc, found: MeasuredColumn) -> int:
     one = stack.has_one_batch(kernel.params)
     nbytes = found.kernel(kernel.code.stem, is_shared=kernel.is_shared, one_batch=one)
     # The out-of-line form gets the parameters of the kernel in addition to the operator's own.

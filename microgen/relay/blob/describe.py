@@ -20,21 +20,21 @@ _MAX_INDENT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class BlobListing:
     """The same findings as data and as lines, without control characters, but with markup."""
 
     data: dict[str, Any]
     lines: tuple[str, ...]
 
 
-def listing(blob: Blob) -> Listing:
+def listing(blob: Blob) -> BlobListing:
     """Every module once, below the first that imports it: size, functions, constants, summary."""
     modules = [_described(blob, index) for index in range(len(blob.modules))]
     nbytes = sum(module["nbytes"] for module in modules)
     form = "" if blob.has_tree else ", without an import tree"
     head = f"module blob: {len(modules)} modules, {nbytes:,} bytes of payload{form}"
     lines = (f"{'  ' * min(depth, _MAX_INDENT)}{_line(modules[i])}" for i, depth in _walk(blob))
-    return Listing({"has_tree": blob.has_tree, "modules": modules}, (head, *lines))
+    return BlobListing({"has_tree": blob.has_tree, "modules": modules}, (head, *lines))
 
 
 def extract(blob: Blob) -> dict[str, bytes]:

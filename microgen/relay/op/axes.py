@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 
 
 def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
@@ -32,10 +32,10 @@ def _index(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(_reduction_shape(attrs, types[0].shape), "int32")
 
 
-_AXIS = Field("axis", Kind.INTS, None)
-_KEEPDIMS = Field("keepdims", Kind.BOOL, False)
-_EXCLUDE = Field("exclude", Kind.BOOL, False)
-_ARG = (_AXIS, _KEEPDIMS, Field("select_last_index", Kind.BOOL, False), _EXCLUDE)
+_AXIS = Field("axis", AttributeKind.INTS, None)
+_KEEPDIMS = Field("keepdims", AttributeKind.BOOL, False)
+_EXCLUDE = Field("exclude", AttributeKind.BOOL, False)
+_ARG = (_AXIS, _KEEPDIMS, Field("select_last_index", AttributeKind.BOOL, False), _EXCLUDE)
 _PYTHON_ORDER = ("data", "axis", "keepdims", "exclude", "select_last_index")
 
 
@@ -56,8 +56,11 @@ def _l2_normalize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return relations.floating(attrs, types)
 
 
-AXIS = Field("axis", Kind.INT, -1)
-_L2 = (Field("eps", Kind.FLOAT), Field("axis", Kind.INTS, built=None, nullable=True))
+AXIS = Field("axis", AttributeKind.INT, -1)
+_L2 = (
+    Field("eps", AttributeKind.FLOAT),
+    Field("axis", AttributeKind.INTS, built=None, nullable=True),
+)
 
 
 OPS = (

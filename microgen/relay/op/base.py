@@ -12,7 +12,7 @@ from typing import Any
 from microgen.relay.expr import DTYPES, Attrs, TensorType, TupleType, Type
 
 
-class Kind(enum.Enum):
+class AttributeKind(enum.Enum):
     """The kinds of values that attributes have. The enum's value is the text for the user."""
 
     INT = "an integer"
@@ -43,7 +43,7 @@ class Field:
     default is None, or with ``nullable``."""
 
     name: str
-    kind: Kind
+    kind: AttributeKind
     default: Any = REQUIRED
     built: Any = REQUIRED
     nullable: bool = False
@@ -90,27 +90,27 @@ def _is_pairs(value: Any) -> bool:
     return isinstance(value, tuple) and all(_is_ints(p) and len(p) == 2 for p in value)
 
 
-_ACCEPTS: Mapping[Kind, Callable[[Any], bool]] = {
-    Kind.INT: _is_int,
-    Kind.FLOAT: _is_number,
-    Kind.BOOL: lambda v: isinstance(v, bool) or (_is_int(v) and v in (0, 1)),
-    Kind.STR: lambda v: isinstance(v, str),
-    Kind.DTYPE: lambda v: v == "" or v in DTYPES,
-    Kind.INTS: _is_ints,
-    Kind.PAIR: lambda v: _is_ints(v) and len(v) == 2,
-    Kind.PADS: lambda v: _is_ints(v) and len(v) in (1, 2, 4),
-    Kind.PAIRS: _is_pairs,
-    Kind.SECTIONS: lambda v: _is_int(v) or _is_ints(v),
-    Kind.FLOATS: lambda v: isinstance(v, tuple) and all(map(_is_number, v)),
+_ACCEPTS: Mapping[AttributeKind, Callable[[Any], bool]] = {
+    AttributeKind.INT: _is_int,
+    AttributeKind.FLOAT: _is_number,
+    AttributeKind.BOOL: lambda v: isinstance(v, bool) or (_is_int(v) and v in (0, 1)),
+    AttributeKind.STR: lambda v: isinstance(v, str),
+    AttributeKind.DTYPE: lambda v: v == "" or v in DTYPES,
+    AttributeKind.INTS: _is_ints,
+    AttributeKind.PAIR: lambda v: _is_ints(v) and len(v) == 2,
+    AttributeKind.PADS: lambda v: _is_ints(v) and len(v) in (1, 2, 4),
+    AttributeKind.PAIRS: _is_pairs,
+    AttributeKind.SECTIONS: lambda v: _is_int(v) or _is_ints(v),
+    AttributeKind.FLOATS: lambda v: isinstance(v, tuple) and all(map(_is_number, v)),
 }
-_CONVERTS: Mapping[Kind, Callable[[Any], Any]] = {
-    Kind.FLOAT: float,
-    Kind.BOOL: bool,
-    Kind.FLOATS: lambda v: tuple(map(float, v)),
+_CONVERTS: Mapping[AttributeKind, Callable[[Any], Any]] = {
+    AttributeKind.FLOAT: float,
+    AttributeKind.BOOL: bool,
+    AttributeKind.FLOATS: lambda v: tuple(map(float, v)),
 }
 
 
-def _typed(kind: Kind, value: Any) -> Any:
+def _typed(kind: AttributeKind, value: Any) -> Any:
     if not _ACCEPTS[kind](value):
         return None
     return _CONVERTS.get(kind, lambda v: v)(value)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType, TupleType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 from microgen.relay.op.relations import vector
 
 _FLOATS = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
@@ -31,7 +31,7 @@ def _cast(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(types[0].shape, attrs["dtype"])
 
 
-_BOUNDS = (Field("a_min", Kind.FLOAT), Field("a_max", Kind.FLOAT))
+_BOUNDS = (Field("a_min", AttributeKind.FLOAT), Field("a_max", AttributeKind.FLOAT))
 
 
 _ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
@@ -46,7 +46,7 @@ def _logic(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return relations.broadcast(attrs, types)
 
 
-_AXIS = Field("axis", Kind.INT, 1)
+_AXIS = Field("axis", AttributeKind.INT, 1)
 
 
 def _per_channel(name: str, attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -79,9 +79,9 @@ def _batch_norm(attrs: Attrs, types: Sequence[TensorType]) -> TupleType:
 
 _BATCH_NORM = (
     _AXIS,
-    Field("epsilon", Kind.FLOAT, 1e-5),
-    Field("center", Kind.BOOL, True),
-    Field("scale", Kind.BOOL, True),
+    Field("epsilon", AttributeKind.FLOAT, 1e-5),
+    Field("center", AttributeKind.BOOL, True),
+    Field("scale", AttributeKind.BOOL, True),
 )
 
 
@@ -90,14 +90,16 @@ OPS = (
     *(RelayOp(name, ("data",), (), relations.floating) for name in _FLOATS),
     RelayOp("logical_not", ("data",), (), _not),
     RelayOp("clip", ("a",), _BOUNDS, _clip),
-    RelayOp("cast", ("data",), (Field("dtype", Kind.DTYPE),), _cast),
+    RelayOp("cast", ("data",), (Field("dtype", AttributeKind.DTYPE),), _cast),
     RelayOp(
         "nn.leaky_relu",
         ("data",),
-        (Field("alpha", Kind.FLOAT, 0.25, built=0.01),),
+        (Field("alpha", AttributeKind.FLOAT, 0.25, built=0.01),),
         relations.identity,
     ),
-    RelayOp("nn.dropout", ("data",), (Field("rate", Kind.FLOAT, 0.5),), relations.identity),
+    RelayOp(
+        "nn.dropout", ("data",), (Field("rate", AttributeKind.FLOAT, 0.5),), relations.identity
+    ),
     *(RelayOp(name, ("lhs", "rhs"), (), relations.broadcast) for name in _ARITHMETIC),
     *(RelayOp(name, ("lhs", "rhs"), (), relations.comparison) for name in _COMPARISON),
     *(RelayOp(name, ("lhs", "rhs"), (), _logic) for name in _LOGIC),

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 from microgen.relay.op.relations import fits
 
-_LAYOUTS = (Field("layout", Kind.STR, "NCHW"), Field("out_layout", Kind.STR, ""))
+_LAYOUTS = (Field("layout", AttributeKind.STR, "NCHW"), Field("out_layout", AttributeKind.STR, ""))
 _MAX = (
-    Field("pool_size", Kind.PAIR, built=(1, 1)),
-    Field("strides", Kind.PAIR, (1, 1)),
-    Field("dilation", Kind.PAIR, (1, 1)),
-    Field("padding", Kind.PADS, (0, 0)),
+    Field("pool_size", AttributeKind.PAIR, built=(1, 1)),
+    Field("strides", AttributeKind.PAIR, (1, 1)),
+    Field("dilation", AttributeKind.PAIR, (1, 1)),
+    Field("padding", AttributeKind.PADS, (0, 0)),
     *_LAYOUTS,
-    Field("ceil_mode", Kind.BOOL, False),
+    Field("ceil_mode", AttributeKind.BOOL, False),
 )
-AVG = (*_MAX, Field("count_include_pad", Kind.BOOL, False))
+AVG = (*_MAX, Field("count_include_pad", AttributeKind.BOOL, False))
 
 
 def _output(attrs: Attrs, data: TensorType, height: int, width: int) -> TensorType:
@@ -49,27 +49,27 @@ def _global(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return _output(attrs, types[0], 1, 1)
 
 
-_LAYOUT = Field("layout", Kind.STR, "NCHW")
+_LAYOUT = Field("layout", AttributeKind.STR, "NCHW")
 
 _UPSAMPLING = (
-    Field("scale_h", Kind.FLOAT, built=1.0),
-    Field("scale_w", Kind.FLOAT, built=1.0),
+    Field("scale_h", AttributeKind.FLOAT, built=1.0),
+    Field("scale_w", AttributeKind.FLOAT, built=1.0),
     _LAYOUT,
-    Field("method", Kind.STR, "nearest_neighbor"),
-    Field("align_corners", Kind.BOOL, False),
+    Field("method", AttributeKind.STR, "nearest_neighbor"),
+    Field("align_corners", AttributeKind.BOOL, False),
 )
 
 _RESIZE = (
-    Field("size", Kind.PAIR, None),
-    Field("roi", Kind.FLOATS, None, built=(0.0, 0.0, 0.0, 0.0)),
+    Field("size", AttributeKind.PAIR, None),
+    Field("roi", AttributeKind.FLOATS, None, built=(0.0, 0.0, 0.0, 0.0)),
     _LAYOUT,
-    Field("method", Kind.STR, "linear"),
-    Field("coordinate_transformation_mode", Kind.STR, "half_pixel"),
-    Field("rounding_method", Kind.STR, "round", built=""),
-    Field("cubic_alpha", Kind.FLOAT, -0.5),
-    Field("cubic_exclude", Kind.INT, 0),
-    Field("extrapolation_value", Kind.FLOAT, 0.0),
-    Field("out_dtype", Kind.DTYPE, ""),
+    Field("method", AttributeKind.STR, "linear"),
+    Field("coordinate_transformation_mode", AttributeKind.STR, "half_pixel"),
+    Field("rounding_method", AttributeKind.STR, "round", built=""),
+    Field("cubic_alpha", AttributeKind.FLOAT, -0.5),
+    Field("cubic_exclude", AttributeKind.INT, 0),
+    Field("extrapolation_value", AttributeKind.FLOAT, 0.0),
+    Field("out_dtype", AttributeKind.DTYPE, ""),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType, Type
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 
 
 def _same(_attrs: Attrs, types: Sequence[Type]) -> Type:
@@ -14,7 +14,7 @@ def _same(_attrs: Attrs, types: Sequence[Type]) -> Type:
 
 
 def _mark(name: str) -> RelayOp:
-    compiler = (Field("compiler", Kind.STR),)
+    compiler = (Field("compiler", AttributeKind.STR),)
     return RelayOp(f"annotation.{name}", ("data",), compiler, _same, either=("data",))
 
 
@@ -24,11 +24,14 @@ def _mark(name: str) -> RelayOp:
 # of DLPack's device type: ``on_device(%0, device_type=12)``.
 
 _ON_DEVICE = (
-    Field("device_type", Kind.INT),
-    Field("constrain_result", Kind.BOOL, False),
-    Field("constrain_body", Kind.BOOL, True),
+    Field("device_type", AttributeKind.INT),
+    Field("constrain_result", AttributeKind.BOOL, False),
+    Field("constrain_body", AttributeKind.BOOL, True),
 )
-_DEVICE_COPY = (Field("src_device_type", Kind.INT), Field("dst_device_type", Kind.INT))
+_DEVICE_COPY = (
+    Field("src_device_type", AttributeKind.INT),
+    Field("dst_device_type", AttributeKind.INT),
+)
 
 
 def _typed(attrs: Attrs, dtype: str) -> TensorType:
@@ -49,7 +52,7 @@ def _full(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return _typed(attrs, attrs["dtype"] or types[0].dtype)
 
 
-_FIELDS = (Field("shape", Kind.INTS), Field("dtype", Kind.DTYPE, ""))
+_FIELDS = (Field("shape", AttributeKind.INTS), Field("dtype", AttributeKind.DTYPE, ""))
 
 
 OPS = (

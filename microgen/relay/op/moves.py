@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType, TupleType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 from microgen.relay.op.relations import broadcast_shapes, fits, same_dtype
 
 
@@ -76,8 +76,8 @@ def _where(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(broadcast_shapes(names, [t.shape for t in types]), types[1].dtype)
 
 
-AXIS = Field("axis", Kind.INT, 0)
-_SPLIT = (Field("indices_or_sections", Kind.SECTIONS), AXIS)
+AXIS = Field("axis", AttributeKind.INT, 0)
+_SPLIT = (Field("indices_or_sections", AttributeKind.SECTIONS), AXIS)
 
 
 def _transpose(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -130,12 +130,12 @@ def _take(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 _TAKE = (
-    Field("batch_dims", Kind.INT, 0),
-    Field("axis", Kind.INT, None),
-    Field("mode", Kind.STR, "clip"),
+    Field("batch_dims", AttributeKind.INT, 0),
+    Field("axis", AttributeKind.INT, None),
+    Field("mode", AttributeKind.STR, "clip"),
 )
-_SHAPE = (Field("shape", Kind.INTS), Field("dtype", Kind.DTYPE, ""))
-_LAYOUTS = (Field("src_layout", Kind.STR), Field("dst_layout", Kind.STR))
+_SHAPE = (Field("shape", AttributeKind.INTS), Field("dtype", AttributeKind.DTYPE, ""))
+_LAYOUTS = (Field("src_layout", AttributeKind.STR), Field("dst_layout", AttributeKind.STR))
 
 
 def _padded(attrs: Attrs, data: TensorType) -> TensorType:
@@ -160,7 +160,7 @@ def _mirror_pad(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return _padded(attrs, types[0])
 
 
-_WIDTH = Field("pad_width", Kind.PAIRS)
+_WIDTH = Field("pad_width", AttributeKind.PAIRS)
 
 
 OPS = (
@@ -169,11 +169,14 @@ OPS = (
     RelayOp("split", ("data",), _SPLIT, _split),
     RelayOp("where", ("condition", "x", "y"), (), _where),
     RelayOp(
-        "transpose", ("data",), (Field("axes", Kind.INTS, built=None, nullable=True),), _transpose
+        "transpose",
+        ("data",),
+        (Field("axes", AttributeKind.INTS, built=None, nullable=True),),
+        _transpose,
     ),
     RelayOp("layout_transform", ("data",), _LAYOUTS, _layout_transform),
     RelayOp("broadcast_to", ("data",), _SHAPE, _broadcast_to),
-    RelayOp("tile", ("data",), (Field("reps", Kind.INTS),), _tile),
+    RelayOp("tile", ("data",), (Field("reps", AttributeKind.INTS),), _tile),
     RelayOp(
         "take",
         ("data", "indices"),
@@ -184,7 +187,7 @@ OPS = (
     RelayOp(
         "nn.pad",
         ("data", "pad_value"),
-        (_WIDTH, Field("pad_mode", Kind.STR, "constant")),
+        (_WIDTH, Field("pad_mode", AttributeKind.STR, "constant")),
         _pad,
         positional=("data", "pad_width", "pad_value", "pad_mode"),
         defaults={"pad_value": 0},
@@ -192,7 +195,7 @@ OPS = (
     RelayOp(
         "nn.mirror_pad",
         ("data",),
-        (Field("mode", Kind.STR, "SYMMETRIC"), _WIDTH),
+        (Field("mode", AttributeKind.STR, "SYMMETRIC"), _WIDTH),
         _mirror_pad,
         positional=("data", "pad_width", "mode"),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 
 # nn.conv2d: TVM's relation Conv2DRel (src/relay/op/nn/convolution.cc).
 #
@@ -15,16 +15,16 @@ from microgen.relay.op.base import Field, Kind, RelayOp
 
 # Conv2DAttrs.
 CONV2D_FIELDS = (
-    Field("strides", Kind.PAIR, (1, 1)),
-    Field("padding", Kind.PADS, (0, 0)),
-    Field("dilation", Kind.PAIR, (1, 1)),
-    Field("groups", Kind.INT, 1),
-    Field("channels", Kind.INT, None),
-    Field("kernel_size", Kind.PAIR, None),
-    Field("data_layout", Kind.STR, "NCHW"),
-    Field("kernel_layout", Kind.STR, "OIHW"),
-    Field("out_layout", Kind.STR, ""),
-    Field("out_dtype", Kind.DTYPE, ""),
+    Field("strides", AttributeKind.PAIR, (1, 1)),
+    Field("padding", AttributeKind.PADS, (0, 0)),
+    Field("dilation", AttributeKind.PAIR, (1, 1)),
+    Field("groups", AttributeKind.INT, 1),
+    Field("channels", AttributeKind.INT, None),
+    Field("kernel_size", AttributeKind.PAIR, None),
+    Field("data_layout", AttributeKind.STR, "NCHW"),
+    Field("kernel_layout", AttributeKind.STR, "OIHW"),
+    Field("out_layout", AttributeKind.STR, ""),
+    Field("out_dtype", AttributeKind.DTYPE, ""),
 )
 
 
@@ -80,17 +80,17 @@ def conv2d_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 # Conv2DTransposeAttrs.
 CONV2D_TRANSPOSE_FIELDS = (
-    Field("channels", Kind.INT, None),
-    Field("kernel_size", Kind.PAIR, None),
-    Field("strides", Kind.PAIR, (1, 1)),
-    Field("output_padding", Kind.PAIR, (0, 0)),
-    Field("padding", Kind.PADS, (0, 0)),
-    Field("dilation", Kind.PAIR, (1, 1)),
-    Field("groups", Kind.INT, 1),
-    Field("data_layout", Kind.STR, "NCHW"),
-    Field("kernel_layout", Kind.STR, "IOHW"),
-    Field("out_layout", Kind.STR, ""),
-    Field("out_dtype", Kind.DTYPE, ""),
+    Field("channels", AttributeKind.INT, None),
+    Field("kernel_size", AttributeKind.PAIR, None),
+    Field("strides", AttributeKind.PAIR, (1, 1)),
+    Field("output_padding", AttributeKind.PAIR, (0, 0)),
+    Field("padding", AttributeKind.PADS, (0, 0)),
+    Field("dilation", AttributeKind.PAIR, (1, 1)),
+    Field("groups", AttributeKind.INT, 1),
+    Field("data_layout", AttributeKind.STR, "NCHW"),
+    Field("kernel_layout", AttributeKind.STR, "IOHW"),
+    Field("out_layout", AttributeKind.STR, ""),
+    Field("out_dtype", AttributeKind.DTYPE, ""),
 )
 PYTHON_ORDER = (
     *("strides", "padding", "dilation", "groups", "channels", "kernel_size", "data_layout"),
@@ -139,8 +139,8 @@ _ARGS = ("data", "weight")
 
 # DenseAttrs. ``units`` may be None, but is always printed, as in TVM.
 DENSE_FIELDS = (
-    Field("units", Kind.INT, built=None, nullable=True),
-    Field("out_dtype", Kind.DTYPE, ""),
+    Field("units", AttributeKind.INT, built=None, nullable=True),
+    Field("out_dtype", AttributeKind.DTYPE, ""),
 )
 
 
@@ -177,9 +177,9 @@ def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 # BatchMatmulAttrs.
 BATCH_MATMUL = (
-    Field("out_dtype", Kind.DTYPE, ""),
-    Field("transpose_a", Kind.BOOL, False),
-    Field("transpose_b", Kind.BOOL, False, built=True),
+    Field("out_dtype", AttributeKind.DTYPE, ""),
+    Field("transpose_a", AttributeKind.BOOL, False),
+    Field("transpose_b", AttributeKind.BOOL, False, built=True),
 )
 
 

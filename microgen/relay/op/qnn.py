@@ -9,7 +9,7 @@ from typing import Any
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import products, relations
 from microgen.relay.op.axes import AXIS as SOFTMAX_AXIS
-from microgen.relay.op.base import Field, Kind, Relation, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, Relation, RelayOp
 from microgen.relay.op.moves import AXIS, concatenated, tensors
 from microgen.relay.op.relations import fits, one_of
 
@@ -33,7 +33,7 @@ def quantization_parameters(
 _QUANTIZED = ("int8", "uint8", "int16", "int32")
 _ROUNDINGS = ("None", "UPWARD", "TONEAREST")
 _COMPUTED = ("None", "int64", "float32", "float64")
-_AXIS = Field("axis", Kind.INT, -1)
+_AXIS = Field("axis", AttributeKind.INT, -1)
 
 
 def _channels(attrs: Attrs, data: TensorType) -> int:
@@ -77,14 +77,14 @@ def _requantize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 _REQUANTIZE = (
     _AXIS,
-    Field("rounding", Kind.STR, "None"),
-    Field("compute_dtype", Kind.STR, "None"),
-    Field("out_dtype", Kind.DTYPE, "", built="int8"),
+    Field("rounding", AttributeKind.STR, "None"),
+    Field("compute_dtype", AttributeKind.STR, "None"),
+    Field("out_dtype", AttributeKind.DTYPE, "", built="int8"),
 )
 
 
 def _scaling(name: str, args: tuple[str, ...], dtype: str, relation: Relation) -> RelayOp:
-    fields = (Field("out_dtype", Kind.DTYPE, built=dtype), _AXIS)
+    fields = (Field("out_dtype", AttributeKind.DTYPE, built=dtype), _AXIS)
     order = (*args, "axis", "out_dtype")
     return RelayOp(name, args, fields, relation, positional=order)
 
@@ -97,7 +97,7 @@ _BINARY = (
     *("lhs", "rhs", "lhs_scale", "lhs_zero_point", "rhs_scale", "rhs_zero_point"),
     *("output_scale", "output_zero_point"),
 )
-_AXES = (Field("lhs_axis", Kind.INT, -1), Field("rhs_axis", Kind.INT, -1))
+_AXES = (Field("lhs_axis", AttributeKind.INT, -1), Field("rhs_axis", AttributeKind.INT, -1))
 _UNARY = ("x", "scale", "zero_point", "output_scale", "output_zero_point")
 _SCALES = ("input_scales", "input_zero_points")
 
@@ -190,7 +190,7 @@ OPS = (
     RelayOp(
         "qnn.leaky_relu",
         ("x", "input_scale", "input_zero_point", "output_scale", "output_zero_point"),
-        (Field("alpha", Kind.FLOAT, 0.25),),
+        (Field("alpha", AttributeKind.FLOAT, 0.25),),
         _unary,
         positional=(
             *("x", "alpha", "input_scale", "input_zero_point"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
-from microgen.relay.op.base import Field, Kind, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, RelayOp
 from microgen.relay.op.relations import fits
 
 # reshape: TVM's InferNewShape (src/relay/op/tensor/transform.cc), and other views of the bytes.
@@ -109,8 +109,8 @@ def _batch_flatten(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType((types[0].shape[0], math.prod(types[0].shape[1:])), types[0].dtype)
 
 
-_NEWSHAPE = (Field("newshape", Kind.INTS), Field("allowzero", Kind.BOOL, False))
-_EXPAND = (Field("axis", Kind.INT), Field("num_newaxis", Kind.INT, 1))
+_NEWSHAPE = (Field("newshape", AttributeKind.INTS), Field("allowzero", AttributeKind.BOOL, False))
+_EXPAND = (Field("axis", AttributeKind.INT), Field("num_newaxis", AttributeKind.INT, 1))
 
 
 _FAR = 2**63 - 1
@@ -161,17 +161,17 @@ def _relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 
 _FIELDS = (
-    Field("begin", Kind.INTS),
-    Field("end", Kind.INTS),
-    Field("strides", Kind.INTS, built=(1,)),
-    Field("slice_mode", Kind.STR, "end"),
-    Field("axes", Kind.INTS, built=None, nullable=True),
+    Field("begin", AttributeKind.INTS),
+    Field("end", AttributeKind.INTS),
+    Field("strides", AttributeKind.INTS, built=(1,)),
+    Field("slice_mode", AttributeKind.STR, "end"),
+    Field("axes", AttributeKind.INTS, built=None, nullable=True),
 )
 
 
 OPS = (
     RelayOp("reshape", ("data",), _NEWSHAPE, _reshape),
-    RelayOp("squeeze", ("data",), (Field("axis", Kind.INTS, None),), _squeeze),
+    RelayOp("squeeze", ("data",), (Field("axis", AttributeKind.INTS, None),), _squeeze),
     RelayOp("expand_dims", ("data",), _EXPAND, _expand_dims),
     RelayOp("nn.batch_flatten", ("data",), (), _batch_flatten),
     RelayOp(

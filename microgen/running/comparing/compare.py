@@ -34,7 +34,7 @@ from microgen.compiler import passes
 from microgen.frontends.model_format import Oracle, OracleError
 from microgen.graph.ir import beside, layouts, naming
 from microgen.graph.ir.beside import Expected, Kept, Partly, Slack, no_slack
-from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 from microgen.graph.ir.naming import Misnamed
 from microgen.graph.ops import registry
 from microgen.running import runner
@@ -370,7 +370,7 @@ def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> 
     return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
 
 
-def _shaped(kind: TensorType | None, name: str, array: Array) -> Array:
+def _shaped(kind: ArrayType | None, name: str, array: Array) -> Array:
     if kind is None:
         return array
     if kind.nbytes != array.nbytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen.base.errors import ModelError, ProjectError
-from microgen.base.formats.checked_json import Place, parse
+from microgen.base.formats.checked_json import JsonPlace, parse
 from microgen.graph import params_file
 from microgen.graph.params_file import Described
 from microgen.tvm.mlf import contents
@@ -23,7 +23,7 @@ VERSIONS = (5, 6, 7)
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class ArchivedPort:
     """An input or output: bytes and dtype."""
 
     size: int
@@ -50,12 +50,12 @@ class Main:
     workspace_size_bytes: int
     constants_size_bytes: int
     io_size_bytes: int
-    inputs: Mapping[str, Port]
-    outputs: Mapping[str, Port]
+    inputs: Mapping[str, ArchivedPort]
+    outputs: Mapping[str, ArchivedPort]
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class OperatorFunction:
     """An operator function, and its own workspace per target."""
 
     function_name: str
@@ -72,7 +72,7 @@ class Sid:
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
+class OperatorParameter:
     """A parameter of a function of the "operator" style."""
 
     input_binding: str
@@ -80,7 +80,7 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ArchivedModule:
     """One module. ``operators`` is for the "operator" style, which has neither ``main`` nor
     ``operator_functions``. ``parameters`` are those of the module's parameter file."""
 
@@ -91,9 +91,9 @@ class Module:
     target: tuple[str, ...]
     external_dependencies: tuple[str, ...]
     main: tuple[Main, ...]
-    operator_functions: tuple[Function, ...]
+    operator_functions: tuple[OperatorFunction, ...]
     sids: tuple[Sid, ...]
-    operators: Mapping[str, tuple[Buffer, ...]]
+    operators: Mapping[str, tuple[OperatorParameter, ...]]
     parameters: tuple[Described, ...]
 
 
@@ -102,7 +102,7 @@ class Library:
     """A library: the format's version, modules by name, the size of each file in bytes."""
 
     version: int
-    modules: Mapping[str, Module]
+    modules: Mapping[str, ArchivedModule]
     files: Mapping[str, int]
 
 
@@ -124,17 +124,17 @@ def load(path: Path) -> Library:
     return Library(version.size(), modules, found.sizes)
 
 
-def _single(root: Place) -> dict[str, Place]:
+def _single(root: JsonPlace) -> dict[str, JsonPlace]:
     return {root.field("model_name").text(): root}
 
 
-def _module(name: str, place: Place, found: Contents) -> Module:
+def _module(name: str, place: JsonPlace, found: Contents) -> ArchivedModule:
     style = place.field("style").text()
     memory = place.field("memory")
     is_operator = style == "operator"
     functions = None if is_operator else memory.field("functions")
     dependencies = _list(place, "external_dependencies")
-    return Module(
+    return ArchivedModule(
         model_name=place.field("model_name").text(),
         export_datetime=place.field("export_datetime").text(),
         style=style,
@@ -149,22 +149,22 @@ def _module(name: str, place: Place, found: Contents) -> Module:
     )
 
 
-def _list(place: Place, key: str) -> tuple[Place, ...]:
+def _list(place: JsonPlace, key: str) -> tuple[JsonPlace, ...]:
     """The elements of a list that may be missing."""
     return tuple(place.field(key).items()) if place.has(key) else ()
 
 
-def _optional(place: Place, key: str) -> str:
+def _optional(place: JsonPlace, key: str) -> str:
     return place.field(key).text() if place.has(key) else ""
 
 
-def _targets(place: Place) -> tuple[str, ...]:
+def _targets(place: JsonPlace) -> tuple[str, ...]:
     if place.is_object():
         return tuple(target.text() for _, target in place.fields())
     return tuple(target.text() for target in place.items())
 
 
-def _main(place: Place) -> Main:
+def _main(place: JsonPlace) -> Main:
     return Main(
         device=place.field("device").size(),
         target=_optional(place, "target"),
@@ -176,14 +176,16 @@ def _main(place: Place) -> Main:
     )
 
 
-def _ports(place: Place, key: str) -> dict[str, Port]:
+def _ports(place: JsonPlace, key: str) -> dict[str, ArchivedPort]:
     ports = place.field(key).fields() if place.has(key) else ()
-    return {name: Port(p.field("size").size(), p.field("dtype").text()) for name, p in ports}
+    return {
+        name: ArchivedPort(p.field("size").size(), p.field("dtype").text()) for name, p in ports
+    }
 
 
-def _functions(place: Place) -> tuple[Function, ...]:
+def _functions(place: JsonPlace) -> tuple[OperatorFunction, ...]:
     return tuple(
-        Function(
+        OperatorFunction(
             item.field("function_name").text(),
             tuple(map(_workspace, item.field("workspace").items())),
         )
@@ -191,7 +193,7 @@ def _functions(place: Place) -> tuple[Function, ...]:
     )
 
 
-def _workspace(place: Place) -> Workspace:
+def _workspace(place: JsonPlace) -> Workspace:
     return Workspace(
         device=place.field("device").size(),
         target=_optional(place, "target"),
@@ -199,7 +201,7 @@ def _workspace(place: Place) -> Workspace:
     )
 
 
-def _sid(place: Place) -> Sid:
+def _sid(place: JsonPlace) -> Sid:
     return Sid(
         place.field("storage_id").size(),
         place.field("size_bytes").size(),
@@ -207,10 +209,10 @@ def _sid(place: Place) -> Sid:
     )
 
 
-def _operators(memory: Place) -> dict[str, tuple[Buffer, ...]]:
+def _operators(memory: JsonPlace) -> dict[str, tuple[OperatorParameter, ...]]:
     return {
         name: tuple(
-            Buffer(b.field("input_binding").text(), b.field("size_bytes").size())
+            OperatorParameter(b.field("input_binding").text(), b.field("size_bytes").size())
             for b in function.items()
         )
         for name, function in memory.fields()

@@ -10,7 +10,7 @@ from microgen.base.manifest import ExternalRecord, ModuleRecord
 from microgen.relay import blob
 from microgen.relay.blob import Blob
 from microgen.relay.blob.payloads import PayloadReader
-from microgen.relay.blob.payloads.opaque import Expected, reader
+from microgen.relay.blob.payloads.opaque import ExpectedPayload, reader
 from microgen.verifier.subject import Subject
 
 
@@ -42,8 +42,10 @@ def known(
 ) -> Mapping[str, PayloadReader]:
     """The type keys that a blob of these modules may have. A payload that none of the ``readers``
     can read is recognised by its digest."""
-    expected: dict[str, list[Expected]] = {}
+    expected: dict[str, list[ExpectedPayload]] = {}
     for own in loaded:
         symbols = tuple(function.symbol for function in own.functions)
-        expected.setdefault(own.type_key, []).append(Expected(own.nbytes, own.sha256, symbols))
+        expected.setdefault(own.type_key, []).append(
+            ExpectedPayload(own.nbytes, own.sha256, symbols)
+        )
     return {**{key: reader(found) for key, found in expected.items()}, **readers}

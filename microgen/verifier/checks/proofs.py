@@ -14,7 +14,7 @@ import numpy as np
 
 from microgen.base.manifest import ConstantRecord
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
@@ -99,7 +99,7 @@ def _attrs(quants: Sequence[Quant], arguments: Arguments) -> Attrs:
 def _reference(quants: Sequence[Quant], arguments: Arguments) -> Array:
     """The operator's results for all pairs: int64 [256, 256]."""
     shapes = ((256, 1), (1, 256), (256, 256))
-    types = [TensorType(s, DType.INT8, q) for s, q in zip(shapes, quants, strict=True)]
+    types = [ArrayType(s, DType.INT8, q) for s, q in zip(shapes, quants, strict=True)]
     values = tuple(_VALUES.astype(np.int8).reshape(kind.shape) for kind in types[:2])
     operands = Operands(values, tuple(types[:2]), (types[2],))
     op, attrs = registry()[arguments["op"]], _attrs(quants, arguments)
@@ -156,8 +156,8 @@ def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:
     count = int(arguments["count"])
     windows = (sums[:, None] + np.arange(count)) // count  # their sum is sums
     types = (
-        TensorType((len(sums), count, 1, 1), DType.INT8, quants[0]),
-        TensorType((len(sums), 1, 1, 1), DType.INT8, quants[1]),
+        ArrayType((len(sums), count, 1, 1), DType.INT8, quants[0]),
+        ArrayType((len(sums), 1, 1, 1), DType.INT8, quants[1]),
     )
     op, attrs = registry()[arguments["op"]], _mean_attrs(arguments)
     wrong = op.check(attrs, types[:1], types[1:])

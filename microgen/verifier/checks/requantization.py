@@ -15,7 +15,7 @@ import numpy as np
 
 from microgen.base.errors import MicrogenError
 from microgen.base.manifest import ConstantRecord
-from microgen.graph.arithmetic.linear import Channels, specified
+from microgen.graph.arithmetic.linear import OutputChannels, specified
 from microgen.graph.ir.graph import Array
 from microgen.kernels.requantization import paired
 from microgen.kernels.requantization.linear import channels
@@ -93,7 +93,7 @@ def _wrong(
     return differs(layer, form, arrays, record.arguments)
 
 
-def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> Channels:
+def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> OutputChannels:
     """What is specified. ``folded`` is the true sums minus the kernel's."""
     entries = {**arguments, "channels": sources[1].shape[int(arguments["axis"])]}
     missing = paired.missing(sources[1], arguments) if form == "high" else 0
@@ -108,7 +108,7 @@ def _table(subject: Subject, record: ConstantRecord) -> Array:
     raise ValueError(f"the ELF has no {record.nbytes} bytes of it")
 
 
-def differs(layer: Channels, form: str, tables: Tables, arguments: Arguments) -> Array:
+def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Arguments) -> Array:
     """The channels whose outputs with these tables are not the specified ones for all reachable
     sums: bool [channels]. ``form`` is "linear", "high" or "vector"."""
     least, most, folded = (

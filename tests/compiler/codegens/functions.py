@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen import relay
 from microgen.compiler.codegens.external import ExternalFunction
-from microgen.graph.ir.graph import DType, Graph, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Origin
 from microgen.relay.expr import Expr, Function, TupleType, Type, Var
 from microgen.relay.module import IRModule
 
@@ -24,6 +24,6 @@ def of(symbol: str, params: list[Var], body: Expr) -> ExternalFunction:
     return ExternalFunction(symbol, graph, main, module.types, ORIGIN)
 
 
-def _tensor(found: Type) -> TensorType:
+def _tensor(found: Type) -> ArrayType:
     assert isinstance(found, relay.TensorType)
-    return TensorType(found.shape, DType(found.dtype))
+    return ArrayType(found.shape, DType(found.dtype))

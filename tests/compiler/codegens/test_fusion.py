@@ -13,7 +13,7 @@ from microgen.compiler.codegens import fusion
 from microgen.compiler.codegens.base import Primitive
 from microgen.compiler.codegens.fusion import Surroundings
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
@@ -50,7 +50,7 @@ def channels_first() -> Graph:
         Node("nn.conv2d", ("d1", "w1", "b"), ("c",), attrs, ORIGIN),
         _layout("NHWC", "NCHW", "c", "out"),
     )
-    types = {name: TensorType(shape, DType.FLOAT32) for name, shape in shapes.items()}
+    types = {name: ArrayType(shape, DType.FLOAT32) for name, shape in shapes.items()}
     return Graph("x", ("d", "w", "b"), ("out",), nodes, types, {})
 
 
@@ -105,7 +105,7 @@ def test_a_change_that_ends_one_function_begins_no_other() -> None:
 
 def test_a_change_after_a_view_is_a_function_of_its_own() -> None:
     types = {
-        name: TensorType(shape, DType.FLOAT32)
+        name: ArrayType(shape, DType.FLOAT32)
         for name, shape in (("x", (24,)), ("v", (1, 2, 3, 4)), ("out", (1, 3, 4, 2)))
     }
     view = Node("reshape", ("x",), ("v",), ReshapeAttrs((1, 2, 3, 4)), ORIGIN)
@@ -149,8 +149,8 @@ def _step(name: str, reads: str, writes: str, nbytes: int, scratch: int = 0) -> 
     )
 
 
-def _int8(nbytes: int) -> TensorType:
-    return TensorType((nbytes,), DType.INT8)
+def _int8(nbytes: int) -> ArrayType:
+    return ArrayType((nbytes,), DType.INT8)
 
 
 def test_inner_buffers_share_bytes_when_they_live_apart() -> None:

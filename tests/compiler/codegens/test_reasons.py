@@ -12,7 +12,7 @@ from microgen.base.manifest.schedule import ChoiceRecord, FunctionChoices, Sched
 from microgen.compiler import schedule
 from microgen.compiler.codegens.builtin import CODEGEN
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.refusal import Refusal
 from microgen.kernels import base
 from microgen.kernels.base import Implementation
@@ -86,7 +86,7 @@ def _with(case: c.Case, **changed: object) -> c.Case:
 
 def test_a_dtype_that_no_kernel_has_is_the_reason() -> None:
     case = _case(Rounding.DOUBLE)
-    types = {"input0": TensorType(case.inputs[0].type.shape, DType.UINT8)}
+    types = {"input0": ArrayType(case.inputs[0].type.shape, DType.UINT8)}
     refusal = _refusal(_with(case, types=types))
     assert refusal.why == "uint8 data with int8 output has no nn.conv2d kernel"
     assert refusal.details == ()

@@ -10,7 +10,7 @@ from microgen.frontends.relay.models import from_module
 from microgen.frontends.tflite.convert import load
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir import interpreter
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin, frozen
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.elementwise.addition import AddAttrs
@@ -30,7 +30,7 @@ class Builder:
     def __init__(self, *, dtype: DType = DType.FLOAT32) -> None:
         self.dtype = dtype
         self.rng = np.random.default_rng(0)
-        self.types: dict[str, TensorType] = {}
+        self.types: dict[str, ArrayType] = {}
         self.constants: dict[str, Array] = {}
         self.nodes: list[Node] = []
         self.inputs: list[str] = []
@@ -38,19 +38,19 @@ class Builder:
     def input(self, *shape: int) -> str:
         name = f"input{len(self.inputs)}"
         self.inputs.append(name)
-        self.types[name] = TensorType(shape, self.dtype)
+        self.types[name] = ArrayType(shape, self.dtype)
         return name
 
     def constant(self, *shape: int) -> str:
         name = f"constant{len(self.constants)}"
-        self.types[name] = TensorType(shape, self.dtype)
+        self.types[name] = ArrayType(shape, self.dtype)
         self.constants[name] = frozen(_values(self.rng, self.types[name]))
         return name
 
     def node(self, op: str, attrs: Attrs, *inputs: str) -> str:
         (shape,) = registry()[op].infer(attrs, [self.types[name] for name in inputs])
         name = f"layer{len(self.nodes)}"
-        self.types[name] = TensorType(shape, self.dtype)
+        self.types[name] = ArrayType(shape, self.dtype)
         self.nodes.append(Node(op, inputs, (name,), attrs, Origin("test", name)))
         return name
 
@@ -84,7 +84,7 @@ def samples(graph: Graph, seed: int) -> dict[str, Array]:
     return {**given, **fixed}
 
 
-def _values(rng: np.random.Generator, kind: TensorType) -> Array:
+def _values(rng: np.random.Generator, kind: ArrayType) -> Array:
     if kind.dtype is DType.FLOAT32:
         return (3 * rng.standard_normal(kind.shape)).astype(np.float32)
     if kind.dtype is DType.BOOL:

@@ -10,7 +10,7 @@ import pytest
 from microgen.compiler.partition import in_relay
 from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Attrs, DType, Graph, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Graph, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -232,7 +232,7 @@ def test_quantized_nodes_have_no_form() -> None:
     x = b.input(2, 3)
     y = b.node("reshape", ReshapeAttrs((6,)), x)
     for name in (x, y):
-        b.types[name] = TensorType(b.types[name].shape, DType.INT8, Quant((0.5,), (0,)))
+        b.types[name] = ArrayType(b.types[name].shape, DType.INT8, Quant((0.5,), (0,)))
     graph = b.graph(y)
     with pytest.raises(in_relay.NoFormError, match="TFLite's rounding has no form"):
         in_relay.module(graph.nodes[0], graph)

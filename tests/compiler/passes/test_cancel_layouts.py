@@ -12,7 +12,7 @@ from microgen.compiler.passes.cancel_layouts import cancel_layouts
 from microgen.compiler.passes.dead_code import dead_code
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir import verify
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin, Quant
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -43,8 +43,8 @@ class Builder:
     """Builds a graph node by node."""
 
     def __init__(self, dtype: DType = DType.FLOAT32, quant: Quant | None = None) -> None:
-        self.kind = TensorType((), dtype, quant)
-        self.types: dict[str, TensorType] = {}
+        self.kind = ArrayType((), dtype, quant)
+        self.types: dict[str, ArrayType] = {}
         self.constants: dict[str, Array] = {}
         self.inputs: list[str] = []
         self.nodes: list[Node] = []
@@ -69,7 +69,7 @@ class Builder:
         kinds = [self.types[i] for i in inputs]
         (shape,) = registry()[op].infer(attrs, kinds)
         quant = None if dtype else self.kind.quant
-        self.types[name] = TensorType(shape, dtype or self.kind.dtype, quant)
+        self.types[name] = ArrayType(shape, dtype or self.kind.dtype, quant)
         self.nodes.append(Node(op, inputs, (name,), attrs, ORIGIN, **place))
         return name
 
@@ -102,7 +102,7 @@ def after(graph: Graph, seed: int = 0) -> Graph:
     return dead_code(found)
 
 
-def drawn(rng: np.random.Generator, kind: TensorType) -> Array:
+def drawn(rng: np.random.Generator, kind: ArrayType) -> Array:
     if kind.dtype is DType.FLOAT32:
         return rng.standard_normal(kind.shape).astype(np.float32)
     low, high = (0, 2) if kind.dtype is DType.BOOL else (-100, 100)
@@ -222,7 +222,7 @@ def test_parts_are_joined_and_cut_along_the_axis_in_its_new_place() -> None:
 def test_tables_along_an_axis_do_not_move() -> None:
     b = Builder()
     indices, weights = b.constant(2), b.constant(2, 2)
-    b.types[indices] = TensorType((2,), DType.INT32)
+    b.types[indices] = ArrayType((2,), DType.INT32)
     b.constants[indices] = np.array([1, 0], np.int32)
     x = b.node("take", TakeAttrs(2), b.pooled(b.input(1, 3, 4, 5)), indices)
     graph = after(b.graph(b.node("resample", ResampleAttrs(3), x, indices, weights)))

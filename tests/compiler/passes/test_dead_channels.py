@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Padding
@@ -63,7 +63,7 @@ def test_a_1x1_convolution_is_not_padded_and_a_layer_without_bias_gets_one() -> 
     graph = reduced(b.graph(last))
     assert kept(graph) == {first: LEFT}
     assert len(graph.nodes[1].inputs) == 3
-    assert graph.types[graph.nodes[1].inputs[2]] == TensorType((6,), DType.INT32)
+    assert graph.types[graph.nodes[1].inputs[2]] == ArrayType((6,), DType.INT32)
 
 
 def test_a_layer_without_bias_gets_none_for_channels_that_mean_0() -> None:

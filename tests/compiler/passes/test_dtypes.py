@@ -14,7 +14,7 @@ from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.compiler.passes.fold_pad import fold_pad
 from microgen.compiler.passes.fuse_activation import fuse_activation
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.pads import PadAttrs
@@ -44,7 +44,7 @@ def _input(graph: Graph, case: conformance.Case) -> Array:
     return case.inputs[0].array[:, :height, :width]
 
 
-def _changed(graph: Graph, node: Node, kind: TensorType, **attrs: object) -> Graph:
+def _changed(graph: Graph, node: Node, kind: ArrayType, **attrs: object) -> Graph:
     """The graph with a node in front, and with other attributes of the convolution."""
     (conv,) = graph.nodes
     changed = dataclasses.replace(conv, attrs=dataclasses.replace(conv.attrs, **attrs))
@@ -101,7 +101,7 @@ def test_a_clamp_moves_into_the_convolution(case: conformance.Case, activation: 
     np.testing.assert_array_equal(_outputs(fused, case), expected)
 
 
-def _clamped(values: Array, kind: TensorType, activation: Activation) -> Array:
+def _clamped(values: Array, kind: ArrayType, activation: Activation) -> Array:
     """The activation in real numbers; halves of a stored value round away from zero."""
     low, high = (0, 6) if activation is Activation.RELU6 else (-1, 1)
     if kind.dtype is DType.FLOAT32:

@@ -10,7 +10,16 @@ import pytest
 from microgen.compiler import passes
 from microgen.compiler.passes.dead_channels import dead_channels
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Channels, DType, Graph, Node, Origin, Quant, TensorType, frozen
+from microgen.graph.ir.graph import (
+    ArrayType,
+    DType,
+    Graph,
+    KeptChannels,
+    Node,
+    Origin,
+    Quant,
+    frozen,
+)
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
@@ -117,7 +126,7 @@ def test_floats_are_kept_because_0_times_infinity_is_no_number() -> None:
     b.kill(first, DEAD)
     last = b.conv(first, 6, 3)
     types = {
-        name: TensorType(kind.shape, DType.FLOAT32) for name, kind in b.graph(last).types.items()
+        name: ArrayType(kind.shape, DType.FLOAT32) for name, kind in b.graph(last).types.items()
     }
     constants = {name: array.astype(np.float32) for name, array in b.constants.items()}
     graph = passes.run(b.graph(last).replace(types=types, constants=constants), EARLIER)
@@ -195,7 +204,7 @@ def test_int16_layers_lose_dead_channels() -> None:
     types = {
         name: kind
         if name in b.constants
-        else TensorType(kind.shape, DType.INT16, Quant((0.001,), (0,)))
+        else ArrayType(kind.shape, DType.INT16, Quant((0.001,), (0,)))
         for name, kind in graph.types.items()
     }
     assert kept(reduced(graph.replace(types=types))) == {first: LEFT}
@@ -206,7 +215,7 @@ def test_sums_of_int32_need_all_but_constant_channels() -> None:
     b.kill(first, DEAD, bias=900)
     last = b.conv(first, 6, 1)
     graph = b.graph(last)
-    types = {**graph.types, last: TensorType(graph.types[last].shape, DType.INT32)}
+    types = {**graph.types, last: ArrayType(graph.types[last].shape, DType.INT32)}
     attrs = dataclasses.replace(graph.nodes[-1].attrs, rounding=Rounding.UPWARD)  # type: ignore[call-arg]
     nodes = (*graph.nodes[:-1], dataclasses.replace(graph.nodes[-1], attrs=attrs))
     assert kept(reduced(graph.replace(types=types, nodes=nodes))) == {first: LEFT}
@@ -254,7 +263,7 @@ def test_a_second_removal_still_has_the_channels_of_the_model() -> None:
     changed[..., :4] = 0
     constants = {**graph.constants, weight: frozen(changed)}
     again = dead_channels(graph.replace(constants=constants))
-    assert again.channels == {first: Channels(12, (8, 9, 10, 11))}
+    assert again.channels == {first: KeptChannels(12, (8, 9, 10, 11))}
 
 
 def test_nodes_that_nothing_reads_are_no_obstacle() -> None:

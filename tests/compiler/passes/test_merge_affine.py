@@ -10,13 +10,13 @@ import pytest
 from microgen.compiler.passes.merge_affine import merge_affine
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir import verify
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 
-FLOATS = TensorType((1, 4), DType.FLOAT32)
+FLOATS = ArrayType((1, 4), DType.FLOAT32)
 OPEN = Activation.UNLIMITED
 
 
@@ -26,7 +26,7 @@ def chain(steps: Sequence[tuple[str, Sequence[float]]], *, outputs: Sequence[int
     for number, (op, values) in enumerate(steps):
         other, made = f"c{number}", f"y{number}"
         constants[other] = np.array(values, np.float32)
-        types[other], types[made] = TensorType((len(values),), DType.FLOAT32), FLOATS
+        types[other], types[made] = ArrayType((len(values),), DType.FLOAT32), FLOATS
         attrs = MultiplyAttrs(OPEN) if op == "multiply" else AddAttrs(OPEN)
         nodes.append(Node(op, (data, other), (made,), attrs, Origin("m", made)))
         data = made

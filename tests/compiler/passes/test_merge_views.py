@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.compiler.passes.merge_views import merge_views
-from microgen.graph.ir.graph import Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Graph, Node, Origin, Quant
 from microgen.graph.ir.verify import check
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
@@ -14,17 +14,17 @@ ONE, HALF = Quant((1.0,), (0,)), Quant((0.5,), (3,))
 
 def _chain(*steps: tuple[tuple[int, ...], Quant]) -> Graph:
     """A graph of views, each of the one before, and a softmax of the last one."""
-    types = {"x": TensorType((2, 6), DType.INT8, ONE)}
+    types = {"x": ArrayType((2, 6), DType.INT8, ONE)}
     nodes = []
     last = "x"
     for i, (shape, quant) in enumerate(steps):
         name, changes = f"v{i}", quant != types[last].quant
         attrs: Attrs = ReinterpretAttrs(shape) if changes else ReshapeAttrs(shape)
         op = "qnn.reinterpret" if changes else "reshape"
-        types[name] = TensorType(shape, DType.INT8, quant)
+        types[name] = ArrayType(shape, DType.INT8, quant)
         nodes.append(Node(op, (last,), (name,), attrs, Origin("t", name)))
         last = name
-    types["y"] = TensorType(types[last].shape, DType.INT8, Quant((1 / 256,), (-128,)))
+    types["y"] = ArrayType(types[last].shape, DType.INT8, Quant((1 / 256,), (-128,)))
     nodes.append(Node("nn.softmax", (last,), ("y",), SoftmaxAttrs(1.0), Origin("t", "y")))
     graph = Graph("t", ("x",), ("y",), tuple(nodes), types, {})
     check(graph, registry())

@@ -23,7 +23,7 @@ from microgen.compiler.passes.scale_weights import scale_weights
 from microgen.frontends.onnx import convert
 from microgen.graph.ir import beside, interpreter
 from microgen.graph.ir.beside import Kept
-from microgen.graph.ir.graph import Array, Channels, DType, Graph, Layout, frozen
+from microgen.graph.ir.graph import Array, DType, Graph, KeptChannels, TensorLayout, frozen
 from microgen.graph.ops import registry
 from tests.compiler.passes import chains
 from tests.compiler.passes.naming_checks import samples, wrong_names
@@ -227,7 +227,7 @@ def _keeps_old_names(step: passes.Pass) -> passes.Pass:
 def _reverses_layouts(graph: Graph) -> Graph:
     after = cancel_layouts(graph)
     turned = {
-        name: Layout(each.tensor, tuple((s, tuple(np.argsort(a))) for s, a in each.moves))
+        name: TensorLayout(each.tensor, tuple((s, tuple(np.argsort(a))) for s, a in each.moves))
         for name, each in after.laid_out.items()
     }
     return after.replace(laid_out=turned)
@@ -237,7 +237,7 @@ def _shifts_channels(graph: Graph) -> Graph:
     after = dead_channels(graph)
     return after.replace(
         channels={
-            name: Channels(each.count, tuple(range(len(each.kept))))
+            name: KeptChannels(each.count, tuple(range(len(each.kept))))
             for name, each in after.channels.items()
         }
     )

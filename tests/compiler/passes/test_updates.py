@@ -13,7 +13,7 @@ from microgen.compiler.passes.own_updates import own_updates
 from microgen.compiler.passes.slide_windows import slide_windows
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir import verify
-from microgen.graph.ir.graph import Array, DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.graph.ir.interpreter import evaluate, initial_state
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
@@ -41,7 +41,7 @@ class Variables(Builder):
 
     def variable(self, *shape: int) -> str:
         name = f"variable{len(self.variables)}"
-        self.types[name] = TensorType(shape, DType.INT8, DEFAULT)
+        self.types[name] = ArrayType(shape, DType.INT8, DEFAULT)
         self.variables[name] = self.rng.integers(-128, 128, shape).astype(np.int8)
         return name
 

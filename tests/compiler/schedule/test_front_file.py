@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from microgen.base.errors import MicrogenError
-from microgen.base.manifest.schedule import Origin
+from microgen.base.manifest.schedule import FrontOrigin
 from microgen.compiler.schedule import Front, explore, file, front_file
 from tests.compiler.schedule.costs import M4, no_ram, parts_of, two_convolutions
 
-ORIGIN = Origin(model="00ff", core="cortex-m4f", options={"planner": "greedy"})
+ORIGIN = FrontOrigin(model="00ff", core="cortex-m4f", options={"planner": "greedy"})
 
 
 @functools.cache
@@ -55,7 +55,7 @@ def test_the_name_of_a_front_may_have_the_mark(tmp_path: Path) -> None:
     assert front_file.load(f"{path}#1", ORIGIN) == file.record(front().found[0].schedule)
 
 
-def refusal(given: str, origin: Origin = ORIGIN) -> str:
+def refusal(given: str, origin: FrontOrigin = ORIGIN) -> str:
     with pytest.raises(MicrogenError) as caught:
         front_file.load(given, origin)
     return str(caught.value)
@@ -89,7 +89,9 @@ def test_a_number_that_is_none_is_refused(number: str, words: str, tmp_path: Pat
         ),
     ],
 )
-def test_a_front_of_something_else_is_refused(origin: Origin, words: str, tmp_path: Path) -> None:
+def test_a_front_of_something_else_is_refused(
+    origin: FrontOrigin, words: str, tmp_path: Path
+) -> None:
     assert words in refusal(f"{written(tmp_path)}#1", origin)
 
 

@@ -17,7 +17,7 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.project.firmware import crt_files
 from microgen.tvm.codegens.examplejson import interpreter, sizes
 from microgen.tvm.codegens.examplejson.interpreter import FloatArray
-from microgen.tvm.codegens.examplejson.text import INPUT, OPERATORS, Node, Subgraph, parse, show
+from microgen.tvm.codegens.examplejson.text import INPUT, OPERATORS, Subgraph, TextNode, parse, show
 from tests.crt import programs
 from tests.crt.executor.executor_graphs import CRT
 from tests.kernels.conformance.conformance import UNOPTIMIZED
@@ -167,16 +167,16 @@ def random_subgraph(rng: random.Random, k: int) -> Subgraph:
     shapes = [_shape(rng) for _ in range(rng.choice((1, 1, 1, 2)))]
     kinds = [INPUT] * rng.randrange(1, 6) + [*rng.choices(OPERATORS, k=rng.randrange(1, 25))]
     ids = rng.sample(range(1000), len(kinds)) if rng.random() < 0.2 else list(range(len(kinds)))
-    nodes: list[Node] = []
+    nodes: list[TextNode] = []
     for number, op in zip(ids, kinds, strict=True):
         if op == INPUT:
-            nodes.append(Node(op, number, (), rng.choice(shapes)))
+            nodes.append(TextNode(op, number, (), rng.choice(shapes)))
             continue
         shape = rng.choice(nodes).shape
         # Late nodes are read more often, so there are long chains, which use memory again.
         fitting = [node.id for node in nodes if node.shape == shape]
         operands = tuple(rng.choice(fitting[-rng.randrange(1, 8) :]) for _ in range(2))
-        nodes.append(Node(op, number, operands, shape))
+        nodes.append(TextNode(op, number, operands, shape))
     header = f"subgraph_{k}"
     symbol = rng.choice((header, f"tvmgen_default_examplejsoncompiler_main_{k}"))
     outputs = nodes[-1:] if rng.random() < 0.5 else rng.choices(nodes, k=rng.randrange(1, 4))

@@ -8,7 +8,7 @@ import pytest
 import tflite
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
@@ -122,4 +122,4 @@ def test_inputs_may_be_plain_int32() -> None:
     network = _arg("ARG_MAX", 1)
     tensors = (*network.tensors, TensorSpec("n", (2,), "int32"))
     graph = replace(network, tensors=tensors, inputs=("x", "n")).load()
-    assert graph.types["n"] == TensorType((2,), DType.INT32)
+    assert graph.types["n"] == ArrayType((2,), DType.INT32)

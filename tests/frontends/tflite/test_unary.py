@@ -7,7 +7,7 @@ import math
 import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.unary.activations import LeakyReluAttrs
 from tests.frontends.tweaked import Network, activation, int8_constant, refusal, simple
@@ -72,7 +72,7 @@ def _of(dtype: str, code: str) -> Network:
 @pytest.mark.parametrize("code", CODES)
 def test_floats_are_taken_by_all(code: str) -> None:
     graph = _of("float32", code).load()
-    assert {graph.types[name] for name in ("x", "y")} == {TensorType((2, 3), DType.FLOAT32)}
+    assert {graph.types[name] for name in ("x", "y")} == {ArrayType((2, 3), DType.FLOAT32)}
 
 
 @pytest.mark.parametrize("code", sorted({*CODES} - NOT_INT16))

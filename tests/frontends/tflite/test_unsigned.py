@@ -9,7 +9,7 @@ import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.graph.ir.graph import Array, DType, Graph, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Quant
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from tests.frontends.tweaked import Network, activation, chain, integers, refusal, simple
@@ -63,7 +63,7 @@ def test_conversions_at_the_boundary_are_the_operators_own_nodes() -> None:
         ("clip", "a", "b"),
         ("qnn.requantize", "b", "y"),
     ]
-    assert graph.types["x"] == TensorType((2,), DType.UINT8, Quant((0.5,), (131,)))
+    assert graph.types["x"] == ArrayType((2,), DType.UINT8, Quant((0.5,), (131,)))
     assert graph.types["y"].dtype is DType.UINT8
     assert [node.origin.layer for node in graph.nodes] == ["a", "b", "y"]
 
@@ -93,7 +93,7 @@ def test_operators_compute_in_int8() -> None:
         ("clip", "b", "y#int8"),
         ("qnn.requantize", "y#int8", "y"),
     ]
-    assert graph.types["b"] == TensorType((2,), DType.INT8, Quant((0.5,), (3,)))
+    assert graph.types["b"] == ArrayType((2,), DType.INT8, Quant((0.5,), (3,)))
     assert [node.origin.layer for node in graph.nodes] == ["x", "b", "y", "y"]
 
 

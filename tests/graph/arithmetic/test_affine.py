@@ -7,7 +7,7 @@ import pytest
 
 from microgen.graph.arithmetic.affine import Affine, affine_sum, affine_value
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.elementwise.addition import AddAttrs, AdditionAttrs, SubtractAttrs
@@ -21,7 +21,7 @@ def _results(
 ) -> Array:
     shapes = ((256, 1), (1, 256), (256, 256))
     lhs, rhs, output = (
-        TensorType(shape, DType.INT8, c.quant(scale, zero))
+        ArrayType(shape, DType.INT8, c.quant(scale, zero))
         for shape, scale, zero in zip(shapes, scales, zeros, strict=True)
     )
     x = np.arange(-128, 128, dtype=np.int8)

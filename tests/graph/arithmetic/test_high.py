@@ -14,7 +14,7 @@ from tests.graph.arithmetic.test_linear import ROUNDINGS, channels
 SHIFTS = (high.SHIFT, high.WIDE_SHIFT)
 
 
-def differing(layer: linear.Channels, found: high.High, channel: int, shift: int) -> int:
+def differing(layer: linear.OutputChannels, found: high.High, channel: int, shift: int) -> int:
     """How many of the reachable sums of a channel are requantized to something else."""
     sums = np.arange(layer.least[channel], layer.most[channel] + 1)
     one = dataclasses.replace(layer, scales=(layer.scales[channel],))

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from microgen.graph.arithmetic import int16
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 
 sums = st.integers(-int16.SUM_LIMIT, int16.SUM_LIMIT)
-OUTPUT = TensorType((1,), DType.INT16, Quant((1.0,), (0,)))
+OUTPUT = ArrayType((1,), DType.INT16, Quant((1.0,), (0,)))
 
 
 def wrapped(value: int) -> int:

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from microgen.graph.arithmetic import int8
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 
 int32 = st.integers(-(2**31), 2**31 - 1)
 
 
-def tensor(scale: float, zero_point: int = 0) -> TensorType:
-    return TensorType((1,), DType.INT8, Quant((scale,), (zero_point,)))
+def tensor(scale: float, zero_point: int = 0) -> ArrayType:
+    return ArrayType((1,), DType.INT8, Quant((scale,), (zero_point,)))
 
 
 def multiply(x: int, multiplier: int, shift: int, rounding: Rounding) -> int:
@@ -148,7 +148,7 @@ def test_conv_scales_are_products_in_double_and_dense_scales_in_float() -> None:
 
 def test_per_channel_dense_is_scaled_as_a_convolution() -> None:
     data, output = tensor(0.1), tensor(0.7)
-    weight = TensorType((2, 1), DType.INT8, Quant((0.3, 0.4), (0, 0), 0))
+    weight = ArrayType((2, 1), DType.INT8, Quant((0.3, 0.4), (0, 0), 0))
     found = int8.dense_scales(data, weight, output)
     np.testing.assert_array_equal(found, int8.conv_scales(data, weight, output))
     assert found.shape == (2,)
@@ -174,7 +174,7 @@ def test_a_huge_softmax_scale_is_held_at_the_greatest_multiplier() -> None:
 
 def test_requantize_clamps_and_offsets() -> None:
     sums = np.array([-1000, -3, 0, 3, 1000], np.int32)
-    output = TensorType((5,), DType.INT8, Quant((1.0,), (10,)))
+    output = ArrayType((5,), DType.INT8, Quant((1.0,), (10,)))
     found = int8.requantize(sums, np.array([1.0]), Rounding.DOUBLE, output, Activation.RELU)
     assert found.dtype == np.int8
     assert found.tolist() == [10, 10, 10, 13, 127]

@@ -19,13 +19,13 @@ ROUNDINGS = (
 )
 
 
-def channels(rng: np.random.Generator, rounding: Rounding, *, relu: bool) -> linear.Channels:
+def channels(rng: np.random.Generator, rounding: Rounding, *, relu: bool) -> linear.OutputChannels:
     """24 channels with scales from 1/2,000 to 1/2 and up to 20,000 reachable sums each."""
     n = 24
     least = -rng.integers(0, 10_000, n)
     zero = -128 if relu else int(rng.integers(-128, 128))
     scales = (2.0 ** rng.uniform(-11, -1, n)).astype(np.float32).astype(np.float64)
-    return linear.Channels(
+    return linear.OutputChannels(
         scales=tuple(scales.tolist()),
         least=tuple(least.tolist()),
         most=tuple((least + rng.integers(0, 10_000, n)).tolist()),
@@ -37,7 +37,7 @@ def channels(rng: np.random.Generator, rounding: Rounding, *, relu: bool) -> lin
     )
 
 
-def differing(layer: linear.Channels, found: linear.Linear, channel: int) -> int:
+def differing(layer: linear.OutputChannels, found: linear.Linear, channel: int) -> int:
     """How many of the reachable sums of a channel are requantized to something else."""
     sums = np.arange(layer.least[channel], layer.most[channel] + 1)
     one = dataclasses.replace(layer, scales=(layer.scales[channel],))
@@ -90,8 +90,10 @@ def test_twice_rounded_outputs_of_both_signs_have_a_step_at_zero() -> None:
     assert linear.fit(once).is_exact.all()
 
 
-def single(least: int, most: int, scale: float = 0.01, folded: int = 0) -> linear.Channels:
-    return linear.Channels((scale,), (least,), (most,), (folded,), Rounding.DOUBLE, -128, -128, 127)
+def single(least: int, most: int, scale: float = 0.01, folded: int = 0) -> linear.OutputChannels:
+    return linear.OutputChannels(
+        (scale,), (least,), (most,), (folded,), Rounding.DOUBLE, -128, -128, 127
+    )
 
 
 @pytest.mark.parametrize("bias", [0, 5_000, 2**30, 2**31 - 1, -(2**31)])
@@ -112,7 +114,7 @@ def test_a_channel_without_weights_is_constant(bias: int) -> None:
         dataclasses.replace(single(-1000, 1000), low=5, high=5),
     ],
 )
-def test_what_it_does_not_take(layer: linear.Channels) -> None:
+def test_what_it_does_not_take(layer: linear.OutputChannels) -> None:
     assert not linear.fit(layer).is_exact.any()
 
 

@@ -19,12 +19,12 @@ ROUNDINGS = (
 )
 
 
-def _channels(seed: int, rounding: Rounding, low: int = -128) -> linear.Channels:
+def _channels(seed: int, rounding: Rounding, low: int = -128) -> linear.OutputChannels:
     """24 channels with sums that reach beyond the outputs' limits."""
     rng = np.random.default_rng(seed)
     scales = 2.0 ** rng.uniform(-10, -5, 24)
     reach = (300 / scales).astype(np.int64)
-    return linear.Channels(
+    return linear.OutputChannels(
         scales=tuple(scales.tolist()),
         least=tuple((-reach).tolist()),
         most=tuple(reach.tolist()),
@@ -36,7 +36,7 @@ def _channels(seed: int, rounding: Rounding, low: int = -128) -> linear.Channels
     )
 
 
-def _differing(layer: linear.Channels, found: linear_vector.LinearVector) -> int:
+def _differing(layer: linear.OutputChannels, found: linear_vector.LinearVector) -> int:
     """How many sums, of all that the exact channels can reach, have another output."""
     count = 0
     for c in np.flatnonzero(found.is_exact):
@@ -78,7 +78,7 @@ def test_a_changed_bias_is_not_exact() -> None:
 
 @pytest.mark.parametrize("bias", [0, 2**30, 2**31 - 1, -(2**31)])
 def test_a_channel_without_weights_is_exact_unless_its_bias_saturates(bias: int) -> None:
-    layer = linear.Channels(
+    layer = linear.OutputChannels(
         (1e-9, 0.01), (bias, -5000), (bias, 5000), (bias, 0), Rounding.UPWARD, 0, -128, 127
     )
     found = linear_vector.fit(layer)
@@ -90,12 +90,12 @@ def test_a_channel_without_weights_is_exact_unless_its_bias_saturates(bias: int)
     "layer",
     [
         dataclasses.replace(_channels(1, Rounding.UPWARD), low=5, high=5),
-        linear.Channels((0.0,), (-9,), (9,), (0,), Rounding.UPWARD, 0, -128, 127),
+        linear.OutputChannels((0.0,), (-9,), (9,), (0,), Rounding.UPWARD, 0, -128, 127),
         # Sums at the thresholds leave int32 without any bits for the fraction.
-        linear.Channels(
+        linear.OutputChannels(
             (2.0**-25,), (-(2**30),), (2**30,), (2**31 - 1,), Rounding.UPWARD, 0, -128, 127
         ),
     ],
 )
-def test_what_it_does_not_take(layer: linear.Channels) -> None:
+def test_what_it_does_not_take(layer: linear.OutputChannels) -> None:
     assert not linear_vector.fit(layer).is_exact.any()

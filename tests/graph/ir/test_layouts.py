@@ -10,18 +10,18 @@ import pytest
 
 from microgen.base.errors import InternalError
 from microgen.graph.ir import layouts, verify
-from microgen.graph.ir.graph import Channels, DType, Graph, Layout, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, KeptChannels, TensorLayout
 from microgen.graph.ir.layouts import Shown
 from microgen.graph.ops import registry
 from tests.support.graphs import Builder
 
-KIND = TensorType((2, 3, 4), DType.INT32)
-LAYOUT = Layout("t", (((6, 4), (1, 0)), ((2, 2, 6), (2, 0, 1))))  # the model's is [6, 2, 2]
+KIND = ArrayType((2, 3, 4), DType.INT32)
+LAYOUT = TensorLayout("t", (((6, 4), (1, 0)), ((2, 2, 6), (2, 0, 1))))  # the model's is [6, 2, 2]
 SHOWN = {
     "plain": Shown("t", KIND),
-    "channels": Shown("t", KIND, Channels(4, (0, 3))),
+    "channels": Shown("t", KIND, KeptChannels(4, (0, 3))),
     "layout": Shown("t", KIND, None, LAYOUT),
-    "both": Shown("t", KIND, Channels(4, (1, 2, 3)), LAYOUT),
+    "both": Shown("t", KIND, KeptChannels(4, (1, 2, 3)), LAYOUT),
 }
 
 
@@ -39,7 +39,7 @@ def test_elements_are_where_the_model_has_them(name: str) -> None:
 
 
 def test_a_number_has_a_layout() -> None:
-    show = Shown("t", TensorType((), DType.INT32), None, Layout("t", (((1, 1), (0, 1)),)))
+    show = Shown("t", ArrayType((), DType.INT32), None, TensorLayout("t", (((1, 1), (0, 1)),)))
     assert show.index_in_model(()) == (0, 0)
     assert show.filled(np.array(5), np.zeros((1, 1))).tolist() == [[5]]
 
@@ -54,10 +54,10 @@ def test_layouts_of_layouts_are_those_of_the_model() -> None:
     graph = _graph()
     conv, flat = (node.outputs[0] for node in graph.nodes)
     first = layouts.reshaped(graph, flat)
-    assert first == Layout(flat, (((16, 3), (0, 1)),))
+    assert first == TensorLayout(flat, (((16, 3), (0, 1)),))
     laid = graph.replace(laid_out={conv: first})
     second = layouts.reordered(laid, conv, (0, 3, 1, 2))
-    assert second == Layout(flat, (((1, 4, 3, 4), (0, 3, 1, 2)), *first.moves))
+    assert second == TensorLayout(flat, (((1, 4, 3, 4), (0, 3, 1, 2)), *first.moves))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,10 @@ def test_layouts_of_layouts_are_those_of_the_model() -> None:
 def test_an_impossible_layout_is_found(moves: tuple[layouts.Move, ...]) -> None:
     graph = _graph()
     conv = graph.nodes[0].outputs[0]
-    verify.check(graph.replace(laid_out={conv: Layout("t", (((16, 3), (1, 0)),))}), registry())
+    verify.check(
+        graph.replace(laid_out={conv: TensorLayout("t", (((16, 3), (1, 0)),))}), registry()
+    )
     with pytest.raises(InternalError, match="cannot have the elements of"):
-        verify.check(graph.replace(laid_out={conv: Layout("t", moves)}), registry())
+        verify.check(graph.replace(laid_out={conv: TensorLayout("t", moves)}), registry())
     with pytest.raises(InternalError, match="cannot have the elements of"):
-        verify.check(dataclasses.replace(graph, laid_out={"x": Layout("t", ())}), registry())
+        verify.check(dataclasses.replace(graph, laid_out={"x": TensorLayout("t", ())}), registry())

@@ -12,7 +12,7 @@ from microgen.base.errors import MicrogenError
 from microgen.frontends.numerics import profile
 from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin, Quant
 from microgen.graph.ir.interpreter import initial_state
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -67,16 +67,16 @@ def test_no_reference_takes_more_bytes_than_its_op_says() -> None:
     assert len(seen) > 50
 
 
-def _operands(attrs: Attrs, op: str, *inputs: TensorType) -> tuple[Node, Operands]:
+def _operands(attrs: Attrs, op: str, *inputs: ArrayType) -> tuple[Node, Operands]:
     (shape,) = ops.registry()[op].infer(attrs, inputs)
     arrays = tuple(np.ones(tensor.shape, tensor.dtype.numpy) for tensor in inputs)
-    output = TensorType(shape, inputs[0].dtype, inputs[0].quant)
+    output = ArrayType(shape, inputs[0].dtype, inputs[0].quant)
     node = Node(op, ("x",), ("y",), attrs, Origin("m", "y"))
     return node, Operands(arrays, inputs, (output,))
 
 
 _INT8 = Quant((1.0,), (0,))
-_DATA = TensorType((1, 1, 1, 2), DType.INT8, _INT8)
+_DATA = ArrayType((1, 1, 1, 2), DType.INT8, _INT8)
 _FLAGS = (Activation.NONE, Rounding.DOUBLE)
 
 
@@ -86,7 +86,7 @@ _FLAGS = (Activation.NONE, Rounding.DOUBLE)
         (
             Conv2DAttrs((1, 1), (_FAR, _FAR), "SAME", *_FLAGS),
             "nn.conv2d",
-            (_DATA, TensorType((3, 3, 3, 2), DType.INT8, _INT8)),
+            (_DATA, ArrayType((3, 3, 3, 2), DType.INT8, _INT8)),
             2,
         ),
         (
@@ -105,8 +105,8 @@ _FLAGS = (Activation.NONE, Rounding.DOUBLE)
             Conv2DTransposeAttrs((_FAR, 1), (_FAR, 0, _FAR, 0), (1, 1), *_FLAGS),
             "nn.conv2d_transpose",
             (
-                TensorType((1, 3, 1, 2), DType.INT8, _INT8),
-                TensorType((3, 1, 1, 2), DType.INT8, _INT8),
+                ArrayType((1, 3, 1, 2), DType.INT8, _INT8),
+                ArrayType((3, 1, 1, 2), DType.INT8, _INT8),
             ),
             2,
         ),
@@ -114,7 +114,7 @@ _FLAGS = (Activation.NONE, Rounding.DOUBLE)
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_huge_window_takes_memory_for_its_data_only(
-    attrs: Attrs, op: str, inputs: tuple[TensorType, ...], expected: int
+    attrs: Attrs, op: str, inputs: tuple[ArrayType, ...], expected: int
 ) -> None:
     node, operands = _operands(attrs, op, *inputs)
     most, (found,) = _allocated(node, operands)

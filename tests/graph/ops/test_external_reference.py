@@ -5,11 +5,11 @@ import pytest
 
 from microgen import relay
 from microgen.frontends.relay.models import from_module
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.external import OP, ExternalAttrs
 
-KIND = TensorType((2, 3), DType.FLOAT32)
+KIND = ArrayType((2, 3), DType.FLOAT32)
 
 
 def attrs(body: str) -> ExternalAttrs:
@@ -31,7 +31,7 @@ def test_it_computes_what_the_graph_inside_computes() -> None:
 def test_a_status_of_the_graph_inside_is_its_own() -> None:
     text = "def @main(%a: Tensor[(2), int32], %b: Tensor[(2), int32]) { divide(%a, %b) }"
     inside = from_module(relay.parse(text, "f"), file="f")
-    kind = TensorType((2,), DType.INT32)
+    kind = ArrayType((2,), DType.INT32)
     zeros = np.zeros(2, np.int32)
     with pytest.raises(StatusError):
         OP.reference(ExternalAttrs("f", "x", inside), Operands((zeros,) * 2, (kind,) * 2, (kind,)))
@@ -40,6 +40,6 @@ def test_a_status_of_the_graph_inside_is_its_own() -> None:
 def test_other_types_than_the_function_s_are_refused() -> None:
     own = attrs("add(%a, %b)")
     with pytest.raises(ValueError, match="is expected"):
-        OP.infer(own, (KIND, TensorType((3, 2), DType.FLOAT32)))
-    sentence = OP.check(own, (KIND, TensorType((2, 3), DType.INT32)), (KIND,))
+        OP.infer(own, (KIND, ArrayType((3, 2), DType.FLOAT32)))
+    sentence = OP.check(own, (KIND, ArrayType((2, 3), DType.INT32)), (KIND,))
     assert "f has float32[2,3] where int32[2,3] is" in str(sentence)

@@ -314,8 +314,8 @@ def test_numbers_and_names_are_generalised() -> None:
     )
 
 
-def row(cells: dict[str, Cell]) -> runs.Row:
-    return runs.Row(listing.Entry(1, "m.tflite", Path("m.tflite")), "00", cells)
+def row(cells: dict[str, Cell]) -> runs.ModelRow:
+    return runs.ModelRow(listing.ListedModel(1, "m.tflite", Path("m.tflite")), "00", cells)
 
 
 def test_the_table_has_no_times_and_failures_come_first() -> None:
@@ -453,8 +453,8 @@ def test_a_changed_model_is_noticed_when_it_is_sent(
 ) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(b"1")
-    entry = listing.Entry(1, "m.tflite", path)
-    plan = runs.Plan([entry], ["native"], {}, 1.0)
+    entry = listing.ListedModel(1, "m.tflite", path)
+    plan = runs.ZooPlan([entry], ["native"], {}, 1.0)
     store = Store(tmp_path / "out")
     store.open()
     monkeypatch.setattr(store.__class__, "get", lambda *_: path.write_bytes(b"2") and None)

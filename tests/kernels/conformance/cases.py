@@ -11,13 +11,13 @@ from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.graph import ops
 from microgen.graph.ir.graph import (
     Array,
+    ArrayType,
     Attrs,
     DType,
     Graph,
     Node,
     Origin,
     Quant,
-    TensorType,
     frozen,
 )
 from microgen.graph.ops.base import Operands, StatusError
@@ -28,7 +28,7 @@ class Tensor:
     """An input of a case; weights and biases are constants. ``is_int4`` if a model stores it in 4
     bits."""
 
-    type: TensorType
+    type: ArrayType
     array: Array
     is_constant: bool = False
     is_int4: bool = False
@@ -63,13 +63,13 @@ class Case:
             raise ValueError(f"{self.name}: {refusal}")
 
     @cached_property
-    def input_types(self) -> tuple[TensorType, ...]:
+    def input_types(self) -> tuple[ArrayType, ...]:
         return tuple(tensor.type for tensor in self.inputs)
 
     @cached_property
-    def output_type(self) -> TensorType:
+    def output_type(self) -> ArrayType:
         (shape,) = ops.registry()[self.op].infer(self.attrs, self.input_types)
-        return TensorType(shape, self.output_dtype, self.output_quant)
+        return ArrayType(shape, self.output_dtype, self.output_quant)
 
     @cached_property
     def writes(self) -> tuple[int, ...]:
@@ -140,7 +140,7 @@ def of_dtype(quant: Quant, dtype: DType) -> Quant:
 def int8(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) -> Tensor:
     """Uniformly random int8 values; the extremes are included."""
     array = rng.integers(-128, 128, shape).astype(np.int8)
-    return Tensor(TensorType(shape, DType.INT8, of), array)
+    return Tensor(ArrayType(shape, DType.INT8, of), array)
 
 
 def int16(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) -> Tensor:
@@ -149,7 +149,7 @@ def int16(rng: np.random.Generator, shape: tuple[int, ...], scale: float = 1.0) 
         array = rng.choice(np.array([-32768, 32767], np.int16), shape)
     else:
         array = rng.integers(-32768, 32768, shape).astype(np.int16)
-    return Tensor(TensorType(shape, DType.INT16, quant(scale)), array)
+    return Tensor(ArrayType(shape, DType.INT16, quant(scale)), array)
 
 
 def float32(
@@ -161,7 +161,7 @@ def float32(
 ) -> Tensor:
     """Normally distributed float32 values with that standard deviation."""
     array = rng.normal(0, scale, shape).astype(np.float32)
-    return Tensor(TensorType(shape, DType.FLOAT32), array, is_constant)
+    return Tensor(ArrayType(shape, DType.FLOAT32), array, is_constant)
 
 
 def weight(
@@ -172,7 +172,7 @@ def weight(
     count = 1 if axis is None else shape[axis]
     scales = (scale * rng.uniform(0.3, 3, count)).astype(np.float32)
     of = Quant(tuple(float(s) for s in scales), (0,) * count, axis)
-    return Tensor(TensorType(shape, DType.INT8, of), array, is_constant=True)
+    return Tensor(ArrayType(shape, DType.INT8, of), array, is_constant=True)
 
 
 def float_weights(
@@ -186,7 +186,7 @@ def float_weights(
 def bias(values: Array, dtype: DType = DType.INT32) -> Tensor:
     """A bias of that dtype."""
     array = values.astype(dtype.numpy)
-    return Tensor(TensorType(array.shape, dtype), array, is_constant=True)
+    return Tensor(ArrayType(array.shape, dtype), array, is_constant=True)
 
 
 def output_scale(data: Tensor, filters: Tensor, products: int) -> float:

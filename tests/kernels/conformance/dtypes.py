@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import litert_oracle as o
 
@@ -20,18 +20,18 @@ def kernel_data(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) 
         return c.int16(rng, shape, 10 ** rng.uniform(-4, -1))
     if dtype is DType.FLOAT32:
         return c.float32(rng, shape, 10 ** rng.uniform(-2, 2))
-    return c.Tensor(TensorType(shape, dtype), _plain(rng, dtype, shape))
+    return c.Tensor(ArrayType(shape, dtype), _plain(rng, dtype, shape))
 
 
 def special_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> c.Tensor:
     """Infinities, NaN, and several equal numbers."""
     array = rng.choice(np.array(_NUMBERS, np.float32), shape)
-    return c.Tensor(TensorType(shape, DType.FLOAT32), array)
+    return c.Tensor(ArrayType(shape, DType.FLOAT32), array)
 
 
 def litert_data(
     rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]
-) -> tuple[TensorType, Array]:
+) -> tuple[ArrayType, Array]:
     """An input of a case for LiteRT."""
     if dtype is DType.INT8:
         return o.random_activation(rng, shape), o.random_values(rng, shape)
@@ -40,10 +40,10 @@ def litert_data(
         array = rng.integers(-(2**15), 2**15, shape)
         if rng.random() < 0.3:
             array = rng.choice(np.array([-(2**15), 2**15 - 1]), shape)
-        return TensorType(shape, dtype, Quant((scale,), (0,))), array.astype(np.int16)
+        return ArrayType(shape, dtype, Quant((scale,), (0,))), array.astype(np.int16)
     if dtype is DType.FLOAT32:
         return o.float_type(shape), o.random_floats(rng, shape)
-    return TensorType(shape, dtype), _plain(rng, dtype, shape)
+    return ArrayType(shape, dtype), _plain(rng, dtype, shape)
 
 
 def _plain(rng: np.random.Generator, dtype: DType, shape: tuple[int, ...]) -> Array:

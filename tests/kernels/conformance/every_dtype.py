@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from tests.kernels.conformance import conformance as c
 
 DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32, DType.BOOL)
@@ -15,12 +15,12 @@ def dtype_of(seed: int) -> DType:
     return DTYPES[seed % len(DTYPES)]
 
 
-def random_type(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> TensorType:
+def random_type(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> ArrayType:
     """A type with a scale if the dtype has one, and for int8 with a zero point."""
     quant = c.random_quant(rng) if dtype in (DType.INT8, DType.INT16) else None
     if quant is not None and dtype is DType.INT16:
         quant = Quant(quant.scale, (0,))
-    return TensorType(shape, dtype, quant)
+    return ArrayType(shape, dtype, quant)
 
 
 def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -98,7 +98,7 @@ def near_ties(seed: int) -> c.Case:
     three roundings matters."""
     rng = np.random.default_rng(seed)
     ties = np.arange(-100, 100) + 0.5
-    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
+    x = c.Tensor(ArrayType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
     w = c.weight(rng, (ties.size * 16, 1), 0)
     assert w.type.quant is not None
     out = c.quant(x.type.scale * min(w.type.quant.scale) * 10.0 ** rng.uniform(4, 7), 0)

@@ -13,7 +13,7 @@ import pytest
 import tflite
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from tests.kernels.conformance import within
@@ -48,7 +48,7 @@ class Case:
 
     op: str
     attrs: Attrs
-    types: Sequence[TensorType]
+    types: Sequence[ArrayType]
     arrays: Sequence[Array]
     output_quant: Quant | None
     code: str
@@ -61,12 +61,12 @@ class Case:
     output_dtype: DType = DType.INT8
 
 
-def activation_type(shape: tuple[int, ...], scale: float, zero_point: int) -> TensorType:
+def activation_type(shape: tuple[int, ...], scale: float, zero_point: int) -> ArrayType:
     """An int8 tensor's type. The scale is rounded to float32, because a file's is."""
-    return TensorType(shape, DType.INT8, Quant((float(np.float32(scale)),), (zero_point,)))
+    return ArrayType(shape, DType.INT8, Quant((float(np.float32(scale)),), (zero_point,)))
 
 
-def random_activation(rng: np.random.Generator, shape: tuple[int, ...]) -> TensorType:
+def random_activation(rng: np.random.Generator, shape: tuple[int, ...]) -> ArrayType:
     """An int8 tensor's type with a usual scale and any zero point, often the least or greatest."""
     zero_point = int(rng.choice([-128, 127, 0, int(rng.integers(-128, 128))]))
     return activation_type(shape, 2.0 ** rng.uniform(-9, 1), zero_point)
@@ -79,9 +79,9 @@ def random_values(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return rng.integers(-128, 128, shape).astype(np.int8)
 
 
-def float_type(shape: tuple[int, ...]) -> TensorType:
+def float_type(shape: tuple[int, ...]) -> ArrayType:
     """A float32 tensor's type."""
-    return TensorType(shape, DType.FLOAT32)
+    return ArrayType(shape, DType.FLOAT32)
 
 
 def random_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -90,10 +90,10 @@ def random_floats(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.where(rng.random(shape) < 0.05, 0.0, values).astype(np.float32)
 
 
-def output_type(case: Case) -> TensorType:
+def output_type(case: Case) -> ArrayType:
     """The type of the case's output, by ``infer``."""
     (shape,) = registry()[case.op].infer(case.attrs, case.types)
-    return TensorType(shape, case.output_dtype, case.output_quant)
+    return ArrayType(shape, case.output_dtype, case.output_quant)
 
 
 def by_reference(case: Case) -> Array:
@@ -154,7 +154,7 @@ def _model(case: Case, fed: Sequence[int]) -> bytes:
     return build_model(tensors, [operator], [f"input{i}" for i in fed], ["output"])
 
 
-def _spec(name: str, kind: TensorType, data: Array | None) -> TensorSpec:
+def _spec(name: str, kind: ArrayType, data: Array | None) -> TensorSpec:
     if kind.quant is None:
         return TensorSpec(name, kind.shape, kind.dtype.value, data)
     scale, zero_point, axis = kind.quant.scale, kind.quant.zero_point, kind.quant.axis or 0
@@ -184,7 +184,7 @@ def random_activation_function(rng: np.random.Generator) -> Activation:
 class Weighted:
     """The inputs of a convolution or dense layer, and a quantization that suits its sums."""
 
-    types: tuple[TensorType, ...]
+    types: tuple[ArrayType, ...]
     arrays: tuple[Array, ...]
     output_quant: Quant
 
@@ -207,12 +207,12 @@ def random_weighted(
     spread = 2.0 ** rng.uniform(-12, 2, channels if per_channel else 1)
     scales = tuple(float(np.float32(s)) for s in spread)
     quant = Quant(scales, (0,) * len(scales), axis if per_channel else None)
-    weight = TensorType(weight_shape, DType.INT8, quant)
+    weight = ArrayType(weight_shape, DType.INT8, quant)
     types, arrays = [data, weight], [random_values(rng, t.shape) for t in (data, weight)]
     if has_bias:
         bias_scales = tuple(float(np.float32(data.scale) * np.float32(s)) for s in scales)
         bias_quant = Quant(bias_scales, quant.zero_point, 0 if per_channel else None)
-        types.append(TensorType((channels,), DType.INT32, bias_quant))
+        types.append(ArrayType((channels,), DType.INT32, bias_quant))
         arrays.append(rng.integers(-(2**12) * products, 2**12 * products, channels))
         arrays[-1] = arrays[-1].astype(np.int32)
     off = 2.0 ** (rng.uniform(-12, 12) if rng.random() < 0.3 else 0)

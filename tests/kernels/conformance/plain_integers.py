@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops.constraints import INTEGERS
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
@@ -27,7 +27,7 @@ def case(seed: int, op: str, attrs: Attrs, dtype: DType, *, output: DType | None
     shapes = broadcasting.random_shapes(rng)
     lhs, rhs = (values(rng, dtype, shape) for shape in shapes)
     rhs = np.where((rhs == 0) & (seed % 7 > 0), 1, rhs).astype(dtype.numpy)
-    inputs = tuple(c.Tensor(TensorType(a.shape, dtype), np.asarray(a)) for a in (lhs, rhs))
+    inputs = tuple(c.Tensor(ArrayType(a.shape, dtype), np.asarray(a)) for a in (lhs, rhs))
     return c.Case(f"{op} {dtype.value} {seed}", op, attrs, inputs, None, output or dtype)
 
 

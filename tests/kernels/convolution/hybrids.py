@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import litert_oracle
 from tests.support.arrays import assert_same
@@ -31,7 +31,7 @@ def inputs(
     quant = Quant(tuple(map(float, scales)), (0,) * scales.size, axis if scales.size > 1 else None)
     size = float(np.abs(x.array).max()) * float(scales.max()) * 75
     bias = c.float32(rng, (weight[axis],), size, is_constant=True)
-    made = (x, c.Tensor(TensorType(weight, DType.INT8, quant), w, is_constant=True), bias)
+    made = (x, c.Tensor(ArrayType(weight, DType.INT8, quant), w, is_constant=True), bias)
     return made if biased else made[:2]
 
 
@@ -57,7 +57,7 @@ def values(rng: np.random.Generator, shape: Shape) -> c.Tensor:
         array *= 2.0 ** rng.integers(-8, 8)
     elif kind == 5:
         array = rng.choice([-1.0, 0.0, 0.5, 1.0], shape)
-    return c.Tensor(TensorType(shape, DType.FLOAT32), array.astype(np.float32))
+    return c.Tensor(ArrayType(shape, DType.FLOAT32), array.astype(np.float32))
 
 
 def assert_equals_litert(

@@ -8,7 +8,7 @@ import pytest
 from microgen import kernels
 from microgen.base.errors import ProjectError
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.kernels.requantization import transforms
@@ -64,11 +64,11 @@ def random_case(seed: int) -> c.Case:
 def _extreme(value: int, weight: int, zero: int, depth: int, scale: float) -> c.Case:
     """Equal values and equal weights; the zero point is as far from the values as it may be."""
     shape = (1, 4, 5, depth)
-    x = c.Tensor(TensorType(shape, DType.INT8, c.quant(1, zero)), np.full(shape, value, np.int8))
+    x = c.Tensor(ArrayType(shape, DType.INT8, c.quant(1, zero)), np.full(shape, value, np.int8))
     array: Array = np.full((2, 3, 3, depth), weight, np.int8)
     array[1, :, 1] = ~array[1, :, 1]
     quant = Quant((1.0,) * 2, (0,) * 2, 0)
-    w = c.Tensor(TensorType(array.shape, DType.INT8, quant), array, is_constant=True)
+    w = c.Tensor(ArrayType(array.shape, DType.INT8, quant), array, is_constant=True)
     attrs = Conv2DAttrs((1, 1), (1, 1), "SAME", Activation.NONE, Rounding.DOUBLE)
     name = f"{depth} channels of {value}, zero {zero}, weights {weight}"
     return c.Case(name, "nn.conv2d", attrs, (x, w), c.quant(scale, 3))

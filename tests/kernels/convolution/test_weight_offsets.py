@@ -10,7 +10,7 @@ import pytest
 
 from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.dense.dense import DenseAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import convolving
@@ -82,9 +82,9 @@ def test_the_zero_point_is_subtracted(case: c.Case) -> None:
 def test_only_weights_that_were_uint8_may_have_one(rounding: Rounding) -> None:
     g = convolving.Geometry(per_channel=False, biased=False)
     case = _window(3, depthwise=False)
-    kinds = (TensorType(g.data, DType.INT8, c.quant(0.1, 0)), case.inputs[1].type)
+    kinds = (ArrayType(g.data, DType.INT8, c.quant(0.1, 0)), case.inputs[1].type)
     kinds = (kinds[0], dataclasses.replace(kinds[1], shape=g.filters))
-    output = TensorType((1, 5, 6, 6), DType.INT8, c.quant(0.1, 0))
+    output = ArrayType((1, 5, 6, 6), DType.INT8, c.quant(0.1, 0))
     sentence = ops.registry()[g.op].check(g.attrs(rounding), kinds, [output])
     assert "a zero point of the weight is" in str(sentence)
 

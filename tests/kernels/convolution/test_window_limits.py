@@ -12,7 +12,7 @@ import pytest
 
 from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
@@ -42,7 +42,7 @@ def _shape_of(op: str, **changes: Any) -> tuple[int, ...]:
     fields = {"strides": (1, 1), "padding": "SAME", "activation": NONE, **ATTRS[op]}
     if hasattr(kind, "dilation"):
         fields["dilation"] = (1, 1)
-    image = TensorType((1, 5, 5, 1), DType.FLOAT32)
+    image = ArrayType((1, 5, 5, 1), DType.FLOAT32)
     inputs = [image] if "pool" in op else [image, image]
     (shape,) = ops.registry()[op].infer(kind(**fields | changes), inputs)
     return shape
@@ -76,7 +76,7 @@ def test_same_padding_has_the_limit_too() -> None:
 def test_int32_counts_from_one_tap_to_the_next() -> None:
     def inferred(width: int) -> tuple[int, ...]:
         attrs = Conv2DAttrs((1, 1), (MOST, 1), "VALID", NONE, DOUBLE)
-        wide, one = (TensorType((1, 1, n, 1), DType.INT8) for n in (width, 1))
+        wide, one = (ArrayType((1, 1, n, 1), DType.INT8) for n in (width, 1))
         (shape,) = ops.registry()["nn.conv2d"].infer(attrs, [wide, one])
         return shape
 
@@ -87,7 +87,7 @@ def test_int32_counts_from_one_tap_to_the_next() -> None:
 
 def test_a_padded_image_leaves_room_for_a_dilation() -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), PADS, NONE, DOUBLE)
-    tall, one = (TensorType((1, n, 1, 1), DType.INT8) for n in (2**31 - 100_000, 1))
+    tall, one = (ArrayType((1, n, 1, 1), DType.INT8) for n in (2**31 - 100_000, 1))
     with pytest.raises(ValueError, match="the padded input is 2147449182x1; kernels allow"):
         ops.registry()["nn.conv2d"].infer(attrs, [tall, one])
 

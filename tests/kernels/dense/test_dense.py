@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.dense import DenseAttrs
 from tests.kernels.conformance import conformance as c
 from tests.support.sampling import seeds
@@ -75,7 +75,7 @@ def _near_ties(rounding: Rounding, per_channel: bool) -> c.Case:
     """
     rng = np.random.default_rng(8)
     ties = np.arange(-100, 100) + 0.5
-    x = c.Tensor(TensorType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
+    x = c.Tensor(ArrayType((1, 1), DType.INT8, c.quant(0.1, 5)), np.array([[5]], np.int8))
     w = c.weight(rng, (ties.size * 16, 1), 0 if per_channel else None)
     assert w.type.quant is not None
     out = c.quant(x.type.scale * min(w.type.quant.scale) * 1e7, 0)

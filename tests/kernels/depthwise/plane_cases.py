@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from tests.kernels.conformance import conformance as c
@@ -71,7 +71,7 @@ def _case(
     channels = data[3] * multiplier
     x = c.int8(rng, data, c.quant(0.05, zero))
     if value is not None:
-        kind = TensorType(data, DType.INT8, x.type.quant)
+        kind = ArrayType(data, DType.INT8, x.type.quant)
         x = c.Tensor(kind, np.full(data, value, np.int8))
     w = c.weight(rng, (1, *kernel, channels), 3)
     if value is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.detection.multiclass_suppression import OP, MulticlassSuppressionAttrs
 from microgen.graph.ops.detection.suppression import NON_MAX_SUPPRESSION, NonMaxSuppressionAttrs
 from tests.kernels.conformance import conformance as c
@@ -25,7 +25,7 @@ def _non_max_suppression_case(seed: int) -> c.Case:
     least, overlap = float(rng.choice([1e-8, 0.3, 0.9])), float(rng.choice([0.05, 0.5, 0.6, 1.0]))
     arrays = (boxes, scores.astype(np.float32), classes)
     inputs = tuple(
-        c.Tensor(TensorType(array.shape, DType(array.dtype.name), None), array) for array in arrays
+        c.Tensor(ArrayType(array.shape, DType(array.dtype.name), None), array) for array in arrays
     )
     attrs = NonMaxSuppressionAttrs(most, float(np.float32(least)), float(np.float32(overlap)))
     return c.Case(f"seed {seed}", NON_MAX_SUPPRESSION.name, attrs, inputs, None, DType.FLOAT32)
@@ -83,7 +83,7 @@ def _multiclass_suppression_case(seed: int) -> c.Case:
     scores = np.round(scores * 8) / 8 if seed % 2 else scores
     least, overlap = float(rng.choice([1e-8, 0.3, 0.9])), float(rng.choice([0.05, 0.5, 0.6, 1.0]))
     inputs = tuple(
-        c.Tensor(TensorType(array.shape, DType.FLOAT32, None), array.astype(np.float32))
+        c.Tensor(ArrayType(array.shape, DType.FLOAT32, None), array.astype(np.float32))
         for array in (boxes, scores)
     )
     per_class = int(rng.integers(1, 9)) if seed % 3 else 0

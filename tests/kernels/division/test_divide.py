@@ -8,7 +8,7 @@ import pytest
 from microgen import kernels
 from microgen.base import resources
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.division.divide import OP, DivideAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
@@ -47,7 +47,7 @@ def _others(count: int) -> list[c.Case]:
 
 
 def _saturated() -> c.Case:
-    kind = TensorType((2,), DType.INT32)
+    kind = ArrayType((2,), DType.INT32)
     operands = ([-(2**31), -(2**31)], [-1, 1])
     tensors = tuple(c.Tensor(kind, np.array(values, np.int32)) for values in operands)
     return c.Case("saturated", OP.name, NONE, tensors, None, DType.INT32)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.elementwise import broadcasting
@@ -39,7 +39,7 @@ def _random(op: str, seed: int, dtype: DType) -> c.Case:
 
 def _case(op: str, name: str, lhs: Array, rhs: Array) -> c.Case:
     dtype = DType(lhs.dtype.name)
-    inputs = tuple(c.Tensor(TensorType(a.shape, dtype), a) for a in (lhs, rhs))
+    inputs = tuple(c.Tensor(ArrayType(a.shape, dtype), a) for a in (lhs, rhs))
     return c.Case(name, op, ATTRS, inputs, None, dtype)
 
 

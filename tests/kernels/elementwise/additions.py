@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.base import Op
+from microgen.graph.ir.graph import ArrayType, DType
+from microgen.graph.ops.base import OpDefinition
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, Case
@@ -29,8 +29,8 @@ NOT_BY_SHIFTS: tuple[Scales, ...] = (
 SHAPE = (40, 50)
 
 
-def _types(scales: Scales) -> list[TensorType]:
-    return [TensorType(SHAPE, DType.INT16, c.quant(scale)) for scale in scales]
+def _types(scales: Scales) -> list[ArrayType]:
+    return [ArrayType(SHAPE, DType.INT16, c.quant(scale)) for scale in scales]
 
 
 def litert_case(op: str, code: str, options: str, attrs: AdditionAttrs, scales: Scales) -> Case:
@@ -70,15 +70,15 @@ def kernel_cases(op: str, attrs: AdditionAttrs) -> list[c.Case]:
     return cases
 
 
-def refusal(op: Op, attrs: AdditionAttrs, scales: Scales) -> str:
+def refusal(op: OpDefinition, attrs: AdditionAttrs, scales: Scales) -> str:
     """The sentence that ``check`` returns."""
     *inputs, output = _types(scales)
     return str(op.check(attrs, inputs, [output]))
 
 
-def check_refusals(op: Op, attrs: AdditionAttrs) -> None:
+def check_refusals(op: OpDefinition, attrs: AdditionAttrs) -> None:
     """Checks that another dtype and operands that are broadcast are refused."""
-    data = TensorType(SHAPE, DType.INT8, c.quant(1.0))
+    data = ArrayType(SHAPE, DType.INT8, c.quant(1.0))
     assert "by shifts int16 is added" in str(op.check(attrs, [data, data], [data]))
-    data, row = (TensorType(shape, DType.INT16, c.quant(1.0)) for shape in (SHAPE, SHAPE[1:]))
+    data, row = (ArrayType(shape, DType.INT16, c.quant(1.0)) for shape in (SHAPE, SHAPE[1:]))
     assert "are not broadcast" in str(op.check(attrs, [data, row], [data]))

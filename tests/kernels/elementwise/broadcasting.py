@@ -10,7 +10,7 @@ import pytest
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops import registry
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import (
@@ -42,11 +42,11 @@ def random_shapes(rng: np.random.Generator) -> tuple[Shape, Shape]:
 def operand(rng: np.random.Generator, dtype: DType, shape: Shape) -> c.Tensor:
     """Random values: int8 and int16 of the whole range on a usual scale, int32 and int64 large or
     small, float32 of any magnitude, bool."""
-    kind, values = TensorType(shape, dtype), rng.integers(0, 2, shape)
+    kind, values = ArrayType(shape, dtype), rng.integers(0, 2, shape)
     if dtype is DType.INT8:
         kind, values = random_activation(rng, shape), random_values(rng, shape)
     elif dtype is DType.INT16:
-        kind = TensorType(shape, dtype, c.quant(2.0 ** rng.uniform(-17, 1)))
+        kind = ArrayType(shape, dtype, c.quant(2.0 ** rng.uniform(-17, 1)))
         values = rng.integers(-(2**15), 2**15, shape) // int(rng.choice([1, 1, 100]))
     elif dtype is DType.FLOAT32:
         values = random_floats(rng, shape)
@@ -61,7 +61,7 @@ def litert_case(
     code: str,
     options_type: str,
     make: MakeAttrs,
-    output_scale: Callable[[TensorType, TensorType], float],
+    output_scale: Callable[[ArrayType, ArrayType], float],
     *,
     has_activation: bool = True,
     dtype: DType = DType.INT8,
@@ -213,10 +213,10 @@ def check_in_place(op: str, attrs: Attrs) -> None:
 def check_refusals(op: str, attrs: Attrs) -> None:
     """Checks refusals: three inputs, shapes that do not broadcast, an operand of another dtype."""
     definition = registry()[op]
-    data, wrong = activation_type((1,), 1.0, 0), TensorType((1,), DType.INT32)
+    data, wrong = activation_type((1,), 1.0, 0), ArrayType((1,), DType.INT32)
     with pytest.raises(ValueError, match="3 inputs; two are expected"):
         definition.infer(attrs, [data, data, data])
-    types = [TensorType((2, 3), DType.INT8), TensorType((2, 2), DType.INT8)]
+    types = [ArrayType((2, 3), DType.INT8), ArrayType((2, 2), DType.INT8)]
     with pytest.raises(ValueError, match=r"int8\[2,3\] and int8\[2,2\] do not broadcast"):
         definition.infer(attrs, types)
     assert "the right input is int32[1]" in str(definition.check(attrs, [data, wrong], [data]))

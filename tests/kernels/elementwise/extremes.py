@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import Case, assert_equal, by_litert, by_reference
 from tests.kernels.elementwise import broadcasting
@@ -57,7 +57,7 @@ def check_every_pair(
 def check_special_floats(op: str, attrs: Attrs) -> None:
     """Compares NaN, infinity and zeros of either sign with LiteRT, bit for bit."""
     values = np.array([np.nan, np.inf, 0.0, -0.0, 1.0], np.float32)
-    kinds = [TensorType((5, 1), DType.FLOAT32), TensorType((5,), DType.FLOAT32)]
+    kinds = [ArrayType((5, 1), DType.FLOAT32), ArrayType((5,), DType.FLOAT32)]
     arrays = [values[:, None], values]
     case = Case(op, attrs, kinds, arrays, None, op.upper(), OPTIONS, output_dtype=DType.FLOAT32)
     assert by_reference(case).tobytes() == by_litert(case).tobytes()

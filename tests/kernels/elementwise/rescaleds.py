@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import tvm_oracle
@@ -63,9 +63,9 @@ def sentence(op: str, *, dtype: DType = DType.INT8, **changes: object) -> str | 
         "rounding": next(iter(ROUNDINGS)),
     }
     definition = ops.registry()[op]
-    kind = TensorType((2,), DType.INT8)
+    kind = ArrayType((2,), DType.INT8)
     attrs = definition.attrs(**{**sound, **changes})
-    return definition.check(attrs, [TensorType((2,), dtype), kind], [kind])
+    return definition.check(attrs, [ArrayType((2,), dtype), kind], [kind])
 
 
 def check_constraints(op: str) -> None:

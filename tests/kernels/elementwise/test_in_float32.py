@@ -12,7 +12,7 @@ import pytest
 from microgen import kernels
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
@@ -60,7 +60,7 @@ def _wide_pair(op: str, seed: int) -> c.Case:
     quants = [c.quant(_scale(rng) * 2.0**-8, 0) for _ in range(3)]
     inputs = tuple(
         c.Tensor(
-            TensorType(each.type.shape, DType.INT16, quant),
+            ArrayType(each.type.shape, DType.INT16, quant),
             rng.integers(-(2**15), 2**15, each.type.shape).astype(np.int16),
         )
         for each, quant in zip(case.inputs, quants, strict=False)
@@ -103,7 +103,7 @@ def _quantize(seed: int) -> c.Case:
     quant = test_conversions.random_output(rng, dtype)
     special = np.array(test_conversions.QUANTIZE_SPECIAL, np.float32)
     values = special if seed < 4 else test_conversions.quantize_values(rng, quant, dtype)
-    data = c.Tensor(TensorType(values.shape, DType.FLOAT32), values)
+    data = c.Tensor(ArrayType(values.shape, DType.FLOAT32), values)
     return c.Case(f"quantize {seed}", "qnn.quantize", QuantizeAttrs(True), (data,), quant, dtype)
 
 
@@ -166,7 +166,7 @@ def test_means_are_the_formula(seed: int) -> None:
 
 
 def test_ties_are_quantized_to_even() -> None:
-    data = TensorType((6,), DType.FLOAT32)
+    data = ArrayType((6,), DType.FLOAT32)
     values = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5], np.float32)
     case = c.Case("", "qnn.quantize", QuantizeAttrs(True), (c.Tensor(data, values),), c.quant(1.0))
     assert case.expected.tolist() == [0, 2, 2, 0, -2, -2]
@@ -174,7 +174,7 @@ def test_ties_are_quantized_to_even() -> None:
 
 def test_tables_are_the_function_of_the_stored_numbers() -> None:
     data, output = (
-        TensorType((), DType.INT8, c.quant(s, z)) for s, z in ((0.05, -3), (1 / 256, -128))
+        ArrayType((), DType.INT8, c.quant(s, z)) for s, z in ((0.05, -3), (1 / 256, -128))
     )
     found = in_float32.table(lambda x: 1 / (1 + np.exp(-x)), data, output)
     values = np.arange(-128, 128)
@@ -185,7 +185,7 @@ def test_tables_are_the_function_of_the_stored_numbers() -> None:
 
 @pytest.mark.parametrize("op", ["nn.batch_matmul", "mean", "nn.avg_pool2d"])
 def test_other_dtypes_are_refused(op: str) -> None:
-    kind = TensorType((1, 2, 2, 1), DType.INT16, c.quant(1.0))
+    kind = ArrayType((1, 2, 2, 1), DType.INT16, c.quant(1.0))
     none = Activation.NONE
     attrs: dict[str, Attrs] = {
         "nn.batch_matmul": BatchMatmulAttrs(False, False, in_float32=True),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.constraints import INTEGERS
@@ -84,12 +84,12 @@ def test_the_reference_equals_pythons_integers_modulo_the_dtype(op: str) -> None
 
 def test_activations_are_refused_except_for_int32() -> None:
     for dtype in INTEGERS:
-        kind = TensorType((2,), dtype)
+        kind = ArrayType((2,), dtype)
         sentence = registry()["add"].check(AddAttrs(Activation.RELU), [kind, kind], [kind])
         assert (sentence is None) is (dtype is DType.INT32)
 
 
 def test_operands_of_two_dtypes_are_refused() -> None:
-    kinds = [TensorType((2,), dtype) for dtype in (DType.UINT16, DType.INT16)]
+    kinds = [ArrayType((2,), dtype) for dtype in (DType.UINT16, DType.INT16)]
     sentence = registry()["multiply"].check(MultiplyAttrs(NONE), kinds, kinds[:1])
     assert "the right input is int16[2]; all must be of one dtype" in str(sentence)

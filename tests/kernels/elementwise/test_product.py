@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.elementwise.product import (
     MULTIPLY,
     POWER,
@@ -67,7 +67,7 @@ SPECIAL = np.array(
 def floats(name: str, lhs: Array, rhs: Array) -> c.Case:
     """A case of float32."""
     arrays = [np.ascontiguousarray(array, np.float32) for array in (lhs, rhs)]
-    inputs = tuple(c.Tensor(TensorType(a.shape, DType.FLOAT32), a) for a in arrays)
+    inputs = tuple(c.Tensor(ArrayType(a.shape, DType.FLOAT32), a) for a in arrays)
     return c.Case(name, POWER.name, PowerAttrs(), inputs, None, DType.FLOAT32)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, TensorType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -78,7 +78,7 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attrs", [AddAttrs, SubtractAttrs, MultiplyAttrs])
 def test_activations_are_refused(attrs: type[AddAttrs]) -> None:
-    kind = TensorType((2,), DType.INT64)
+    kind = ArrayType((2,), DType.INT64)
     op = next(name for name, known in ATTRS.items() if type(known) is attrs)
     found = registry()[op].check(attrs(Activation.RELU), [kind, kind], [kind])
     assert found is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.detection.roi_align import RoiAlignAttrs
 from microgen.graph.ops.detection.sampling import GridSampleAttrs, ResampleAttrs
 from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
@@ -27,11 +27,11 @@ def scatter(
     rng = np.random.default_rng(seed)
     kind = random_type(rng, (), dtype)
     data, updates = (
-        c.Tensor(TensorType(own, dtype, kind.quant), random_array(rng, own, dtype))
+        c.Tensor(ArrayType(own, dtype, kind.quant), random_array(rng, own, dtype))
         for own in (() if filled else shape, (count, *shape[1:]))
     )
     values = rng.integers(-over, shape[0] + over, count).astype(np.int32)
-    positions = c.Tensor(TensorType((count,), DType.INT32), values)
+    positions = c.Tensor(ArrayType((count,), DType.INT32), values)
     name = f"{reduction} {count} into {shape}, {over} over"
     attrs = ScatterAttrs(shape, reduction)
     return c.Case(name, "scatter", attrs, (data, positions, updates), kind.quant, dtype)
@@ -47,7 +47,7 @@ def topk(seed: int, dtype: DType, shape: Shape, axis: int, k: int) -> c.Case:
         limits = np.iinfo(dtype.numpy)
         few = np.array([limits.min, limits.max, 0, 1, 2], dtype.numpy)
         values = rng.choice(few, shape) if seed % 3 else rng.integers(0, 100, shape)
-    data = c.Tensor(TensorType(shape, dtype), values.astype(dtype.numpy))
+    data = c.Tensor(ArrayType(shape, dtype), values.astype(dtype.numpy))
     attrs = TopKAttrs(axis, k, bool(seed % 2))
     output = (DType.INT32, DType.INT64)[seed // 2 % 2]
     return c.Case(f"{k} of {shape} along {axis}", "topk", attrs, (data,), None, output)
@@ -57,7 +57,7 @@ def axis_positions(seed: int, shape: Shape, own: Shape, axis: int, over: int = 0
     """A case of indices of shape ``own`` that are up to ``over`` outside of each end."""
     rng, dtype = np.random.default_rng(seed), (DType.INT32, DType.INT64)[seed % 2]
     values = rng.integers(-shape[axis] - over, shape[axis] + over, own).astype(dtype.numpy)
-    indices = c.Tensor(TensorType(own, dtype), values)
+    indices = c.Tensor(ArrayType(own, dtype), values)
     attrs = AxisPositionsAttrs(shape, axis)
     name = f"{own} in {shape} along {axis}, {over} over"
     return c.Case(name, "axis_positions", attrs, (indices,), None, DType.INT32)
@@ -68,7 +68,7 @@ def nd_positions(seed: int, shape: Shape, counts: Shape, over: int) -> c.Case:
     rng, dtype = np.random.default_rng(seed), (DType.INT32, DType.INT64)[seed % 2]
     sizes = np.array(shape)
     values = rng.integers(-sizes - over, sizes + over, (*counts, len(shape)))
-    indices = c.Tensor(TensorType(values.shape, dtype), values.astype(dtype.numpy))
+    indices = c.Tensor(ArrayType(values.shape, dtype), values.astype(dtype.numpy))
     name = f"{values.shape} of {shape}, {over} over"
     return c.Case(name, "nd_positions", NdPositionsAttrs(shape), (indices,), None, DType.INT32)
 
@@ -78,7 +78,7 @@ def resample(seed: int, shape: Shape, axis: int, places: int, terms: int) -> c.C
     first = rng.integers(0, shape[axis] - terms + 1, places).astype(np.int32)
     inputs = (
         c.float32(rng, shape),
-        c.Tensor(TensorType((places,), DType.INT32), first, is_constant=True),
+        c.Tensor(ArrayType((places,), DType.INT32), first, is_constant=True),
         c.float32(rng, (places, terms), is_constant=True),
     )
     name = f"{places} places of {terms} along {axis} of {shape}"
@@ -104,7 +104,7 @@ def grid_sample(
     if seed % 4 == 0:
         far = np.array([np.nan, np.inf, -np.inf, 1e20, -1e8, 3e5], np.float32)
         grid = np.where(rng.random(grid.shape) < 0.1, rng.choice(far, grid.shape), grid)
-    inputs = (c.float32(rng, shape), c.Tensor(TensorType(grid.shape, DType.FLOAT32), grid))
+    inputs = (c.float32(rng, shape), c.Tensor(ArrayType(grid.shape, DType.FLOAT32), grid))
     attrs = GridSampleAttrs(mode, padding, aligns)
     return c.Case(f"{attrs} of {shape}", "grid_sample", attrs, inputs, None, DType.FLOAT32)
 
@@ -119,8 +119,8 @@ def roi_align(seed: int, shape: Shape, regions: int, over: int = 0) -> c.Case:
     numbers = rng.integers(0, shape[0] + over, regions).astype(np.int32)
     inputs = (
         c.float32(rng, shape),
-        c.Tensor(TensorType(corners.shape, DType.FLOAT32), corners),
-        c.Tensor(TensorType(numbers.shape, DType.INT32), numbers),
+        c.Tensor(ArrayType(corners.shape, DType.FLOAT32), corners),
+        c.Tensor(ArrayType(numbers.shape, DType.INT32), numbers),
     )
     attrs = RoiAlignAttrs(
         (int(rng.integers(1, 4)), int(rng.integers(1, 4))),
@@ -143,7 +143,7 @@ def all_class_suppression(
         scores[rng.random(scores.shape) < 0.1] = np.nan
         corners[rng.random(corners.shape) < 0.05] = np.nan
     inputs = tuple(
-        c.Tensor(TensorType(array.shape, DType.FLOAT32), array) for array in (corners, scores)
+        c.Tensor(ArrayType(array.shape, DType.FLOAT32), array) for array in (corners, scores)
     )
     chosen = {
         "most": int(rng.integers(1, boxes + 1)),

@@ -9,7 +9,7 @@ import numpy as np
 from microgen import kernels
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.builtin import CODEGEN
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.moves.layouts import (
     BroadcastToAttrs,
     ConcatenateAttrs,
@@ -52,7 +52,7 @@ def cases() -> list[c.Case]:
     for source in DType:
         for target in DType:
             if source.nbytes == target.nbytes and target is not DType.BOOL:
-                kind = TensorType((2, 3), source)
+                kind = ArrayType((2, 3), source)
                 data = c.Tensor(kind, random_array(rng, kind.shape, source))
                 name = f"{source.value} to {target.value}"
                 found.append(c.Case(name, BITCAST.name, BitcastAttrs(), (data,), None, target))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.moves.indexed import (
     AXIS_POSITIONS,
     GATHER_ND,
@@ -45,7 +45,7 @@ def _take_case(
     data, attrs = tensor(rng, shape, dtype), TakeAttrs(axis, batch_dims)
     of = DType.INT64 if wide else DType.INT32
     values = rng.integers(least, shape[axis] - least, indices_shape).astype(of.numpy)
-    indices = c.Tensor(TensorType(indices_shape, of), values, is_constant)
+    indices = c.Tensor(ArrayType(indices_shape, of), values, is_constant)
     return c.Case(name, "take", attrs, (data, indices), data.type.quant, dtype)
 
 
@@ -95,7 +95,7 @@ def test_take_random_cases_have_indices_outside() -> None:
 def test_indices_far_outside_are_not_cut() -> None:
     case = TAKE_CORNERS[5]
     data, _ = case.inputs
-    far = c.Tensor(TensorType((1,), DType.INT64), np.array([2**32], np.int64))
+    far = c.Tensor(ArrayType((1,), DType.INT64), np.array([2**32], np.int64))
     case = replace(case, attrs=TakeAttrs(0), inputs=(data, far))
     assert case.outcome.status == 0x0803
     assert [
@@ -123,7 +123,7 @@ def _gather_nd_case(
     rng = np.random.default_rng(seed)
     data = tensor(rng, shape, dtype)
     values = rng.integers(-over, np.array(shape[:depth]) + over, (*counts, depth))
-    indices = c.Tensor(TensorType(values.shape, DType.INT32), values.astype(np.int32))
+    indices = c.Tensor(ArrayType(values.shape, DType.INT32), values.astype(np.int32))
     name = f"{values.shape} of {shape}, {over} over"
     inputs, attrs = (data, indices), GatherNdAttrs()
     return c.Case(name, GATHER_ND.name, attrs, inputs, data.type.quant, dtype)
@@ -221,7 +221,7 @@ def _nd_positions_random(seed: int) -> c.Case:
 def _far(value: int) -> c.Case:
     """An index that does not fit int32."""
     indices = np.array([[0], [value]], np.int64)
-    tensor = c.Tensor(TensorType(indices.shape, DType.INT64), indices)
+    tensor = c.Tensor(ArrayType(indices.shape, DType.INT64), indices)
     return c.Case(
         f"far {value}", ND_POSITIONS.name, NdPositionsAttrs((3,)), (tensor,), None, DType.INT32
     )

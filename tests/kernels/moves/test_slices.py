@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.moves.slices import (
     DYNAMIC_UPDATE_SLICE,
     DynamicUpdateSliceAttrs,
@@ -168,9 +168,9 @@ def _dynamic_update_slice_case(
     """A case of indices from ``least`` to past the end."""
     rng = np.random.default_rng(seed)
     data = tensor(rng, shape, dtype)
-    part = c.Tensor(TensorType(update, dtype, data.type.quant), random_array(rng, update, dtype))
+    part = c.Tensor(ArrayType(update, dtype, data.type.quant), random_array(rng, update, dtype))
     index = rng.integers(least, np.array(shape) + 2, len(shape)).astype(np.int32)
-    place = c.Tensor(TensorType(index.shape, DType.INT32), index, seed % 2 == 0)
+    place = c.Tensor(ArrayType(index.shape, DType.INT32), index, seed % 2 == 0)
     name = f"{update} into {shape} at {index}"
     inputs, attrs = (data, part, place), DynamicUpdateSliceAttrs()
     return c.Case(name, DYNAMIC_UPDATE_SLICE.name, attrs, inputs, data.type.quant, dtype)

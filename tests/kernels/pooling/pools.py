@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Padding, Pair
+from microgen.graph.ir.graph import ArrayType, Attrs, DType
+from microgen.graph.ops.base import OpDefinition, Padding, Pair
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import dtypes
 from tests.kernels.conformance import litert_oracle as o
@@ -67,9 +67,9 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
     c.check_inlined(cases[: len(corners) + 6], folder)
 
 
-def check_refusals(op: Op, make: MakeAttrs) -> None:
+def check_refusals(op: OpDefinition, make: MakeAttrs) -> None:
     """Checks refusals: windows that fit nowhere, pads as large as these, another quantization."""
-    data = TensorType((1, 2, 2, 1), DType.INT8)
+    data = ArrayType((1, 2, 2, 1), DType.INT8)
     none = Activation.NONE
     with pytest.raises(ValueError, match="covers 3x3, but the padded input is only 2x2"):
         op.infer(make((3, 3), (1, 1), "VALID", none), [data])

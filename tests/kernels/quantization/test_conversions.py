@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.quantization.conversions import (
     ACCEPTED,
     DEQUANTIZE_FROM,
@@ -46,7 +46,7 @@ def cast_values(rng: np.random.Generator, dtype: DType) -> Array:
 
 def _cast_case(source: DType, target: DType) -> c.Case:
     array = cast_values(np.random.default_rng(1), source)
-    data = c.Tensor(TensorType(array.shape, source), array)
+    data = c.Tensor(ArrayType(array.shape, source), array)
     return c.Case(f"{source} to {target}", "cast", CastAttrs(), (data,), None, target)
 
 
@@ -61,7 +61,7 @@ def test_cast_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined(CASES, tmp_path)
 
 
-def random_data(rng: np.random.Generator, dtype: DType) -> tuple[TensorType, Array]:
+def random_data(rng: np.random.Generator, dtype: DType) -> tuple[ArrayType, Array]:
     """Every value of the dtype, with a scale from 1e-38 to 1e36; int8 and uint8 have a zero
     point."""
     limits = np.iinfo(dtype.numpy)
@@ -69,7 +69,7 @@ def random_data(rng: np.random.Generator, dtype: DType) -> tuple[TensorType, Arr
     zero_point = int(rng.choice([-128, 127, int(rng.integers(-128, 128))]))
     scale = 10.0 ** (rng.uniform(-38, 36) if rng.random() < 0.4 else rng.uniform(-3, 0))
     quant = Quant((float(np.float32(scale)),), (zero_point,))
-    return TensorType(array.shape, dtype, c.of_dtype(quant, dtype)), array
+    return ArrayType(array.shape, dtype, c.of_dtype(quant, dtype)), array
 
 
 def _dequantize_case(seed: int) -> c.Case:
@@ -106,7 +106,7 @@ def _quantize_case(seed: int, *special: float) -> c.Case:
     rng, dtype = np.random.default_rng(seed), QUANTIZE_TO[seed % 3]
     quant = random_output(rng, dtype)
     array = np.array(special, np.float32) if special else quantize_values(rng, quant, dtype)
-    data = c.Tensor(TensorType(array.shape, DType.FLOAT32), array)
+    data = c.Tensor(ArrayType(array.shape, DType.FLOAT32), array)
     return c.Case(f"{dtype} {seed}", "qnn.quantize", QuantizeAttrs(), (data,), quant, dtype)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.quantization.rescale import DTYPES, PAIRS, RequantizeAttrs, RescaleAttrs
 from tests.kernels.conformance import conformance as c
 
@@ -48,9 +48,9 @@ def random_case(seed: int) -> c.Case:
         zero_points[1],
         list(ROUNDINGS)[seed % 2],
     )
-    data = c.Tensor(TensorType(shape, source), _rescale_random_values(rng, source, shape))
+    data = c.Tensor(ArrayType(shape, source), _rescale_random_values(rng, source, shape))
     table = np.array(scales, np.float32)
-    more = () if is_one else (c.Tensor(TensorType(table.shape, DType.FLOAT32), table, True),)
+    more = () if is_one else (c.Tensor(ArrayType(table.shape, DType.FLOAT32), table, True),)
     quant = None if target is DType.INT32 else Quant(output.scale, (zero_points[1],))
     return c.Case(f"random {seed}", "qnn.rescale", attrs, (data, *more), quant, target)
 
@@ -79,7 +79,7 @@ def _flipped(source: DType, target: DType, apart: int) -> c.Case:
     """A case of every value, whose zero points are ``apart`` from being 128 apart."""
     quants = [c.of_dtype(c.quant(0.05, z), d) for d, z in ((source, -3), (target, -3 + apart))]
     array = requantize_random_values(np.random.default_rng(0), source)
-    tensor = c.Tensor(TensorType(array.shape, source, quants[0]), array)
+    tensor = c.Tensor(ArrayType(array.shape, source, quants[0]), array)
     name = f"{source} to {target}, {apart} apart"
     return c.Case(name, "qnn.requantize", RequantizeAttrs(), (tensor,), quants[1], target)
 
@@ -131,7 +131,7 @@ def _wide(seed: int) -> c.Case:
     rng, (source, target) = np.random.default_rng(seed), WIDE[seed % len(WIDE)]
     data, output = random_wide(rng, source, target, 12)
     array = requantize_random_values(rng, source)
-    tensor = c.Tensor(TensorType(array.shape, source, data), array)
+    tensor = c.Tensor(ArrayType(array.shape, source, data), array)
     name = f"{source} to {target} {seed}"
     return c.Case(name, "qnn.requantize", RequantizeAttrs(), (tensor,), output, target)
 

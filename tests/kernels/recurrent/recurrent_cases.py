@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, Function
+from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES
 from tests.kernels.conformance import conformance as c
 
@@ -25,12 +25,14 @@ _NUMBERS = {  # alpha and beta, for functions that have some
 }
 
 
-def function(name: str) -> Function:
+def function(name: str) -> ActivationFormula:
     """The function with numbers that are exact."""
-    return Function(name, *_NUMBERS.get(name, (0.0, 0.0)))
+    return ActivationFormula(name, *_NUMBERS.get(name, (0.0, 0.0)))
 
 
-def random_functions(rng: np.random.Generator, kind: str, *, usual: bool) -> tuple[Function, ...]:
+def random_functions(
+    rng: np.random.Generator, kind: str, *, usual: bool
+) -> tuple[ActivationFormula, ...]:
     """The usual functions, or some."""
     if usual:
         return tuple(map(function, USUAL[kind]))
@@ -52,7 +54,7 @@ def sized(
         c.float32(rng, (gates, cells, features)),
         c.float32(rng, (gates, cells, cells), scale),
         c.float32(rng, (gates + attrs.resets_after, cells)),
-        c.Tensor(TensorType((batches,), DType.INT32), lengths.astype(np.int32)),
+        c.Tensor(ArrayType((batches,), DType.INT32), lengths.astype(np.int32)),
         c.float32(rng, (batches, cells)),
         c.float32(rng, (batches, cells)),
         c.float32(rng, (3, cells)),

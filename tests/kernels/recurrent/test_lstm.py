@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.recurrent.lstm import OP, LstmAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent import lstm_cases
@@ -21,7 +21,7 @@ def _stack(layer: Layer, prefix: str, gates: tuple[str, ...]) -> c.Tensor:
     array = np.stack([layer.constants[name] for name in names])
     scales = tuple(float(np.float32(layer.scale[n])) for n in names if n in layer.scale)
     quant = Quant(scales, (0,) * len(scales), 0) if scales else None
-    return c.Tensor(TensorType(array.shape, DType(array.dtype.name), quant), array, True)
+    return c.Tensor(ArrayType(array.shape, DType(array.dtype.name), quant), array, True)
 
 
 def _single(layer: Layer, name: str) -> list[c.Tensor]:
@@ -29,7 +29,7 @@ def _single(layer: Layer, name: str) -> list[c.Tensor]:
         return []
     array = layer.constants[name]
     quant = c.quant(layer.scale[name]) if name in layer.scale else None
-    return [c.Tensor(TensorType(array.shape, DType(array.dtype.name), quant), array, True)]
+    return [c.Tensor(ArrayType(array.shape, DType(array.dtype.name), quant), array, True)]
 
 
 def _fed(rng: np.random.Generator, layer: Layer, name: str, shape: tuple[int, ...]) -> c.Tensor:
@@ -40,7 +40,7 @@ def _fed(rng: np.random.Generator, layer: Layer, name: str, shape: tuple[int, ..
     dtype = DType.INT16 if layer.is_wide or name == "cell_state" else DType.INT8
     limits = np.iinfo(dtype.numpy)
     array = rng.integers(limits.min, limits.max + 1, shape).astype(dtype.numpy)
-    return c.Tensor(TensorType(shape, dtype, c.quant(scale, zero_point)), array)
+    return c.Tensor(ArrayType(shape, dtype, c.quant(scale, zero_point)), array)
 
 
 def _case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.recurrent.svdf import OP, SvdfAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent import svdf_cases
@@ -34,7 +34,7 @@ def _case(seed: int, dtype: DType, *, is_narrow: bool = False) -> c.Case:
             if name in layer.scale
             else None
         )
-        kind = TensorType(array.shape, DType(array.dtype.name), quant)
+        kind = ArrayType(array.shape, DType(array.dtype.name), quant)
         inputs.append(c.Tensor(kind, array, is_constant))
     return c.Case(
         f"seed {seed}",

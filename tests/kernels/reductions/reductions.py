@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import DType, Quant
-from microgen.graph.ops.base import Op
+from microgen.graph.ops.base import OpDefinition
 from microgen.graph.ops.reductions.reduction import ReductionAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import dtypes
@@ -97,7 +97,7 @@ def check_infinities_and_nan(op: str, code: str, make: MakeAttrs, numbers: Seque
     o.assert_equal(dataclasses.replace(case, arrays=[array]))
 
 
-def check_extreme_constraints(op: Op, make: MakeAttrs) -> None:
+def check_extreme_constraints(op: OpDefinition, make: MakeAttrs) -> None:
     """Checks that the quantization must be kept, and that axes must ascend."""
     data, other = o.activation_type((2, 3), 1.0, 0), o.activation_type((3,), 0.5, 0)
     assert "they must be equal" in str(op.check(make((0,), False), [data], [other]))

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.reductions.extremes import (
     ArgExtremeAttrs,
@@ -52,4 +52,4 @@ def test_topk_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("axis", "k"), [(1, 1), (0, 4), (0, 0)])
 def test_topk_impossible_attributes_are_refused(axis: int, k: int) -> None:
     with pytest.raises(ValueError, match=r"the axis 1 is not|1 to 3 are expected"):
-        registry()["topk"].infer(TopKAttrs(axis, k, True), [TensorType((3,), DType.INT8)])
+        registry()["topk"].infer(TopKAttrs(axis, k, True), [ArrayType((3,), DType.INT8)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen import kernels
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.reductions.extremes import ExtremeAttrs, MaxAttrs, MinAttrs
@@ -101,7 +101,7 @@ def test_nothing_but_infinities_is_infinite_or_the_last_finite_value(
     from_infinity: bool, op: str, worst: float
 ) -> None:
     data = np.full((1, 3), worst, np.float32)
-    types = TensorType((1, 3), DType.FLOAT32), TensorType((1,), DType.FLOAT32)
+    types = ArrayType((1, 3), DType.FLOAT32), ArrayType((1,), DType.FLOAT32)
     attrs = registry()[op].attrs((1,), False, from_infinity)
     (found,) = registry()[op].reference(attrs, Operands((data,), types[:1], types[1:]))
     assert np.isinf(found[0]) == from_infinity

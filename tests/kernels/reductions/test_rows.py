@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 from tests.kernels.conformance import conformance as c
@@ -76,7 +76,7 @@ def _every_difference() -> c.Case:
     """A case of rows of two values, so that every entry of both tables affects some output."""
     of = c.quant(10 / 65535)
     array = np.stack([u.EVERY, np.full_like(u.EVERY, 2**15 - 1)], axis=1)
-    x = c.Tensor(TensorType(array.shape, DType.INT16, of), array)
+    x = c.Tensor(ArrayType(array.shape, DType.INT16, of), array)
     attrs = SoftmaxAttrs(1.0)
     return c.Case("every difference", "nn.softmax", attrs, (x,), c.quant(2.0**-15), DType.INT16)
 

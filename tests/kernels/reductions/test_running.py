@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from microgen.graph.ops.base import Op
+from microgen.graph.ops.base import OpDefinition
 from microgen.graph.ops.reductions.running import (
     CUMPROD,
     CUMSUM,
@@ -20,17 +20,19 @@ both = pytest.mark.parametrize(
 )
 
 
-def _cases(op: Op, attrs: type[RunningAttrs], count: int) -> list[c.Case]:
+def _cases(op: OpDefinition, attrs: type[RunningAttrs], count: int) -> list[c.Case]:
     return [*corners(op, attrs), *(random_case(op, attrs, seed) for seed in range(count))]
 
 
 @both
-def test_kernels_equal_the_reference(op: Op, attrs: type[RunningAttrs], tmp_path: Path) -> None:
+def test_kernels_equal_the_reference(
+    op: OpDefinition, attrs: type[RunningAttrs], tmp_path: Path
+) -> None:
     c.check(_cases(op, attrs, 60), tmp_path)
 
 
 @both
 def test_inlined_bodies_equal_the_reference(
-    op: Op, attrs: type[RunningAttrs], tmp_path: Path
+    op: OpDefinition, attrs: type[RunningAttrs], tmp_path: Path
 ) -> None:
     c.check_inlined(_cases(op, attrs, 6), tmp_path)

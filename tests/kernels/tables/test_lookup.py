@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen import kernels
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.tables.tables import LookupAttrs
 from tests.kernels.conformance import conformance as c
@@ -34,9 +34,9 @@ CASES = (_every_value(), *(_case(s, (1, s, 3)) for s in range(1, 20)), _case(99,
 def _int16_case(seed: int) -> c.Case:
     """A case of every value, with a random table, in which neighbours may differ by any amount."""
     of, rng = c.quant(0.1), np.random.default_rng(seed)
-    every = c.Tensor(TensorType(u.EVERY.shape, DType.INT16, of), u.EVERY)
+    every = c.Tensor(ArrayType(u.EVERY.shape, DType.INT16, of), u.EVERY)
     entries = rng.integers(-(2**15), 2**15, tables.ENTRIES).astype(np.int16)
-    table = c.Tensor(TensorType(entries.shape, DType.INT16, of), entries, True)
+    table = c.Tensor(ArrayType(entries.shape, DType.INT16, of), entries, True)
     return c.Case(f"int16 {seed}", "lookup", LookupAttrs("exp"), (every, table), of, DType.INT16)
 
 

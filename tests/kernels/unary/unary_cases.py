@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from tests.kernels.conformance.litert_oracle import (
@@ -40,7 +40,7 @@ class Ranges:
     output_scale: float | None = None
 
 
-def unary_case(op: str, attrs: Attrs, code: str, data: TensorType, output: TensorType) -> Case:
+def unary_case(op: str, attrs: Attrs, code: str, data: ArrayType, output: ArrayType) -> Case:
     """A case of all int8 values."""
     assert output.quant is not None
     return Case(op, attrs, [data], [EVERY], output.quant, code, "")
@@ -48,7 +48,7 @@ def unary_case(op: str, attrs: Attrs, code: str, data: TensorType, output: Tenso
 
 def quantization(
     rng: np.random.Generator, ranges: Ranges, scale: float | None, zero_point: int | None
-) -> TensorType:
+) -> ArrayType:
     """The type of an int8[256]. Its scale is sometimes extreme, its zero point often at an end."""
     low, high = ranges.extreme if rng.random() < 0.2 else ranges.usual
     if zero_point is None:
@@ -82,20 +82,20 @@ def check_random(
         assert_equal(found)
 
 
-def types(scale_in: float, scale_out: float, zero_point: int = 0) -> tuple[TensorType, TensorType]:
+def types(scale_in: float, scale_out: float, zero_point: int = 0) -> tuple[ArrayType, ArrayType]:
     """The types of input and output with these scales, and with the output's zero point."""
     return activation_type((256,), scale_in, 0), activation_type((256,), scale_out, zero_point)
 
 
-def results(op: str, attrs: Attrs, data: TensorType, output: TensorType) -> list[int]:
+def results(op: str, attrs: Attrs, data: ArrayType, output: ArrayType) -> list[int]:
     """The reference's result for each value from -128 on."""
     (found,) = registry()[op].reference(attrs, Operands((EVERY,), (data,), (output,)))
     return [int(value) for value in found]
 
 
-def int16_type(scale: float, size: int = EVERY_INT16.size) -> TensorType:
+def int16_type(scale: float, size: int = EVERY_INT16.size) -> ArrayType:
     """An int16 tensor's type. The scale is rounded to float32, because a file's is."""
-    return TensorType((size,), DType.INT16, Quant((float(np.float32(scale)),), (0,)))
+    return ArrayType((size,), DType.INT16, Quant((float(np.float32(scale)),), (0,)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Operator:
 
 
 def int16_case(
-    op: str, attrs: Attrs, operator: Operator, data: TensorType, output: TensorType, values: Array
+    op: str, attrs: Attrs, operator: Operator, data: ArrayType, output: ArrayType, values: Array
 ) -> Case:
     """A case of these values for the operator."""
     assert output.quant is not None

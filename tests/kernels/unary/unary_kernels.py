@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from tests.kernels.conformance import conformance as c
 
 EVERY = np.arange(-(2**15), 2**15).astype(np.int16)
@@ -25,7 +25,7 @@ SPECIAL = (
 
 def float_case(name: str, op: str, attrs: Attrs, array: Array) -> c.Case:
     """A case with these values as the only input."""
-    data = c.Tensor(TensorType(array.shape, DType.FLOAT32), array.astype(np.float32))
+    data = c.Tensor(ArrayType(array.shape, DType.FLOAT32), array.astype(np.float32))
     return c.Case(name, op, attrs, (data,), None, DType.FLOAT32)
 
 
@@ -45,7 +45,7 @@ def float_cases(op: str, attrs: Attrs) -> list[c.Case]:
 
 def int16_case(op: str, attrs: Attrs, scale_in: float, scale_out: float) -> c.Case:
     """A case of every int16 value."""
-    kind = TensorType(EVERY.shape, DType.INT16, c.quant(scale_in))
+    kind = ArrayType(EVERY.shape, DType.INT16, c.quant(scale_in))
     data = c.Tensor(kind, EVERY)
     name = f"scales {scale_in:g} and {scale_out:g}"
     return c.Case(name, op, attrs, (data,), c.quant(scale_out), DType.INT16)
@@ -67,4 +67,4 @@ def int16_tensor(rng: np.random.Generator, shape: tuple[int, ...], of: Quant) ->
     array = rng.integers(-(2**15), 2**15, shape)
     extreme = rng.choice([-(2**15), 2**15 - 1], shape)
     values = np.where(rng.random(shape) < 0.1, extreme, array).astype(np.int16)
-    return c.Tensor(TensorType(shape, DType.INT16, of), values)
+    return c.Tensor(ArrayType(shape, DType.INT16, of), values)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import Array, DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.options import Options
@@ -28,8 +28,8 @@ def _values(dtype: DType, shape: tuple[int, ...]) -> Array:
 
 def _only_outputs(constants: dict[str, Array]) -> Graph:
     """A graph with an input that nothing reads, and constants as outputs."""
-    types = {"x": TensorType((3,), DType.INT8)}
-    types |= {n: TensorType(a.shape, DType(a.dtype.name)) for n, a in constants.items()}
+    types = {"x": ArrayType((3,), DType.INT8)}
+    types |= {n: ArrayType(a.shape, DType(a.dtype.name)) for n, a in constants.items()}
     return Graph("x", ("x",), tuple(constants), (), types, constants)
 
 
@@ -43,7 +43,7 @@ def _of_every_dtype() -> Graph:
 
 def _copied() -> Graph:
     """A graph with an input that is two outputs, and a computed tensor that is the other two."""
-    types = {n: TensorType(s, DType.INT64) for n, s in (("a", (2, 3)), ("b", (3, 2)))}
+    types = {n: ArrayType(s, DType.INT64) for n, s in (("a", (2, 3)), ("b", (3, 2)))}
     node = Node("transpose", ("a",), ("b",), TransposeAttrs((1, 0)), ORIGIN)
     return Graph("x", ("a",), ("a", "b", "a", "b"), (node,), types, {})
 
@@ -51,7 +51,7 @@ def _copied() -> Graph:
 def _views() -> Graph:
     """A graph with one value in three shapes: reshaped before it is read, and as an output."""
     shapes = {"a": (2, 6), "b": (6, 2), "c": (3, 4), "d": (4, 3), "e": (12,)}
-    types = {n: TensorType(s, DType.INT16) for n, s in shapes.items()}
+    types = {n: ArrayType(s, DType.INT16) for n, s in shapes.items()}
     nodes = (
         Node("transpose", ("a",), ("b",), TransposeAttrs((1, 0)), ORIGIN),
         Node("reshape", ("b",), ("c",), ReshapeAttrs((3, 4)), ORIGIN),

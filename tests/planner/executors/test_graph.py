@@ -12,7 +12,7 @@ import pytest
 
 from microgen.compiler import codegens, lowering, partition
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
@@ -52,7 +52,7 @@ def seed_demo() -> Graph:
     )
     image, shapes = (1, 56, 56, 32), {"d1": (1, 32, 56, 56), "w1": (32, 32, 3, 3), "b1": (32,)}
     shapes |= {"d": image, "w": (32, 3, 3, 32), "c": image, "out": (1, 32, 56, 56)}
-    types = {name: TensorType(shape, DType.FLOAT32) for name, shape in shapes.items()}
+    types = {name: ArrayType(shape, DType.FLOAT32) for name, shape in shapes.items()}
     return Graph("x", ("d1", "w1", "b1"), ("out",), nodes, types, {})
 
 
@@ -109,7 +109,7 @@ def chain(sizes: list[tuple[int, ...]]) -> Graph:
         Node("transpose", (a,), (b,), TransposeAttrs((1, 0)), ORIGIN)
         for a, b in itertools.pairwise(names)
     )
-    types = {n: TensorType(s, DType.INT32) for n, s in zip(names, sizes, strict=True)}
+    types = {n: ArrayType(s, DType.INT32) for n, s in zip(names, sizes, strict=True)}
     return Graph("x", (names[0],), (names[-1],), nodes, types, {})
 
 
@@ -138,9 +138,9 @@ def test_parameters_stand_before_their_first_reader() -> None:
     weights = np.arange(12, dtype=np.float32).reshape(3, 4)
     attrs = DenseAttrs(Activation.NONE, Rounding.SINGLE, keep_num_dims=False)
     types = {
-        "x": TensorType((1, 4), DType.FLOAT32),
-        "w": TensorType((3, 4), DType.FLOAT32),
-        "y": TensorType((1, 3), DType.FLOAT32),
+        "x": ArrayType((1, 4), DType.FLOAT32),
+        "w": ArrayType((3, 4), DType.FLOAT32),
+        "y": ArrayType((1, 3), DType.FLOAT32),
     }
     node = Node("nn.dense", ("x", "w"), ("y",), attrs, ORIGIN)
     found = built(Graph("x", ("x",), ("y",), (node,), types, {"w": weights}))

@@ -55,7 +55,7 @@ def test_the_tables_are_as_large_as_the_compiler_says(compiler: str, tmp_path: P
     draw = random.Random(1)
     lines = ['#include "tvm/runtime/crt/graph_executor.h"']
     for number in range(50):
-        counts = tables.Counts(*(draw.randrange(1, 60) for _ in range(8)))
+        counts = tables.GraphCounts(*(draw.randrange(1, 60) for _ in range(8)))
         passed = ", ".join(map(str, dataclasses.astuple(counts)))
         small, large = (tables.table_bytes(counts, width) for width in (4, 8))
         expected = f"(sizeof(void *) == 4U ? {small}U : {large}U)"

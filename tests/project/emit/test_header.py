@@ -11,7 +11,7 @@ import pytest
 
 import microgen
 from microgen import planner
-from microgen.graph.ir.graph import Array, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Origin, Quant
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.moves import views
 from microgen.graph.ops.quantization import conversions
@@ -27,12 +27,12 @@ WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wshadow", "-Wunde
 WARNINGS += ["-Wdouble-promotion", "-Wfloat-equal", "-Werror"]
 OF_C = ["-std=c99", "-Wstrict-prototypes", "-Wmissing-prototypes"]
 
-INT8 = TensorType((1, 4), DType.INT8, Quant((0.1,), (-7,)))
-INT16 = TensorType((6,), DType.INT16, Quant((0.003,), (0,)))
-INT32 = TensorType((2, 3), DType.INT32, Quant((1e-6,), (0,)))
-SCALAR = TensorType((), DType.FLOAT32)
-UINT8 = TensorType((3,), DType.UINT8, Quant((0.1,), (200,)))
-TYPES = {"a": INT8, "b": INT16, "c": INT32, "s": SCALAR, "f": TensorType((2,), DType.BOOL)}
+INT8 = ArrayType((1, 4), DType.INT8, Quant((0.1,), (-7,)))
+INT16 = ArrayType((6,), DType.INT16, Quant((0.003,), (0,)))
+INT32 = ArrayType((2, 3), DType.INT32, Quant((1e-6,), (0,)))
+SCALAR = ArrayType((), DType.FLOAT32)
+UINT8 = ArrayType((3,), DType.UINT8, Quant((0.1,), (200,)))
+TYPES = {"a": INT8, "b": INT16, "c": INT32, "s": SCALAR, "f": ArrayType((2,), DType.BOOL)}
 TYPES["u"] = UINT8
 
 
@@ -130,7 +130,7 @@ def test_a_pointer_of_another_type_is_a_warning(ctype: str, compiles: bool, tmp_
     assert (done.returncode == 0) is compiles
 
 
-def _values(kind: TensorType) -> Array:
+def _values(kind: ArrayType) -> Array:
     """Halves and their neighbours, the ends of the range, infinities and NaN."""
     low, high = np.iinfo(kind.dtype.numpy).min, np.iinfo(kind.dtype.numpy).max
     steps = np.arange(-300, 300, 0.5)
@@ -171,8 +171,8 @@ def test_helpers_compute_what_a_quantize_operator_does(port: str, tmp_path: Path
         [tmp_path / "own"], input=values.tobytes(), capture_output=True, check=True
     )
     found = np.frombuffer(done.stdout, kind.dtype.numpy)
-    real = TensorType(values.shape, DType.FLOAT32)
-    stored = TensorType(values.shape, kind.dtype, kind.quant)
+    real = ArrayType(values.shape, DType.FLOAT32)
+    stored = ArrayType(values.shape, kind.dtype, kind.quant)
     operands = Operands((values,), (real,), (stored,))
     (expected,) = conversions.quantize_reference(conversions.QuantizeAttrs(), operands)
     np.testing.assert_array_equal(found, expected)

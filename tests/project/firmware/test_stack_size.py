@@ -337,7 +337,7 @@ def test_a_core_that_is_not_measured_has_the_most_of_the_others() -> None:
 
 
 def test_code_of_which_nothing_is_known_takes_stack() -> None:
-    found = stack.Column({"shared": {"known": 100}})
+    found = stack.MeasuredColumn({"shared": {"known": 100}})
     assert found.kernel("new", is_shared=False) == stack.UNKNOWN
     assert found.kernel("new", is_shared=True) == stack.UNKNOWN
     assert found.kernel("known", is_shared=False) > 100

@@ -11,7 +11,7 @@ from microgen.base.formats import byte_stream
 from microgen.base.formats.byte_stream import Stream
 from microgen.compiler.codegens.payloads import readers
 from microgen.relay.blob import LIBRARY, Module, dumps, payloads
-from microgen.relay.blob.payloads import ConstLoader, CSource
+from microgen.relay.blob.payloads import ConstLoader, CSourceModule
 from microgen.tvm.codegens.examplejson.payload import ExampleJson
 from microgen.tvm.codegens.json_graph import JsonRuntime
 
@@ -60,7 +60,7 @@ def full() -> bytes:
     }
     consts = ConstLoader({"f": ("dnnl_f_const_0",), "g": ()}, arrays)
     shared = Module("examplejson", ExampleJson(GUIDE).dumps())
-    code = CSource("int32_t h(void);\n/* é */", "c", ("h", "i"), ("none",))
+    code = CSourceModule("int32_t h(void);\n/* é */", "c", ("h", "i"), ("none",))
     source = Module("c", code.dumps(), (shared,))
     graph = json_module("f", GRAPH, ("dnnl_f_const_0",))
     library = Module(LIBRARY, None, (shared, graph, source))

@@ -14,7 +14,13 @@ from microgen.base.formats import byte_stream
 from microgen.base.formats.byte_stream import Stream
 from microgen.graph.ir.graph import DType
 from microgen.relay.blob import payloads
-from microgen.relay.blob.payloads import OF_FORMAT, ConstLoader, CSource, Payload, PayloadReader
+from microgen.relay.blob.payloads import (
+    OF_FORMAT,
+    ConstLoader,
+    CSourceModule,
+    Payload,
+    PayloadReader,
+)
 from microgen.tvm.codegens.examplejson.payload import ExampleJson
 from microgen.tvm.codegens.json_graph import JsonRuntime
 from tests.relay.blob.samples import GRAPH, GUIDE, KNOWN, NUMBERS
@@ -54,7 +60,7 @@ def test_json_runtimes_come_back(symbol: str, text: str, consts: tuple[str, ...]
 def test_c_sources_come_back(
     code: str, form: str, functions: tuple[str, ...], consts: tuple[str, ...]
 ) -> None:
-    payload = CSource(code, form, functions, consts)
+    payload = CSourceModule(code, form, functions, consts)
     assert _again(payload, KNOWN["c"]) == payload
 
 

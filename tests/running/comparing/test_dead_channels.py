@@ -13,7 +13,7 @@ import microgen
 from microgen import verifier
 from microgen.base import manifest
 from microgen.building import builder
-from microgen.compiler.passes.channel_sums import Sums
+from microgen.compiler.passes.channel_sums import ChannelSums
 from microgen.compiler.passes.dead_channels import _Removal
 from microgen.frontends.tflite.litert import LiteRT
 from microgen.graph.ir.graph import Array
@@ -99,7 +99,7 @@ def test_an_error_of_the_pass_is_found_in_the_layer_that_it_made_wrong(
 ) -> None:
     """Numpy computes the network after the passes, so it agrees. LiteRT computes the file."""
 
-    def folded(_self: object, layer: Sums, _features: Array | None) -> Array:
+    def folded(_self: object, layer: ChannelSums, _features: Array | None) -> Array:
         return np.zeros(len(layer.bias), np.int64)
 
     monkeypatch.setattr(_Removal, "_folded", folded)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.unary.functions import AbsAttrs
 from microgen.running.comparing.ends import MOST, MOST_VAGUE, End, Ends, explained
 from microgen.running.runner.compare import Comparison, Difference, Held
@@ -62,7 +62,7 @@ def _held(sample: int, tensor: str, ratio: float) -> Held:
 
 
 def _graph() -> Graph:
-    kind = TensorType((2,), DType.FLOAT32)
+    kind = ArrayType((2,), DType.FLOAT32)
     node = Node("abs", ("x",), ("y",), AbsAttrs(), Origin("m", "y"))
     return Graph("m", ("x",), ("y",), (node,), {"x": kind, "y": kind}, {})
 

@@ -13,8 +13,8 @@ from microgen.frontends.toy.layers import Layer
 from microgen.base.errors import ModelError
 from microgen.frontends import importers
 from microgen.frontends.operators import Moved
-from microgen.graph.builder import GraphBuilder, Tensor
-from microgen.graph.ir.graph import DType, Graph, TensorType
+from microgen.graph.builder import BuiltTensor, GraphBuilder
+from microgen.graph.ir.graph import ArrayType, DType, Graph
 
 
 def load(files: Mapping[str, bytes], *, file: str) -> Graph:
@@ -24,12 +24,12 @@ def load(files: Mapping[str, bytes], *, file: str) -> Graph:
     except ValueError as error:
         raise ModelError(f"is not JSON: {error}", where=file) from None
     builder, moved = GraphBuilder(), Moved()
-    values: dict[str, Tensor] = {}
+    values: dict[str, BuiltTensor] = {}
     for name, shape in model["inputs"].items():
-        values[name] = builder.declare(name, TensorType(tuple(shape), DType.FLOAT32))
+        values[name] = builder.declare(name, ArrayType(tuple(shape), DType.FLOAT32))
     for name, numbers in json.loads(files.get(".weights", b"{}")).items():
         array = np.array(numbers, np.float32)
-        values[name] = builder.constant(name, array, TensorType(array.shape, DType.FLOAT32))
+        values[name] = builder.constant(name, array, ArrayType(array.shape, DType.FLOAT32))
     inputs = [values[name] for name in model["inputs"]]
     for record in model["layers"]:
         operands = [values[name] for name in record["inputs"]]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from microgen.frontends.operators import Moved, Operator
-from microgen.graph.builder import GraphBuilder, Tensor
+from microgen.graph.builder import BuiltTensor, GraphBuilder
 from microgen.graph.ir.graph import Origin
 
 
@@ -16,7 +16,7 @@ class Layer(Operator):
     def __init__(
         self,
         record: Mapping[str, Any],
-        operands: Sequence[Tensor],
+        operands: Sequence[BuiltTensor],
         file: str,
         graph: GraphBuilder,
         moved: Moved,
@@ -26,8 +26,8 @@ class Layer(Operator):
         self.record = record
         self.operands = operands
 
-    def finished(self, value: Tensor) -> Tensor:
+    def finished(self, value: BuiltTensor) -> BuiltTensor:
         """Gives the result the layer's name."""
         found = self.named(value, {value.name: self.name})
-        assert isinstance(found, Tensor)
+        assert isinstance(found, BuiltTensor)
         return found

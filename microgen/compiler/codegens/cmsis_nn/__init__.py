@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.compiler.codegens.cmsis_nn import refusals, tree
 from microgen.compiler.codegens.cmsis_nn.function import compiled
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 from microgen.compiler.codegens.external import CSource, ExternalCodegen, ExternalFunction
 from microgen.graph.ir.graph import Graph, Node
 from microgen.relay.transform import Support
@@ -53,7 +53,7 @@ class CmsisNN(ExternalCodegen):
         """One C source, and the files of CMSIS-NN that it needs."""
         for function in functions:
             _check(function)
-        form = Form.of(board)
+        form = LibraryForm.of(board)
         made = [compiled(function, form) for function in functions]
         called = (name for each in made for name in each.called)
         return [

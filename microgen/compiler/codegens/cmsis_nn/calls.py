@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microgen.compiler.codegens.cmsis_nn import choice, numbers
 from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow, PoolAttrs
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 from microgen.graph.arithmetic.int8 import add_parameters, softmax_parameters
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node
@@ -24,7 +24,7 @@ _CONTEXT = "&context"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LibraryCall:
     """A call of ``function`` in a block of its own.
 
     ``statics`` are (type, name, initialiser) of constants in the block. ``arguments`` are C
@@ -51,7 +51,7 @@ class Call:
         return 0 if self.held else self.buffer or 0
 
 
-def of(node: Node, graph: Graph, form: Form) -> Call:
+def of(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     """The call for a node that is not refused."""
     return _CALLS[node.op](node, graph, form)
 
@@ -90,7 +90,7 @@ def _offsets(node: Node, graph: Graph) -> dict[str, object]:
 # Convolutions
 
 
-def _convolution(node: Node, graph: Graph, form: Form) -> Call:
+def _convolution(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     assert isinstance(node.attrs, Conv2DAttrs)
     w = numbers.of(node, graph)
     chosen = choice.convolution(form, w)
@@ -101,7 +101,7 @@ def _convolution(node: Node, graph: Graph, form: Form) -> Call:
     return _with_weights(node, graph, chosen, statics, upscale)
 
 
-def _depthwise(node: Node, graph: Graph, form: Form) -> Call:
+def _depthwise(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     assert isinstance(node.attrs, DepthwiseConv2DAttrs)
     w = numbers.of(node, graph)
     params = _struct(
@@ -136,15 +136,15 @@ def _shapes(w: CmsisWindow, filters: str) -> tuple[tuple[str, str, str], ...]:
 def _with_weights(
     node: Node,
     graph: Graph,
-    chosen: choice.Choice,
+    chosen: choice.FunctionChoice,
     statics: tuple[tuple[str, str, str], ...],
     upscale: tuple[str, ...],
-) -> Call:
+) -> LibraryCall:
     """The arguments. The bias's dimensions are the filters'; no function reads them."""
     found, shifts = numbers.multipliers(node, graph)
     weight = graph.constants[node.inputs[1]]
     arguments = ("&input", "{in0}", "&filter", "{weight}", "&filter", "{bias}")
-    return Call(
+    return LibraryCall(
         chosen.function,
         statics,
         (_CONTEXT, "&params", "&tables", *arguments, *upscale, "&output", "{out}"),
@@ -162,14 +162,14 @@ def _with_weights(
 # Dense layers
 
 
-def _dense(node: Node, graph: Graph, form: Form) -> Call:
+def _dense(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     """The call. The form for MVE reads bias and sums of weights from the context's buffer, which is
     a constant."""
     units, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // units
     found, shifts = numbers.multipliers(node, graph)
     per_channel = found.size > 1
-    is_mve = form is Form.MVE
+    is_mve = form is LibraryForm.MVE
     summed = (
         ("kernel_sum", numbers.kernel_sums(node, graph))
         if is_mve
@@ -184,7 +184,7 @@ def _dense(node: Node, graph: Graph, form: Form) -> Call:
     one = _struct(multiplier=int(found[0]), shift=int(shifts[0]))
     per_tensor = (("cmsis_nn_per_tensor_quant_params", "tables", one),)
     data = ("{in0}", "&filter", "{weight}", "&filter", "0" if is_mve else "{bias}")
-    return Call(
+    return LibraryCall(
         "arm_fully_connected_per_channel_s8" if per_channel else "arm_fully_connected_s8",
         (*statics, *(() if per_channel else per_tensor)),
         (_CONTEXT, "&params", "&tables", "&input", *data, "&output", "{out}"),
@@ -208,16 +208,16 @@ def _dense_params(node: Node, graph: Graph) -> str:
 # Pools
 
 
-def _max_pool(node: Node, graph: Graph, _form: Form) -> Call:
+def _max_pool(node: Node, graph: Graph, _form: LibraryForm) -> LibraryCall:
     return _pool("arm_max_pool_s8", node, graph, 0)
 
 
-def _average_pool(node: Node, graph: Graph, form: Form) -> Call:
+def _average_pool(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     channels = graph.types[node.outputs[0]].shape[3]
     return _pool("arm_avgpool_s8", node, graph, choice.average_pool(form, channels))
 
 
-def _pool(function: str, node: Node, graph: Graph, buffer: int) -> Call:
+def _pool(function: str, node: Node, graph: Graph, buffer: int) -> LibraryCall:
     assert isinstance(node.attrs, PoolAttrs)
     w = numbers.of(node, graph)
     params = _struct(
@@ -230,23 +230,23 @@ def _pool(function: str, node: Node, graph: Graph, buffer: int) -> Call:
         *_shapes(w, _dims(1, *w.kernel, 1)),
     )
     arguments = (_CONTEXT, "&params", "&input", "{in0}", "&filter", "&output", "{out}")
-    return Call(function, statics, arguments, buffer=buffer)
+    return LibraryCall(function, statics, arguments, buffer=buffer)
 
 
 # Softmax and elementwise operators
 
 
-def _softmax(node: Node, graph: Graph, _form: Form) -> Call:
+def _softmax(node: Node, graph: Graph, _form: LibraryForm) -> LibraryCall:
     assert isinstance(node.attrs, SoftmaxAttrs)
     data = graph.types[node.inputs[0]]
     p = softmax_parameters(data, node.attrs.beta)
     row = data.shape[-1]
     numbers = (data.size // row, row, p.input_multiplier, p.input_left_shift, p.diff_min)
     arguments = ("{in0}", *map(str, numbers), "{out}")
-    return Call("arm_softmax_s8", (), arguments, fails=False)
+    return LibraryCall("arm_softmax_s8", (), arguments, fails=False)
 
 
-def _add(node: Node, graph: Graph, _form: Form) -> Call:
+def _add(node: Node, graph: Graph, _form: LibraryForm) -> LibraryCall:
     assert isinstance(node.attrs, AdditionAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
     p = add_parameters(lhs, rhs, output)
@@ -258,20 +258,20 @@ def _add(node: Node, graph: Graph, _form: Form) -> Call:
     scaled = (output.zero_point, p.output_multiplier, p.output_shift)
     ends = (*scaled, *_limits(node.attrs.activation, node, graph), output.size)
     arguments = ("{in0}", "{in1}", *map(str, numbers), "{out}", *map(str, ends))
-    return Call("arm_elementwise_add_s8", (), arguments, reads=2)
+    return LibraryCall("arm_elementwise_add_s8", (), arguments, reads=2)
 
 
-def _multiply(node: Node, graph: Graph, _form: Form) -> Call:
+def _multiply(node: Node, graph: Graph, _form: LibraryForm) -> LibraryCall:
     assert isinstance(node.attrs, MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
     scaled = (output.zero_point, *product.multiply_parameters(node.attrs, lhs, rhs, output))
     ends = (*scaled, *_limits(node.attrs.activation, node, graph), output.size)
     offsets = (-lhs.zero_point, -rhs.zero_point)
     arguments = ("{in0}", "{in1}", *map(str, offsets), "{out}", *map(str, ends))
-    return Call("arm_elementwise_mul_s8", (), arguments, reads=2)
+    return LibraryCall("arm_elementwise_mul_s8", (), arguments, reads=2)
 
 
-_CALLS: Mapping[str, Callable[[Node, Graph, Form], Call]] = {
+_CALLS: Mapping[str, Callable[[Node, Graph, LibraryForm], LibraryCall]] = {
     "nn.conv2d": _convolution,
     "nn.depthwise_conv2d": _depthwise,
     "nn.dense": _dense,

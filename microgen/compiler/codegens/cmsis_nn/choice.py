@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 
 # Sizes in bytes of the buffers that CMSIS-NN's functions need in their context: the results of its
 # ``*_get_buffer_size`` functions when they are compiled for the CPU with GCC or Clang.
@@ -15,19 +15,19 @@ from microgen.compiler.codegens.cmsis_nn.tree import Form
 _MVE_CHANNELS = 124  # CH_IN_BLOCK_MVE: channels of one pass of arm_depthwise_conv_s8_opt
 
 
-def convolve(form: Form, window: CmsisWindow) -> int:
+def convolve(form: LibraryForm, window: CmsisWindow) -> int:
     """``arm_convolve_s8_get_buffer_size``."""
     column = window.kernel[0] * window.kernel[1] * window.data[3]
-    if form is Form.MVE:
+    if form is LibraryForm.MVE:
         return 4 * -(-column // 16) * 16
     return 2 * -(-column // 4) * 4 * 2
 
 
-def convolve_wrapper(form: Form, window: CmsisWindow) -> int:
+def convolve_wrapper(form: LibraryForm, window: CmsisWindow) -> int:
     """``arm_convolve_wrapper_s8_get_buffer_size``."""
     if is_pointwise(window):
         return 0
-    if form is Form.MVE and is_row(window):
+    if form is LibraryForm.MVE and is_row(window):
         return _convolve_row(window)
     return convolve(form, window)
 
@@ -71,13 +71,13 @@ def _convolve_row(window: CmsisWindow) -> int:
     """``arm_convolve_1_x_n_s8_get_buffer_size_mve``."""
     left, right = padded_places(window)
     if left + right > window.output[2]:
-        return convolve(Form.MVE, window)
+        return convolve(LibraryForm.MVE, window)
     pad, width = window.pads[1], window.kernel[1]
     trailing = right if odd_pad(window) else pad
     return max(width + pad, width - 1 + trailing) * window.data[3]
 
 
-def depthwise_wrapper(form: Form, window: CmsisWindow) -> int:
+def depthwise_wrapper(form: LibraryForm, window: CmsisWindow) -> int:
     """``arm_depthwise_conv_wrapper_s8_get_buffer_size``."""
     channels = window.output[3]
     if is_converted(form, window):
@@ -88,57 +88,57 @@ def depthwise_wrapper(form: Form, window: CmsisWindow) -> int:
     return 0 if is_3x3(form, window) else depthwise_opt(form, window)
 
 
-def is_converted(form: Form, window: CmsisWindow) -> bool:
+def is_converted(form: LibraryForm, window: CmsisWindow) -> bool:
     """Whether the wrapper for depthwise convolutions turns it into an ordinary one."""
-    return form is Form.MVE and window.data[3] == 1 and window.output[3] > 1
+    return form is LibraryForm.MVE and window.data[3] == 1 and window.output[3] > 1
 
 
-def is_3x3(form: Form, window: CmsisWindow) -> bool:
+def is_3x3(form: LibraryForm, window: CmsisWindow) -> bool:
     """Whether the wrapper takes ``arm_depthwise_conv_3x3_s8`` for a depthwise convolution of one
     batch, undilated, with multiplier 1."""
-    return form is not Form.MVE and window.kernel == (3, 3) and max(window.pads[:2]) <= 1
+    return form is not LibraryForm.MVE and window.kernel == (3, 3) and max(window.pads[:2]) <= 1
 
 
-def depthwise_opt(form: Form, window: CmsisWindow) -> int:
+def depthwise_opt(form: LibraryForm, window: CmsisWindow) -> int:
     """``arm_depthwise_conv_s8_opt_get_buffer_size``."""
     kernel = window.kernel[0] * window.kernel[1]
-    sizes = {Form.PLAIN: 0, Form.DSP: 2 * window.data[3] * kernel}
+    sizes = {LibraryForm.PLAIN: 0, LibraryForm.DSP: 2 * window.data[3] * kernel}
     return sizes.get(form, 4 * _MVE_CHANNELS * kernel)
 
 
-def fully_connected(form: Form, units: int) -> int:
+def fully_connected(form: LibraryForm, units: int) -> int:
     """``arm_fully_connected_s8_get_buffer_size``: sums of the weights of each unit."""
-    return 4 * units if form is Form.MVE else 0
+    return 4 * units if form is LibraryForm.MVE else 0
 
 
-def average_pool(form: Form, channels: int) -> int:
+def average_pool(form: LibraryForm, channels: int) -> int:
     """``arm_avgpool_s8_get_buffer_size``."""
-    return 4 * channels if form is Form.DSP else 0
+    return 4 * channels if form is LibraryForm.DSP else 0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FunctionChoice:
     """A function, and the bytes of the buffer in its context."""
 
     function: str
     buffer: int
 
 
-def convolution(form: Form, window: CmsisWindow) -> Choice:
+def convolution(form: LibraryForm, window: CmsisWindow) -> FunctionChoice:
     """``arm_convolve_wrapper_s8``, or ``arm_convolve_s8`` if the wrapper is wrong."""
     if _wrapper_is_right(form, window):
-        return Choice("arm_convolve_wrapper_s8", convolve_wrapper(form, window))
-    return Choice("arm_convolve_s8", convolve(form, window))
+        return FunctionChoice("arm_convolve_wrapper_s8", convolve_wrapper(form, window))
+    return FunctionChoice("arm_convolve_s8", convolve(form, window))
 
 
-def _wrapper_is_right(form: Form, window: CmsisWindow) -> bool:
+def _wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
     """Whether the wrapper is right. It knows the buffer's size only for some groups. The 1x1 forms
     ignore all padding. For MVE's form for rows see ``_row_is_right``."""
     if window.groups > 1:
         return False
     if is_pointwise(window):
         return max(window.overshoot) <= 0
-    return form is not Form.MVE or not is_row(window) or _row_is_right(window)
+    return form is not LibraryForm.MVE or not is_row(window) or _row_is_right(window)
 
 
 def _row_is_right(window: CmsisWindow) -> bool:
@@ -162,14 +162,14 @@ def _row_is_right(window: CmsisWindow) -> bool:
     )
 
 
-def depthwise(form: Form, window: CmsisWindow) -> Choice:
+def depthwise(form: LibraryForm, window: CmsisWindow) -> FunctionChoice:
     """``arm_depthwise_conv_wrapper_s8``, or ``arm_depthwise_conv_s8`` if that is wrong."""
     if _depthwise_wrapper_is_right(form, window):
-        return Choice("arm_depthwise_conv_wrapper_s8", depthwise_wrapper(form, window))
-    return Choice("arm_depthwise_conv_s8", 0)
+        return FunctionChoice("arm_depthwise_conv_wrapper_s8", depthwise_wrapper(form, window))
+    return FunctionChoice("arm_depthwise_conv_s8", 0)
 
 
-def _depthwise_wrapper_is_right(form: Form, window: CmsisWindow) -> bool:
+def _depthwise_wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
     """Whether the wrapper is right. The 3x3 form assumes that the middle of a window is always
     inside. The form for DSP clears as many rows of its buffer as a window has outside the input."""
     if is_converted(form, window):
@@ -179,4 +179,4 @@ def _depthwise_wrapper_is_right(form: Form, window: CmsisWindow) -> bool:
     if is_3x3(form, window):
         return window.overshoot[1] <= 1
     above, below = window.pads[0], window.overshoot[0]
-    return form is not Form.DSP or max(above, below) <= window.kernel[0]
+    return form is not LibraryForm.DSP or max(above, below) <= window.kernel[0]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from microgen.base.names import cnames
 from microgen.compiler.codegens.cmsis_nn import calls
-from microgen.compiler.codegens.cmsis_nn.calls import Call
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.calls import LibraryCall
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 from microgen.compiler.codegens.external import CFunction, ExternalFunction, InnerBuffer
-from microgen.compiler.codegens.placement import Span, overwriting, placed
+from microgen.compiler.codegens.placement import BufferSpan, overwriting, placed
 from microgen.graph.ir.graph import Array, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
@@ -22,7 +22,7 @@ Constants = tuple[tuple[str, Array], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledFunction:
     """The function, its definition in C, and the functions of CMSIS-NN that it calls."""
 
     function: CFunction
@@ -30,7 +30,7 @@ class Compiled:
     called: tuple[str, ...]
 
 
-def compiled(function: ExternalFunction, form: Form) -> Compiled:
+def compiled(function: ExternalFunction, form: LibraryForm) -> CompiledFunction:
     """The C of a function none of whose nodes is refused."""
     graph = function.graph
     steps = [calls.of(node, graph, form) for node in graph.nodes]
@@ -55,7 +55,7 @@ def compiled(function: ExternalFunction, form: Form) -> Compiled:
         places=_places(graph, spans, offsets),
     )
     lines = [_head(function, made), "{", *blocks, f"{_INDENT}return 0;", "}"]
-    return Compiled(made, "\n".join(lines) + "\n", called)
+    return CompiledFunction(made, "\n".join(lines) + "\n", called)
 
 
 def _head(function: ExternalFunction, made: CFunction) -> str:
@@ -63,20 +63,20 @@ def _head(function: ExternalFunction, made: CFunction) -> str:
     return f"int32_t {made.symbol}(\n{_INDENT}{joined})"
 
 
-def _spans(graph: Graph, steps: Sequence[Call]) -> list[Span]:
+def _spans(graph: Graph, steps: Sequence[LibraryCall]) -> list[BufferSpan]:
     """Tensors that remain inside, by name, and the buffers of contexts, by the step's number."""
     last = {name: i for i, node in enumerate(graph.nodes) for name in node.inputs}
     inner = [
-        Span(name, graph.types[name].nbytes, i, last.get(name, i))
+        BufferSpan(name, graph.types[name].nbytes, i, last.get(name, i))
         for i, node in enumerate(graph.nodes)
         for name in node.outputs
         if name not in graph.outputs
     ]
-    return inner + [Span(i, s.scratch, i, i) for i, s in enumerate(steps) if s.scratch]
+    return inner + [BufferSpan(i, s.scratch, i, i) for i, s in enumerate(steps) if s.scratch]
 
 
 def _places(
-    graph: Graph, spans: Sequence[Span], offsets: Mapping[str | int, int]
+    graph: Graph, spans: Sequence[BufferSpan], offsets: Mapping[str | int, int]
 ) -> dict[str, InnerBuffer]:
     """Where the tensors are that remain inside, and the layers that overwrite them."""
     found = {}
@@ -89,7 +89,7 @@ def _places(
     return found
 
 
-def _operands(graph: Graph, steps: Sequence[Call]) -> tuple[str, ...]:
+def _operands(graph: Graph, steps: Sequence[LibraryCall]) -> tuple[str, ...]:
     """The constants that are passed as tensors, each once."""
     passed = [
         name
@@ -120,7 +120,7 @@ def _at(offset: int) -> str:
     return f"&scratch[{offset}]"
 
 
-def _block(step: Call, names: Mapping[str, str], offset: int | None) -> list[str]:
+def _block(step: LibraryCall, names: Mapping[str, str], offset: int | None) -> list[str]:
     lines = [f"static const {ctype} {name} = {value};" for ctype, name, value in step.statics]
     if step.per_channel:
         # CMSIS-NN only reads through these pointers, but declares them without const.
@@ -151,7 +151,7 @@ def _wrapped(line: str) -> list[str]:
     return lines
 
 
-def _context(step: Call, names: Mapping[str, str], offset: int | None) -> str:
+def _context(step: LibraryCall, names: Mapping[str, str], offset: int | None) -> str:
     pointer = "0"
     if step.held:
         pointer = f"(void *){names[step.held]}"

@@ -18,7 +18,7 @@ from microgen.target.cpu import Cpu, Feature
 # The three forms in which CMSIS-NN compiles.
 
 
-class Form(enum.Enum):
+class LibraryForm(enum.Enum):
     """CMSIS-NN's form for a CPU. Its headers choose the same from the compiler's macros:
     ``ARM_MATH_MVEI``, else ``ARM_MATH_DSP``, else neither, as on every CPU that is not Arm's."""
 
@@ -27,12 +27,12 @@ class Form(enum.Enum):
     MVE = "mve"
 
     @classmethod
-    def of(cls, board: Board) -> Form:
+    def of(cls, board: Board) -> LibraryForm:
         """The form for a board's CPU."""
         return cls.of_cpu(board.cpu)
 
     @classmethod
-    def of_cpu(cls, cpu: Cpu) -> Form:
+    def of_cpu(cls, cpu: Cpu) -> LibraryForm:
         """The form for a CPU."""
         if Feature.MVE in cpu.features:
             return cls.MVE

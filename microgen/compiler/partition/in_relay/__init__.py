@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from microgen import relay
 from microgen.compiler.partition.in_relay.forms import FORMS, NoFormError, Said
-from microgen.graph.ir.graph import DType, Graph, Node, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.relay.infer_type import infer_type
 
 __all__ = ["NoFormError", "module", "supported", "tensor_type"]
@@ -21,7 +21,7 @@ def supported() -> tuple[str, ...]:
     return tuple(sorted(FORMS))
 
 
-def tensor_type(tensor: TensorType) -> relay.TensorType:
+def tensor_type(tensor: ArrayType) -> relay.TensorType:
     """Relay's type of a tensor."""
     return relay.TensorType(tensor.shape, tensor.dtype.value)
 
@@ -42,7 +42,7 @@ def module(node: Node, graph: Graph) -> relay.IRModule:
     return infer_type(relay.IRModule.from_expr(relay.Function(params, form(said))))
 
 
-def _check(tensor: TensorType) -> None:
+def _check(tensor: ArrayType) -> None:
     if tensor.quant is not None:
         raise NoFormError("it is quantized, and TFLite's rounding has no form in Relay")
     if tensor.dtype not in _DTYPES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import float_range
 from microgen.graph.arithmetic.terms import RELUS, Activation
-from microgen.graph.ir.graph import DType, TensorType, frozen
+from microgen.graph.ir.graph import ArrayType, DType, frozen
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.geometry import explicit
 from microgen.graph.ops.window import spatial
@@ -29,8 +29,8 @@ class Said:
 
     op: str
     attrs: Any
-    types: tuple[TensorType, ...]
-    output: TensorType
+    types: tuple[ArrayType, ...]
+    output: ArrayType
     operands: tuple[Expr, ...]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 
 
@@ -29,7 +29,7 @@ def axes(node: OnnxNode, found: Sequence[int], rank: int) -> tuple[int, ...]:
     return counted
 
 
-def spatial_rank(node: OnnxNode, data: Tensor) -> int:
+def spatial_rank(node: OnnxNode, data: BuiltTensor) -> int:
     """The number of axes after batch and channels."""
     rank = len(data.shape) - 2
     if rank < 1:
@@ -37,7 +37,7 @@ def spatial_rank(node: OnnxNode, data: Tensor) -> int:
     return rank
 
 
-def groups(node: OnnxNode, data: Tensor, weight: Tensor, bias: Tensor | None) -> int:
+def groups(node: OnnxNode, data: BuiltTensor, weight: BuiltTensor, bias: BuiltTensor | None) -> int:
     """The number of groups. ModelError if it does not divide the channels, or the weight does not
     have the data's axes."""
     for operand in (data, weight, *([bias] if bias else [])):

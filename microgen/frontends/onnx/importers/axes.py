@@ -12,7 +12,7 @@ from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
@@ -24,10 +24,10 @@ from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 _ONE_AXIS = 13  # since this opset the axis is the only one; before, all from the axis on were meant
 
 
-def _along_an_axis(rows: Callable[[OnnxNode, Tensor], Tensor]) -> Importer:
+def _along_an_axis(rows: Callable[[OnnxNode, BuiltTensor], BuiltTensor]) -> Importer:
     """The importer of an operator on ``rows`` along the last axis."""
 
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         data = node.tensor(0)
         node.expect(data, DType.FLOAT32)
         rank, is_flat = len(data.shape), node.version < _ONE_AXIS
@@ -41,15 +41,15 @@ def _along_an_axis(rows: Callable[[OnnxNode, Tensor], Tensor]) -> Importer:
     return importer
 
 
-def _softmax(node: OnnxNode, rows: Tensor) -> Tensor:
+def _softmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
     return node.emit("nn.softmax", SoftmaxAttrs(1.0), (rows,))
 
 
-def _log_softmax(node: OnnxNode, rows: Tensor) -> Tensor:
+def _log_softmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
     return node.emit("nn.log_softmax", LogSoftmaxAttrs(), (rows,))
 
 
-def _hardmax(node: OnnxNode, rows: Tensor) -> Tensor:
+def _hardmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
     """1 at the first of the greatest values, otherwise 0."""
     attrs = ArgMaxAttrs(len(rows.shape) - 1)
     which = node.emit("argmax", attrs, (rows,), dtype=DType.INT32)
@@ -60,7 +60,7 @@ def _hardmax(node: OnnxNode, rows: Tensor) -> Tensor:
 
 
 def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer:
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         data = node.tensor(0)
         node.expect(data, *DTYPES)
         stated = node.constant_of(1, "axis")
@@ -88,7 +88,7 @@ def _topk(node: OnnxNode) -> Value:
     return taken_along(node, data, places, axis), places
 
 
-def _non_max_suppression(node: OnnxNode) -> Tensor:
+def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
     """As many rows as boxes may be chosen, or as the model declares. Those without a box are -1,
     which other operators read as the last element."""
     boxes, scores = node.tensor(0), node.tensor(1)

@@ -9,15 +9,15 @@ import numpy as np
 
 from microgen.frontends.onnx import composing, move_nodes, types
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import moved
 
 _NUMBERS = {"value_float": np.float32, "value_floats": np.float32}
 
 
-def _constant(node: OnnxNode) -> Tensor:
+def _constant(node: OnnxNode) -> BuiltTensor:
     for name in ("value", "value_float", "value_int", "value_floats", "value_ints"):
         found = node.attr(name, None)
         if found is not None:
@@ -26,7 +26,7 @@ def _constant(node: OnnxNode) -> Tensor:
     raise node.unsupported("has no value", supported="numbers and tensors")
 
 
-def _constant_of_shape(node: OnnxNode) -> Tensor:
+def _constant_of_shape(node: OnnxNode) -> BuiltTensor:
     sizes = node.declared_for(0) or node.ints_of("shape", 0) or ()
     value = np.ravel(node.attr("value", np.zeros(1, np.float32)))
     if len(value) != 1:
@@ -36,17 +36,17 @@ def _constant_of_shape(node: OnnxNode) -> Tensor:
     return move_nodes.filled(node, sizes, value[0])
 
 
-def _shape(node: OnnxNode) -> Tensor:
+def _shape(node: OnnxNode) -> BuiltTensor:
     shape = node.tensor(0).shape
     start, end = int(node.attr("start", 0)), int(node.attr("end", len(shape)))
     return node.constant(np.asarray(shape[start:end], np.int64), "shape")
 
 
-def _size(node: OnnxNode) -> Tensor:
+def _size(node: OnnxNode) -> BuiltTensor:
     return node.constant(np.asarray(node.tensor(0).type.size, np.int64), "size")
 
 
-def _range(node: OnnxNode) -> Tensor:
+def _range(node: OnnxNode) -> BuiltTensor:
     """Source: the specification: element i is start + i * delta."""
     declared = next(filter(None, map(node.declared_for, range(3))), None)
     if declared is not None:
@@ -63,7 +63,7 @@ def _range(node: OnnxNode) -> Tensor:
     return node.constant(start + np.arange(count).astype(start.dtype) * delta, "range")
 
 
-def _computed_range(node: OnnxNode, declared: Sequence[int]) -> Tensor:
+def _computed_range(node: OnnxNode, declared: Sequence[int]) -> BuiltTensor:
     """As many elements as the model declares, from numbers that are computed."""
     start, delta = (node.reshaped(node.tensor(i), ()) for i in (0, 2))
     kind = move_nodes.shape_of(node, declared, start.dtype)
@@ -73,7 +73,7 @@ def _computed_range(node: OnnxNode, declared: Sequence[int]) -> Tensor:
     return composing.binary(node, "add", steps, start)
 
 
-def _eye_like(node: OnnxNode) -> Tensor:
+def _eye_like(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     if len(data.shape) != 2:
         raise node.invalid(f"has the input {data.type}; two axes are expected")
@@ -86,7 +86,7 @@ def _eye_like(node: OnnxNode) -> Tensor:
     return node.constant(np.eye(rows, columns, k, dtype.numpy), "eye")
 
 
-def _non_zero(node: OnnxNode) -> Tensor:
+def _non_zero(node: OnnxNode) -> BuiltTensor:
     if node.tensor(0).value is None:
         raise node.unsupported(
             "finds as many places as its input has elements that are not 0, so its shape depends "
@@ -94,7 +94,7 @@ def _non_zero(node: OnnxNode) -> Tensor:
             hint="multiply by a mask, use Where, or take the elements with TopK of a fixed k",
         )
     value: Array = node.constant_of(0, "data")
-    kind = TensorType((value.ndim, value.size), DType.INT64)
+    kind = ArrayType((value.ndim, value.size), DType.INT64)
     budget.spend(moved(None, (kind,), (kind,)), node.where)
     found = np.stack(np.nonzero(np.atleast_1d(value))).astype(np.int64)
     return node.constant(found, "places")

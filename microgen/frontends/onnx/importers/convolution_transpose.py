@@ -16,7 +16,7 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Sizes
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 
 
@@ -36,7 +36,7 @@ class _Spread:
         return windows.covers(self.kernel, self.dilations)
 
 
-def _conv_transpose(node: OnnxNode) -> Tensor:
+def _conv_transpose(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of ConvTranspose; the weight is [C, O / groups, axes...]."""
     data, weight, bias = node.tensor(0), node.tensor(1), node.optional(2)
     rank = arguments.spatial_rank(node, data)
@@ -97,7 +97,7 @@ def _cropped(
     return tuple(windows.halves(t, kind)[0] for t in totals), wanted
 
 
-def _computed(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread) -> Tensor:
+def _computed(node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread) -> BuiltTensor:
     is_plain = filters.groups == 1 and max(spread.dilations) == 1 and len(spread.kernel) <= 2
     if is_plain and max(spread.strides) > 1:
         padding = _opposite(spread, data.shape[1:-1])
@@ -121,8 +121,8 @@ def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
 
 
 def _transposed(
-    node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread, after: Sizes
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread, after: Sizes
+) -> BuiltTensor:
     """nn.conv2d_transpose, of height 1 for one spatial axis."""
     flat = len(spread.kernel) == 1
     extra, none = ((1,), (0,)) if flat else ((), ())
@@ -146,7 +146,7 @@ def _transposed(
     return node.reshaped(found, (batches, *spread.outputs, count))
 
 
-def _with_zeros(node: OnnxNode, data: Tensor, strides: Sizes) -> Tensor:
+def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTensor:
     """Data [N, axes..., C] with the cells of each axis a stride apart, and zeros between and after
     them."""
     batches, *sizes, channels = data.shape
@@ -160,7 +160,9 @@ def _with_zeros(node: OnnxNode, data: Tensor, strides: Sizes) -> Tensor:
     return node.reshaped(spaced, (batches, *whole, channels))
 
 
-def _of_stride_1(node: OnnxNode, data: Tensor, filters: Filters, spread: _Spread) -> Tensor:
+def _of_stride_1(
+    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread
+) -> BuiltTensor:
     """The convolution with the flipped weight, over the data with as much padding as the output
     needs. Where the output needs less than all data, the rest is removed."""
     covers, sizes = spread.covers, data.shape[1:-1]

@@ -13,7 +13,7 @@ from microgen.frontends.onnx.composing import binary, flipped, joined, part, tra
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
@@ -28,10 +28,10 @@ class _Layer:
     group, places...] and perhaps a mask [N, taps of each offset group, places...]."""
 
     node: OnnxNode
-    data: Tensor
-    weight: Tensor
-    offset: Tensor
-    mask: Tensor | None
+    data: BuiltTensor
+    weight: BuiltTensor
+    offset: BuiltTensor
+    mask: BuiltTensor | None
     window: OnnxWindow
     groups: int  # of offsets
 
@@ -41,7 +41,7 @@ class _Layer:
         return math.prod(self.window.kernel)
 
 
-def _deform_conv(node: OnnxNode) -> Tensor:
+def _deform_conv(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of DeformConv."""
     layer, bias = _read(node), node.optional(3)
     groups = arguments.groups(node, layer.data, layer.weight, bias)
@@ -77,7 +77,7 @@ def _read(node: OnnxNode) -> _Layer:
     return _Layer(node, data, weight, offset, mask, window, groups)
 
 
-def _sampled(layer: _Layer, image: Tensor, group: int) -> Tensor:
+def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     """The channels of an offset group at its places: [N, taps, places..., channels]. Offsets are
     added to the taps, both in grid_sample's coordinates, in which an image is 2 wide."""
     node, taps, places = layer.node, layer.taps, layer.window.places
@@ -94,7 +94,7 @@ def _sampled(layer: _Layer, image: Tensor, group: int) -> Tensor:
     return binary(node, "multiply", found, node.reshaped(mask, (batches, taps, *places, 1)))
 
 
-def _places(layer: _Layer) -> Tensor:
+def _places(layer: _Layer) -> BuiltTensor:
     """The places of the taps without offsets, x before y: [1, taps, places..., 2]."""
     window, node = layer.window, layer.node
     kind = move_nodes.shape_of(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
@@ -113,7 +113,9 @@ def _side(layer: _Layer, axis: int) -> Array:
     return np.asarray((2 * at + 1) / size - 1)
 
 
-def _products(layer: _Layer, columns: Tensor, bias: Tensor | None, groups: int) -> Iterator[Tensor]:
+def _products(
+    layer: _Layer, columns: BuiltTensor, bias: BuiltTensor | None, groups: int
+) -> Iterator[BuiltTensor]:
     """For each group, its channels of the columns [N, places..., taps, C] times its filters."""
     node, places = layer.node, columns.shape[:3]
     outputs, inputs = layer.weight.shape[0] // groups, layer.weight.shape[1]

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.frontends.onnx import composing
 from microgen.frontends.onnx.composing import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
@@ -19,10 +19,10 @@ _ELLIPSIS = "..."
 _FIRST_OF_ELLIPSIS = 0x2460  # characters that stand for the axes of an ellipsis, the last one first
 
 Labels = str
-Named = tuple[Tensor, Labels]  # a tensor and one character per axis
+Named = tuple[BuiltTensor, Labels]  # a tensor and one character per axis
 
 
-def _einsum(node: OnnxNode) -> Tensor:
+def _einsum(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of Einsum, numpy.einsum."""
     operands = node.tensors()
     for operand in operands:
@@ -41,7 +41,7 @@ def _einsum(node: OnnxNode) -> Tensor:
 
 
 def _parsed(
-    node: OnnxNode, equation: str, operands: Sequence[Tensor]
+    node: OnnxNode, equation: str, operands: Sequence[BuiltTensor]
 ) -> tuple[list[Named], Labels]:
     """The operands with labels, and the labels of the output."""
     left, arrow, right = equation.replace(" ", "").partition("->")
@@ -61,7 +61,7 @@ def _is_of_ellipsis(label: str) -> bool:
     return ord(label) >= _FIRST_OF_ELLIPSIS
 
 
-def _labels(node: OnnxNode, term: str, tensor: Tensor) -> Labels:
+def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
     """One character per axis. Axes of an ellipsis are counted from the last one."""
     count = len(tensor.shape) - len(term.replace(_ELLIPSIS, ""))
     dots = "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(max(count, 0))))
@@ -112,7 +112,7 @@ def _without_repeats(node: OnnxNode, named: Named) -> Named:
     return tensor, labels
 
 
-def _diagonal(node: OnnxNode, tensor: Tensor, first: int, second: int) -> Tensor:
+def _diagonal(node: OnnxNode, tensor: BuiltTensor, first: int, second: int) -> BuiltTensor:
     """The elements with equal indices on two axes, which become the last axis."""
     rank, size = len(tensor.shape), tensor.shape[first]
     if tensor.shape[second] != size:
@@ -150,7 +150,9 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
     return node.reshaped(found, tuple(sizes[label] for label in labels)), labels
 
 
-def _matrices(node: OnnxNode, named: Named, batch: Labels, rows: Labels, columns: Labels) -> Tensor:
+def _matrices(
+    node: OnnxNode, named: Named, batch: Labels, rows: Labels, columns: Labels
+) -> BuiltTensor:
     """The operand as [batch..., rows, columns], of which rows and columns are one axis each."""
     tensor, labels = named
     moved = transposed(node, tensor, [labels.index(label) for label in batch + rows + columns])
@@ -160,7 +162,7 @@ def _matrices(node: OnnxNode, named: Named, batch: Labels, rows: Labels, columns
     return node.reshaped(moved, (*sizes[: len(batch)], *pair))
 
 
-def _ordered(node: OnnxNode, named: Named, output: Labels) -> Tensor:
+def _ordered(node: OnnxNode, named: Named, output: Labels) -> BuiltTensor:
     tensor, labels = named
     return transposed(node, tensor, [labels.index(label) for label in output])
 

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.numbers import NUMBERS
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.constraints import INTEGERS
@@ -23,9 +23,11 @@ from microgen.graph.ops.unary.functions import AbsAttrs
 
 
 def _of_two(
-    compute: Callable[[OnnxNode, str, Tensor, Tensor], Tensor], op: str, *accepted: DType
-) -> Callable[[OnnxNode], Tensor]:
-    def importer(node: OnnxNode) -> Tensor:
+    compute: Callable[[OnnxNode, str, BuiltTensor, BuiltTensor], BuiltTensor],
+    op: str,
+    *accepted: DType,
+) -> Callable[[OnnxNode], BuiltTensor]:
+    def importer(node: OnnxNode) -> BuiltTensor:
         lhs, rhs = node.tensor(0), node.tensor(1)
         node.expect(lhs, *accepted)
         return compute(node, op, lhs, rhs)
@@ -33,12 +35,12 @@ def _of_two(
     return importer
 
 
-def _binary(op: str) -> Callable[[OnnxNode], Tensor]:
+def _binary(op: str) -> Callable[[OnnxNode], BuiltTensor]:
     return _of_two(n.arithmetic, op, *NUMBERS)
 
 
-def _extremum(op: str) -> Callable[[OnnxNode], Tensor]:
-    def importer(node: OnnxNode) -> Tensor:
+def _extremum(op: str) -> Callable[[OnnxNode], BuiltTensor]:
+    def importer(node: OnnxNode) -> BuiltTensor:
         tensors = node.tensors()
         node.expect(tensors[0], *NUMBERS)
         return n.folded(partial(n.extremum, node, op), tensors)
@@ -46,27 +48,27 @@ def _extremum(op: str) -> Callable[[OnnxNode], Tensor]:
     return importer
 
 
-def _sum(node: OnnxNode) -> Tensor:
+def _sum(node: OnnxNode) -> BuiltTensor:
     tensors = node.tensors()
     node.expect(tensors[0], DType.FLOAT32)
     return n.folded(partial(n.arithmetic, node, "add"), tensors)
 
 
-def _mean(node: OnnxNode) -> Tensor:
+def _mean(node: OnnxNode) -> BuiltTensor:
     total, count = _sum(node), len(node.tensors())
     if count == 1:
         return total
     return n.arithmetic(node, "divide", total, n.scalar(node, count, DType.FLOAT32))
 
 
-def _mod(node: OnnxNode) -> Tensor:
+def _mod(node: OnnxNode) -> BuiltTensor:
     lhs, rhs = node.tensor(0), node.tensor(1)
     node.expect(lhs, *NUMBERS)
     op = "fmod" if node.attr("fmod", 0) else "floor_mod"
     return node.emit(op, FloorDivisionAttrs(), (lhs, rhs))
 
 
-def _pow(node: OnnxNode) -> Tensor:
+def _pow(node: OnnxNode) -> BuiltTensor:
     """In the base's dtype. Integers with exponents of another integer dtype are raised in int64,
     those with floats as exponents in float32."""
     base, exponent = node.tensor(0), node.tensor(1)
@@ -83,7 +85,7 @@ def _pow(node: OnnxNode) -> Tensor:
     return n.cast(node, node.emit("power", PowerAttrs(), operands), base.dtype)
 
 
-def _small_power(node: OnnxNode, base: Tensor, exponent: Tensor) -> Tensor | None:
+def _small_power(node: OnnxNode, base: BuiltTensor, exponent: BuiltTensor) -> BuiltTensor | None:
     """A square, a cube or the base itself, if all exponents are 2, 3 or 1, and the result has the
     base's shape."""
     assert exponent.value is not None
@@ -95,15 +97,15 @@ def _small_power(node: OnnxNode, base: Tensor, exponent: Tensor) -> Tensor | Non
     return n.folded(partial(n.arithmetic, node, "multiply"), [base] * int(power))
 
 
-def _bitwise(function: BitFunction) -> Callable[[OnnxNode], Tensor]:
-    def importer(node: OnnxNode) -> Tensor:
+def _bitwise(function: BitFunction) -> Callable[[OnnxNode], BuiltTensor]:
+    def importer(node: OnnxNode) -> BuiltTensor:
         node.expect(node.tensor(0), *INTEGERS)
         return node.emit("bitwise", BitwiseAttrs(function), (node.tensor(0), node.tensor(1)))
 
     return importer
 
 
-def _shift(node: OnnxNode) -> Tensor:
+def _shift(node: OnnxNode) -> BuiltTensor:
     functions = {"LEFT": BitFunction.LEFT, "RIGHT": BitFunction.RIGHT}
     direction = node.attr("direction")
     if direction not in functions:
@@ -111,21 +113,21 @@ def _shift(node: OnnxNode) -> Tensor:
     return _bitwise(functions[direction])(node)
 
 
-def _bitwise_not(node: OnnxNode) -> Tensor:
+def _bitwise_not(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *INTEGERS)
     ones = node.constant(np.invert(np.zeros((), data.dtype.numpy)), "ones")
     return node.emit("bitwise", BitwiseAttrs(BitFunction.XOR), (data, ones))
 
 
-def _where(node: OnnxNode) -> Tensor:
+def _where(node: OnnxNode) -> BuiltTensor:
     condition, lhs, rhs = (node.tensor(i) for i in range(3))
     node.expect(condition, DType.BOOL)
     inputs = (condition, lhs, rhs)
     return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
 
 
-def _prelu(node: OnnxNode) -> Tensor:
+def _prelu(node: OnnxNode) -> BuiltTensor:
     """The slope broadcasts to the data only. Integers without a sign are never negative."""
     data, slope = node.tensor(0), node.tensor(1)
     node.expect(data, *NUMBERS)
@@ -139,12 +141,12 @@ def _prelu(node: OnnxNode) -> Tensor:
     return node.emit("where", WhereAttrs(), inputs, dtype=data.dtype, quant=None)
 
 
-def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], Tensor]:
+def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], BuiltTensor]:
     return _of_two(n.compared, op, *accepted)
 
 
-def _logical(op: str) -> Callable[[OnnxNode], Tensor]:
-    def importer(node: OnnxNode) -> Tensor:
+def _logical(op: str) -> Callable[[OnnxNode], BuiltTensor]:
+    def importer(node: OnnxNode) -> BuiltTensor:
         tensors = node.tensors()
         for each in tensors:
             node.expect(each, DType.BOOL)
@@ -153,14 +155,14 @@ def _logical(op: str) -> Callable[[OnnxNode], Tensor]:
     return importer
 
 
-def _is_nan(node: OnnxNode) -> Tensor:
+def _is_nan(node: OnnxNode) -> BuiltTensor:
     """NaN is the only number that differs from itself."""
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32)
     return n.compared(node, "not_equal", data, data)
 
 
-def _is_inf(node: OnnxNode) -> Tensor:
+def _is_inf(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32)
     positive, negative = (node.attr(f"detect_{sign}", 1) for sign in ("positive", "negative"))

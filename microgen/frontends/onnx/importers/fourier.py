@@ -13,7 +13,7 @@ from microgen.frontends.onnx.composing import binary, part, transposed
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -26,7 +26,7 @@ _HAMMING = (25 / 46, 21 / 46, 0.0)
 _BLACKMAN = (0.42, 0.5, 0.08)
 
 
-def _dft(node: OnnxNode) -> Tensor:
+def _dft(node: OnnxNode) -> BuiltTensor:
     """The products of the rows along the axis, real and imaginary parts of each element, with the
     powers of the root of unity."""
     data, axis, size = node.tensor(0), *_axis(node)
@@ -96,7 +96,7 @@ def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
     return np.asarray(matrix * counts[:, None] / length)
 
 
-def _along(node: OnnxNode, data: Tensor, axis: int, matrix: Array) -> Tensor:
+def _along(node: OnnxNode, data: BuiltTensor, axis: int, matrix: Array) -> BuiltTensor:
     """The data [..., axis, ..., parts] times a matrix [outputs, parts, inputs, parts]."""
     rank, (made, parts, read, given) = len(data.shape), matrix.shape
     others = [k for k in range(rank - 1) if k != axis]
@@ -109,7 +109,7 @@ def _along(node: OnnxNode, data: Tensor, axis: int, matrix: Array) -> Tensor:
     return transposed(node, found, (*range(axis), rank - 2, *range(axis, rank - 2), rank - 1))
 
 
-def _stft(node: OnnxNode) -> Tensor:
+def _stft(node: OnnxNode) -> BuiltTensor:
     """A convolution whose filters are the powers of the root of unity, times the window."""
     data, window = node.tensor(0), node.optional(2)
     node.expect(data, DType.FLOAT32)
@@ -133,7 +133,7 @@ def _stft(node: OnnxNode) -> Tensor:
     return node.reshaped(found, (batches, found.shape[2], made, 2))
 
 
-def _windowed(node: OnnxNode, filters: Tensor, window: Tensor) -> Tensor:
+def _windowed(node: OnnxNode, filters: BuiltTensor, window: BuiltTensor) -> BuiltTensor:
     length = filters.shape[2]
     node.expect(window, DType.FLOAT32)
     if window.shape != (length,):
@@ -141,10 +141,10 @@ def _windowed(node: OnnxNode, filters: Tensor, window: Tensor) -> Tensor:
     return binary(node, "multiply", filters, node.reshaped(window, (1, 1, length, 1)))
 
 
-def _window(terms: Sequence[float]) -> Callable[[OnnxNode], Tensor]:
+def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
     """The importer of a sum of cosines. Its size is a constant, or declared for its output."""
 
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         declared = node.declared_for(0)
         size = declared[0] if declared else int(move_nodes.number_of(node, 0, "size"))
         dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
@@ -158,7 +158,7 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], Tensor]:
     return importer
 
 
-def _mel_weights(node: OnnxNode) -> Tensor:
+def _mel_weights(node: OnnxNode) -> BuiltTensor:
     """Source: MelWeightMatrix of ONNX, whose bands are as many and two more, at equal distances
     from the lower edge, on a scale that is logarithmic in the frequency."""
     names = ("number of bands", "length", "rate", "lower edge", "upper edge")
@@ -193,7 +193,7 @@ def _spend(node: OnnxNode, shape: Sequence[int]) -> None:
     budget.spend(elementwise(None, (), (kind,)), node.where)
 
 
-def _constant(node: OnnxNode, values: Array) -> Tensor:
+def _constant(node: OnnxNode, values: Array) -> BuiltTensor:
     return node.constant(np.ascontiguousarray(values, np.float32), "roots")
 
 

@@ -10,17 +10,17 @@ import numpy as np
 from microgen.frontends.onnx import composing, move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor, Value, fields
+from microgen.graph.builder import BuiltTensor, Value, fields
 
 _MOST = 4096  # iterations
 
 
-def _loop(node: OnnxNode) -> tuple[Tensor, ...]:
+def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     limit, first = node.optional(0), node.optional(1)
     most = _MOST + 1 if limit is None else int(move_nodes.number_of(node, 0, "iterations"))
     goes = True if first is None else _condition(node, first)
     carried = [node.tensor(i) for i in range(2, len(node.operands))]
-    stacks: list[tuple[Tensor, ...]] = []
+    stacks: list[tuple[BuiltTensor, ...]] = []
     for i in count():
         if not goes or i >= most:
             return (*carried, *_stacked(node, stacks, [0] * _width(stacks)))
@@ -36,7 +36,7 @@ def _loop(node: OnnxNode) -> tuple[Tensor, ...]:
     raise AssertionError("count does not end")
 
 
-def _condition(node: OnnxNode, tensor: Tensor) -> bool:
+def _condition(node: OnnxNode, tensor: BuiltTensor) -> bool:
     if tensor.value is None or tensor.value.size != 1:
         raise node.unsupported("ends at a computed condition", supported="known iterations")
     return bool(tensor.value.ravel()[0])
@@ -47,13 +47,13 @@ def _check_count(node: OnnxNode, found: int) -> None:
         raise node.unsupported(f"has more than {_MOST} iterations", supported=f"up to {_MOST}")
 
 
-def _width(stacks: Sequence[Sequence[Tensor]]) -> int:
+def _width(stacks: Sequence[Sequence[BuiltTensor]]) -> int:
     return len(stacks[0]) if stacks else 0
 
 
 def _stacked(
-    node: OnnxNode, stacks: Sequence[Sequence[Tensor]], axes: Sequence[int]
-) -> list[Tensor]:
+    node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Sequence[int]
+) -> list[BuiltTensor]:
     """What the iterations return, each output's values joined along a new axis."""
     found = []
     for axis, parts in zip(axes, zip(*stacks, strict=True), strict=True):
@@ -63,7 +63,7 @@ def _stacked(
     return found
 
 
-def _scan(node: OnnxNode) -> tuple[Tensor, ...]:
+def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     if node.version < 9:
         raise node.unsupported("has a batch", supported="opset 9 and later")
     scanned = int(node.attr("num_scan_inputs"))
@@ -79,7 +79,7 @@ def _scan(node: OnnxNode) -> tuple[Tensor, ...]:
         raise node.invalid(f"scans axes of {sorted(lengths)} elements; equal ones are expected")
     (length,) = lengths
     _check_count(node, length)
-    stacks: list[tuple[Tensor, ...]] = []
+    stacks: list[tuple[BuiltTensor, ...]] = []
     for i in range(length):
         rows = [
             _row(node, each, axis, length - 1 - i if back else i)
@@ -102,7 +102,7 @@ def _list(node: OnnxNode, name: str, length: int) -> list[int]:
     return found
 
 
-def _row(node: OnnxNode, data: Tensor, axis: int, at: int) -> Tensor:
+def _row(node: OnnxNode, data: BuiltTensor, axis: int, at: int) -> BuiltTensor:
     """One place of an axis, without the axis."""
     shape = (*data.shape[:axis], *data.shape[axis + 1 :])
     return node.reshaped(move_nodes.cut(node, data, axis, at, 1), shape)

@@ -11,7 +11,7 @@ from microgen.frontends.onnx import composing, pool_nodes, windows
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.extremum import MaximumAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
@@ -20,7 +20,7 @@ from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
 
 
-def _floats(node: OnnxNode, *positions: int) -> Tensor:
+def _floats(node: OnnxNode, *positions: int) -> BuiltTensor:
     """The first operand. UnsupportedError unless it and those at ``positions`` are float32."""
     for position in (0, *positions):
         operand = node.optional(position)
@@ -29,11 +29,11 @@ def _floats(node: OnnxNode, *positions: int) -> Tensor:
     return node.tensor(0)
 
 
-def _mean(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+def _mean(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
     return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
 
 
-def _inverse_root(node: OnnxNode, data: Tensor, epsilon: float) -> Tensor:
+def _inverse_root(node: OnnxNode, data: BuiltTensor, epsilon: float) -> BuiltTensor:
     return node.emit("rsqrt", RsqrtAttrs(), (binary(node, "add", data, epsilon),))
 
 
@@ -42,8 +42,8 @@ def _epsilon(node: OnnxNode) -> float:
 
 
 def _standardized(
-    node: OnnxNode, data: Tensor, axes: tuple[int, ...], epsilon: float
-) -> tuple[Tensor, Tensor, Tensor]:
+    node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...], epsilon: float
+) -> tuple[BuiltTensor, BuiltTensor, BuiltTensor]:
     """(data - mean) / sqrt(variance + epsilon) over some axes, the mean, and the inverse of the
     root. Differences are squared, because the mean of squares minus the square of the mean would
     cancel."""
@@ -54,7 +54,9 @@ def _standardized(
     return binary(node, "multiply", centred, inverse), mean, inverse
 
 
-def _scaled(node: OnnxNode, data: Tensor, factor: Tensor, offset: Tensor | None) -> Tensor:
+def _scaled(
+    node: OnnxNode, data: BuiltTensor, factor: BuiltTensor, offset: BuiltTensor | None
+) -> BuiltTensor:
     product = binary(node, "multiply", data, factor)
     return product if offset is None else binary(node, "add", product, offset)
 
@@ -86,7 +88,7 @@ def _batch(node: OnnxNode) -> Value:
     return binary(node, "add", centred, along(node, offset, axis, rank))
 
 
-def _training(node: OnnxNode, data: Tensor, axis: int) -> Value:
+def _training(node: OnnxNode, data: BuiltTensor, axis: int) -> Value:
     """The data standardized by its own mean and variance, and the running mean and variance."""
     rank, momentum = len(data.shape), float(node.attr("momentum", 0.9))
     axes = tuple(a for a in range(rank) if a != axis)
@@ -106,7 +108,7 @@ def _training(node: OnnxNode, data: Tensor, axis: int) -> Value:
     return _scaled(node, found, scale, offset), *running
 
 
-def _instance(node: OnnxNode) -> Tensor:
+def _instance(node: OnnxNode) -> BuiltTensor:
     """Each channel of each image standardized by itself."""
     data = _floats(node, 1, 2)
     arguments.spatial_rank(node, data)
@@ -126,7 +128,7 @@ def _layer(node: OnnxNode) -> Value:
     return _scaled(node, found, node.tensor(1), node.optional(2)), mean, inverse
 
 
-def _rms(node: OnnxNode) -> Tensor:
+def _rms(node: OnnxNode) -> BuiltTensor:
     """Data / sqrt(mean of squares + epsilon) * scale."""
     data = _floats(node, 1)
     rank = len(data.shape)
@@ -136,7 +138,7 @@ def _rms(node: OnnxNode) -> Tensor:
     return _scaled(node, found, node.tensor(1), None)
 
 
-def _group(node: OnnxNode) -> Tensor:
+def _group(node: OnnxNode) -> BuiltTensor:
     """Channels in groups, each standardized. Scale and offset are per channel, and per group before
     opset 21."""
     data = _floats(node, 1, 2)
@@ -154,7 +156,7 @@ def _group(node: OnnxNode) -> Tensor:
     return _scaled(node, whole, *(along(node, t, 1, len(shape)) for t in (scale, offset)))
 
 
-def _lp(node: OnnxNode) -> Tensor:
+def _lp(node: OnnxNode) -> BuiltTensor:
     """Each row along an axis divided by its 1-norm or 2-norm; a row of zeros remains zero."""
     data, p = _floats(node), int(node.attr("p", 2))
     if p not in (1, 2):
@@ -167,7 +169,7 @@ def _lp(node: OnnxNode) -> Tensor:
     return binary(node, "divide", data, node.emit("maximum", MaximumAttrs(), (norm, least)))
 
 
-def _mean_variance(node: OnnxNode) -> Tensor:
+def _mean_variance(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of MeanVarianceNormalization: 1e-9 is added to the root."""
     data = _floats(node)
     axes = tuple(sorted(arguments.axes(node, node.ints("axes", (0, 2, 3)), len(data.shape))))
@@ -177,7 +179,7 @@ def _mean_variance(node: OnnxNode) -> Tensor:
     return binary(node, "divide", centred, binary(node, "add", deviation, 1e-9))
 
 
-def _local_response(node: OnnxNode) -> Tensor:
+def _local_response(node: OnnxNode) -> BuiltTensor:
     """Data / (bias + alpha * mean of squares over neighbouring channels) ** beta, where channels
     that do not exist are 0.
 

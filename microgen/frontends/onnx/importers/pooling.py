@@ -13,7 +13,7 @@ from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.frontends.quantization import reinterpreted
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import limits
 from microgen.graph.ops.moves.indexed import TakeAttrs
@@ -26,7 +26,7 @@ _NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d compute
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node
 
 
-def _spatial(node: OnnxNode, pool: Callable[[Tensor, OnnxWindow], Tensor]) -> Tensor:
+def _spatial(node: OnnxNode, pool: Callable[[BuiltTensor, OnnxWindow], BuiltTensor]) -> BuiltTensor:
     """The pool of data [N, axes..., C], moved from and to [N, C, axes...]."""
     data = node.tensor(0)
     window = _window(node, data)
@@ -34,7 +34,7 @@ def _spatial(node: OnnxNode, pool: Callable[[Tensor, OnnxWindow], Tensor]) -> Te
     return convolution_nodes.channels_second(node, found)
 
 
-def _window(node: OnnxNode, data: Tensor) -> OnnxWindow:
+def _window(node: OnnxNode, data: BuiltTensor) -> OnnxWindow:
     """The window. SAME with dilations, or without any padding, is refused, because ONNX Runtime
     reads it in a way of its own."""
     rank = arguments.spatial_rank(node, data)
@@ -52,18 +52,18 @@ def _window(node: OnnxNode, data: Tensor) -> OnnxWindow:
     return window
 
 
-def _average(node: OnnxNode) -> Tensor:
+def _average(node: OnnxNode) -> BuiltTensor:
     node.expect(node.tensor(0), DType.FLOAT32)
     counts = bool(node.attr("count_include_pad", 0))
     return _spatial(node, lambda data, w: pool_nodes.mean(node, data, w, counts_padding=counts))
 
 
-def _lp(node: OnnxNode) -> Tensor:
+def _lp(node: OnnxNode) -> BuiltTensor:
     """The p-norm of each window. Source: ONNX's specification of LpPool."""
     node.expect(node.tensor(0), DType.FLOAT32)
     p = _order(node)
 
-    def pool(data: Tensor, window: OnnxWindow) -> Tensor:
+    def pool(data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
         return composing.root(
             node, pool_nodes.total(node, composing.magnitude(node, data, p), window), p
         )
@@ -86,7 +86,7 @@ def _max(node: OnnxNode) -> Value:
     return _spatial(node, lambda each, window: _greatest(node, each, window))
 
 
-def _greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """The pool of numbers of any dtype. Integers get a scale, which the pool does not look at;
     uint8 is computed in int16."""
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
@@ -96,7 +96,7 @@ def _greatest(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
     return _cast(node, reinterpreted(node, found, None), data.dtype)
 
 
-def _with_positions(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
+def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
     """The greatest values and their positions in the whole data [N, C, axes...]. Each tap of the
     window is a slice of the data."""
     window = _window(node, data)
@@ -119,13 +119,13 @@ def _with_positions(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
     return _cast(node, greatest, data.dtype), _cast(node, places, DType.INT64)
 
 
-def _cast(node: OnnxNode, data: Tensor, dtype: DType) -> Tensor:
+def _cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
     if data.dtype is dtype:
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=dtype)
 
 
-def _taps(node: OnnxNode, data: Tensor, window: OnnxWindow) -> Tensor:
+def _taps(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """What each tap reads at all places, [taps, N, C, places...]."""
     pads = ((0, 0), (0, 0), *zip(window.before, window.ends, strict=True))
     whole = padded(node, data, pads, limits.least(data.dtype.numpy))
@@ -161,15 +161,15 @@ def _firsts(window: OnnxWindow, steps: tuple[int, ...]) -> Array:
     return np.asarray(sum(grid), np.int32)
 
 
-def _planes(data: Tensor) -> Array:
+def _planes(data: BuiltTensor) -> Array:
     """The position at which each plane [N, C, 1...] of the data begins."""
     batches, channels, *sizes = data.shape
     starts = np.arange(batches * channels, dtype=np.int32) * math.prod(sizes)
     return starts.reshape(batches, channels, *(1 for _ in sizes))
 
 
-def _global(reduce: Callable[[OnnxNode, Tensor, tuple[int, ...]], Tensor]) -> Importer:
-    def importer(node: OnnxNode) -> Tensor:
+def _global(reduce: Callable[[OnnxNode, BuiltTensor, tuple[int, ...]], BuiltTensor]) -> Importer:
+    def importer(node: OnnxNode) -> BuiltTensor:
         data = node.tensor(0)
         node.expect(data, DType.FLOAT32)
         arguments.spatial_rank(node, data)
@@ -178,15 +178,15 @@ def _global(reduce: Callable[[OnnxNode, Tensor, tuple[int, ...]], Tensor]) -> Im
     return importer
 
 
-def _global_average(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+def _global_average(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
     return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
 
 
-def _global_max(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+def _global_max(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
     return node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
 
 
-def _global_lp(node: OnnxNode, data: Tensor, axes: tuple[int, ...]) -> Tensor:
+def _global_lp(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
     p = _order(node)
     total = node.emit("sum", SumAttrs(axes, keep_dims=True), (composing.magnitude(node, data, p),))
     return composing.root(node, total, p)

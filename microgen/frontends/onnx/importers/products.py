@@ -13,13 +13,13 @@ from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.quantization import Group
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 
 
-def _conv(node: OnnxNode) -> Tensor:
+def _conv(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of Conv; in the weight, O is the first axis."""
     data, weight, bias = node.tensor(0), node.tensor(1), node.optional(2)
     rank = arguments.spatial_rank(node, data)
@@ -37,7 +37,7 @@ def _conv(node: OnnxNode) -> Tensor:
     return convolution_nodes.channels_second(node, found)
 
 
-def _matmul(node: OnnxNode) -> Tensor:
+def _matmul(node: OnnxNode) -> BuiltTensor:
     """Source: numpy.matmul; a vector is a row on the left, and a column on the right."""
     lhs, rhs = node.tensor(0), node.tensor(1)
     node.expect(lhs, DType.FLOAT32, DType.INT32, DType.INT64)
@@ -52,7 +52,7 @@ def _matmul(node: OnnxNode) -> Tensor:
     return node.reshaped(found, (*batches, *kept))
 
 
-def _gemm(node: OnnxNode) -> Tensor:
+def _gemm(node: OnnxNode) -> BuiltTensor:
     """Alpha * A * B + beta * C, where A and B may be transposed. A constant B is a dense layer."""
     lhs, rhs = node.tensor(0), node.tensor(1)
     for operand in (lhs, rhs):
@@ -75,7 +75,7 @@ def _gemm(node: OnnxNode) -> Tensor:
     return _plus(node, node.emit("nn.dense", attrs, (rows, scaled)), offset)
 
 
-def _offset(node: OnnxNode) -> Tensor | None:
+def _offset(node: OnnxNode) -> BuiltTensor | None:
     """The last operand times beta; None if it is left out, or beta is 0."""
     offset, beta = node.optional(2), np.float32(node.attr("beta", 1.0))
     if offset is None or beta == 0:
@@ -84,11 +84,11 @@ def _offset(node: OnnxNode) -> Tensor | None:
     return _times(node, offset, beta)
 
 
-def _times(node: OnnxNode, data: Tensor, factor: np.float32) -> Tensor:
+def _times(node: OnnxNode, data: BuiltTensor, factor: np.float32) -> BuiltTensor:
     return data if factor == 1 else binary(node, "multiply", data, float(factor))
 
 
-def _plus(node: OnnxNode, data: Tensor, offset: Tensor | None) -> Tensor:
+def _plus(node: OnnxNode, data: BuiltTensor, offset: BuiltTensor | None) -> BuiltTensor:
     if offset is None:
         return data
     found = binary(node, "add", data, offset)
@@ -97,7 +97,7 @@ def _plus(node: OnnxNode, data: Tensor, offset: Tensor | None) -> Tensor:
     return found
 
 
-def _bias(node: OnnxNode, offset: Tensor | None, units: int, rows: int) -> Tensor | None:
+def _bias(node: OnnxNode, offset: BuiltTensor | None, units: int, rows: int) -> BuiltTensor | None:
     """The offset as one value per column; None if it has more, or there is none."""
     if offset is None:
         return None
@@ -140,12 +140,12 @@ def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
     return importer
 
 
-def _count(weight: Tensor, op: str) -> int:
+def _count(weight: BuiltTensor, op: str) -> int:
     """The number of products in a sum."""
     return math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
 
 
-def _check_exact(node: OnnxNode, count: int, zero: Tensor | None) -> None:
+def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
     """Sums of constant weights are computed in integers; others must be exact in floats."""
     weight, zeros = node.tensor(1), node.optional(3)
     is_simple = weight.value is not None and (zeros is None or zeros.value is not None)
@@ -157,7 +157,7 @@ def _check_exact(node: OnnxNode, count: int, zero: Tensor | None) -> None:
         )
 
 
-def _middle(data: Tensor) -> Array:
+def _middle(data: BuiltTensor) -> Array:
     """A zero point for data whose own one is computed."""
     return np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
 
@@ -187,7 +187,7 @@ def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) ->
 _MOST = 4  # rows: n! products, each a node
 
 
-def _det(node: OnnxNode) -> Tensor:
+def _det(node: OnnxNode) -> BuiltTensor:
     """The determinant of each matrix of [..., n, n], expanded along the first row."""
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32)
@@ -202,7 +202,7 @@ def _det(node: OnnxNode) -> Tensor:
     return node.reshaped(found, tuple(batches))
 
 
-def _expanded(node: OnnxNode, data: Tensor, row: int, columns: tuple[int, ...]) -> Tensor:
+def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, ...]) -> BuiltTensor:
     """The determinant of the rows from ``row`` on and these columns, [..., 1, 1]."""
     if len(columns) == 1:
         return _element(node, data, row, columns[0])
@@ -221,7 +221,7 @@ def _expanded(node: OnnxNode, data: Tensor, row: int, columns: tuple[int, ...]) 
     return total
 
 
-def _element(node: OnnxNode, data: Tensor, row: int, column: int) -> Tensor:
+def _element(node: OnnxNode, data: BuiltTensor, row: int, column: int) -> BuiltTensor:
     rank = len(data.shape)
     return part(node, part(node, data, rank - 2, row, 1), rank - 1, column, 1)
 

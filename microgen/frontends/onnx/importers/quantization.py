@@ -13,11 +13,11 @@ from microgen.frontends.onnx import qdq_nodes, scales, types
 from microgen.frontends.onnx.functions import FunctionBody
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Array, DType
 
 
-def _dequantize(node: OnnxNode) -> Tensor:
+def _dequantize(node: OnnxNode) -> BuiltTensor:
     data = node.typed(0) or node.tensor(0)
     node.expect(data, *scales.ACCEPTED)
     _check_output(node)
@@ -27,7 +27,7 @@ def _dequantize(node: OnnxNode) -> Tensor:
     return qdq_nodes.scaled(node, data, *_computed(node, data))
 
 
-def _quantize(node: OnnxNode) -> Tensor:
+def _quantize(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32, DType.INT32)
     dtype = _stored_dtype(node)
@@ -37,7 +37,7 @@ def _quantize(node: OnnxNode) -> Tensor:
     return qdq_nodes.divided(node, data, *_computed(node, data), dtype)
 
 
-def _computed(node: OnnxNode, data: Tensor) -> tuple[Tensor, Tensor]:
+def _computed(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
     """Computed scales and zero points."""
     scale = scales.broadcast(node, data, 1)
     assert scale is not None, "checked: the operator needs it"

@@ -11,10 +11,10 @@ import numpy as np
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.composing import binary, joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent_functions import ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES
 
 _NAMES = {  # by ONNX's names in lower case, as ONNX Runtime reads them
@@ -50,9 +50,9 @@ class _Layer:
     node: OnnxNode
     kind: str
     reverses: tuple[bool, ...]  # of each direction
-    data: Tensor
+    data: BuiltTensor
     cells: int
-    lengths: Tensor
+    lengths: BuiltTensor
 
     @property
     def steps(self) -> int:
@@ -64,7 +64,7 @@ class _Layer:
         """The number of sequences."""
         return self.data.shape[1]
 
-    def operand(self, position: int, shape: tuple[int, ...]) -> Tensor | None:
+    def operand(self, position: int, shape: tuple[int, ...]) -> BuiltTensor | None:
         """An optional float32 operand. ModelError if its shape is another one."""
         found = self.node.optional(position)
         if found is not None:
@@ -75,7 +75,7 @@ class _Layer:
                 )
         return found
 
-    def state(self, position: int) -> Tensor | None:
+    def state(self, position: int) -> BuiltTensor | None:
         """The states before the first step in layout 0."""
         directions = len(self.reverses)
         if not _is_batch_first(self.node):
@@ -83,14 +83,14 @@ class _Layer:
         found = self.operand(position, (self.batches, directions, self.cells))
         return found and transposed(self.node, found, (1, 0, 2))
 
-    def of_direction(self, tensor: Tensor, direction: int, *shape: int) -> Tensor:
+    def of_direction(self, tensor: BuiltTensor, direction: int, *shape: int) -> BuiltTensor:
         """A direction's part of an operand, under another shape."""
         part = move_nodes.cut(self.node, tensor, 0, direction, 1)
         return self.node.reshaped(part, shape)
 
 
-def _importer(kind: str) -> Callable[[OnnxNode], tuple[Tensor, ...]]:
-    def importer(node: OnnxNode) -> tuple[Tensor, ...]:
+def _importer(kind: str) -> Callable[[OnnxNode], tuple[BuiltTensor, ...]]:
+    def importer(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         layer = _read(node, kind)
         wants = [bool(name) for name in (*node.outputs, "", "", "")[:3]]
         functions, size = _functions(node, kind, len(layer.reverses)), FUNCTIONS[kind]
@@ -120,7 +120,7 @@ def _is_batch_first(node: OnnxNode) -> bool:
     return bool(node.attr("layout", 0))
 
 
-def _lengths(node: OnnxNode, data: Tensor) -> Tensor:
+def _lengths(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The steps of each sequence, by default all."""
     steps, batches, _ = data.shape
     found = node.optional(4)
@@ -134,7 +134,7 @@ def _lengths(node: OnnxNode, data: Tensor) -> Tensor:
     return found
 
 
-def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[Function, ...]:
+def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFormula, ...]:
     """The functions of all directions, which take the numbers in their order."""
     names = node.attr("activations", _USUAL[kind] * directions)
     alphas, betas = (iter(node.attr(f"activation_{n}", ())) for n in ("alpha", "beta"))
@@ -148,7 +148,7 @@ def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[Function, ..
 
 def _function(
     node: OnnxNode, name: str, alphas: Iterator[float], betas: Iterator[float]
-) -> Function:
+) -> ActivationFormula:
     own = _NAMES.get(name.lower())
     if own is None:
         raise node.unsupported(f"has the activation {name!r}", supported=", ".join(_NAMES))
@@ -156,12 +156,12 @@ def _function(
     numbers = [next(given, d) for given, d in zip((alphas, betas), defaults, strict=False)]
     if None in numbers:
         raise node.invalid(f"has no numbers for {name}, which has no default ones")
-    return Function(own, *(float(np.float32(number)) for number in numbers))
+    return ActivationFormula(own, *(float(np.float32(number)) for number in numbers))
 
 
 def _direction(
-    layer: _Layer, direction: int, functions: tuple[Function, ...], *, keeps: bool
-) -> Tensor:
+    layer: _Layer, direction: int, functions: tuple[ActivationFormula, ...], *, keeps: bool
+) -> BuiltTensor:
     """The states of one direction, as nn.recurrent returns them."""
     node, gates, cells = layer.node, GATES[layer.kind], layer.cells
     after = layer.kind == "gru" and bool(node.attr("linear_before_reset", 0))
@@ -182,14 +182,14 @@ def _direction(
     return node.emit("nn.recurrent", attrs, inputs)
 
 
-def _weights(layer: _Layer) -> Iterator[Tensor]:
+def _weights(layer: _Layer) -> Iterator[BuiltTensor]:
     rows = GATES[layer.kind] * layer.cells
     for position, columns in ((1, layer.data.shape[2]), (2, layer.cells)):
         found = layer.operand(position, (len(layer.reverses), rows, columns))
         yield found or layer.node.tensor(position)
 
 
-def _bias(layer: _Layer, direction: int, resets_after: bool) -> Tensor:
+def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
     """The biases of the input and of the state, added; but the state's own for the third gate of a
     GRU that ``resets_after``."""
     node, gates, cells = layer.node, GATES[layer.kind], layer.cells
@@ -206,7 +206,7 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> Tensor:
     )
 
 
-def _states(layer: _Layer, direction: int) -> list[Tensor]:
+def _states(layer: _Layer, direction: int) -> list[BuiltTensor]:
     """The states before the first step and the peepholes, without zeros at the end."""
     batches, cells = layer.batches, layer.cells
     positions = (5, 6) if layer.kind == "lstm" else (5,)
@@ -227,7 +227,7 @@ def _states(layer: _Layer, direction: int) -> list[Tensor]:
     return found
 
 
-def _results(layer: _Layer, made: list[Tensor], wants: list[bool]) -> Iterator[Tensor]:
+def _results(layer: _Layer, made: list[BuiltTensor], wants: list[bool]) -> Iterator[BuiltTensor]:
     """Y, Y_h and Y_c. Any tensor takes the place of an output that is not wanted."""
     kept = layer.steps if wants[0] else 0
     yield _sequence(layer, made) if wants[0] else made[0]
@@ -235,14 +235,14 @@ def _results(layer: _Layer, made: list[Tensor], wants: list[bool]) -> Iterator[T
         yield _last(layer, made, kept + place) if is_wanted else made[0]
 
 
-def _sequence(layer: _Layer, made: list[Tensor]) -> Tensor:
+def _sequence(layer: _Layer, made: list[BuiltTensor]) -> BuiltTensor:
     node, shape = layer.node, (layer.steps, 1, layer.batches, layer.cells)
     rows = [node.reshaped(move_nodes.cut(node, one, 0, 0, layer.steps), shape) for one in made]
     whole = joined(node, rows, 1)
     return transposed(node, whole, (2, 0, 1, 3)) if _is_batch_first(node) else whole
 
 
-def _last(layer: _Layer, made: list[Tensor], row: int) -> Tensor:
+def _last(layer: _Layer, made: list[BuiltTensor], row: int) -> BuiltTensor:
     node = layer.node
     whole = joined(node, [move_nodes.cut(node, one, 0, row, 1) for one in made], 0)
     return transposed(node, whole, (1, 0, 2)) if _is_batch_first(node) else whole

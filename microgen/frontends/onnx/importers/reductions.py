@@ -12,7 +12,7 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx.composing import Axes, binary, flipped
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
@@ -23,7 +23,7 @@ from microgen.graph.ops.unary.roots import SqrtAttrs
 
 _NUMBERS = (DType.FLOAT32, DType.INT32, DType.INT64)
 _ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.BOOL)
-_Reduce = Callable[[OnnxNode, Tensor, Axes, bool], Tensor]
+_Reduce = Callable[[OnnxNode, BuiltTensor, Axes, bool], BuiltTensor]
 _Numpy = Callable[..., Array]
 
 
@@ -34,7 +34,7 @@ def _reduction(
     dtype's range. ``shapes`` computes constant integers, of which shapes are made, whatever their
     dtype."""
 
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         data, keep = node.tensor(0), bool(node.attr("keepdims", 1))
         if not data.type.size:
             node.expect(data, *accepted)
@@ -49,7 +49,7 @@ def _reduction(
     return importer
 
 
-def _of_nothing(node: OnnxNode, data: Tensor, keep: bool, result: float) -> Tensor:
+def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) -> BuiltTensor:
     """The results of a reduction of no elements, if there are some."""
     shape = node.declared_for(1)
     if shape is None:
@@ -70,35 +70,35 @@ def _axes(node: OnnxNode, rank: int) -> Axes:
     return () if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
 
 
-def _sum(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _sum(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return composing.total(node, data, axes, keep_dims=keep)
 
 
-def _product(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _product(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return composing.reducing_product(node, data, axes, keep_dims=keep)
 
 
-def _mean(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _mean(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return node.emit("mean", MeanAttrs(axes, keep), (data,)) if axes else data
 
 
-def _squares(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _squares(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return _sum(node, binary(node, "multiply", data, data), axes, keep)
 
 
-def _l1(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _l1(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return _sum(node, node.emit("abs", AbsAttrs(), (data,)), axes, keep)
 
 
-def _l2(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _l2(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return node.emit("sqrt", SqrtAttrs(), (_squares(node, data, axes, keep),))
 
 
-def _log_sum(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _log_sum(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return node.emit("log", LogAttrs(), (_sum(node, data, axes, keep),))
 
 
-def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     """The greatest value is subtracted before and added after, because exp would overflow."""
     if not axes:
         return data
@@ -109,7 +109,7 @@ def _log_sum_exp(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor
     return node.reshaped(found, composing.kept(data.shape, axes, keep_dims=keep))
 
 
-def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _max(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     if data.dtype is DType.BOOL:
         opposite = _not(node, data)
         return _not(node, _every(node, opposite, axes, keep))
@@ -118,7 +118,7 @@ def _max(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     )
 
 
-def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _min(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     if data.dtype is DType.BOOL:
         return _every(node, data, axes, keep)
     return _wide(
@@ -126,15 +126,17 @@ def _min(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
     )
 
 
-def _every(node: OnnxNode, data: Tensor, axes: Axes, keep: bool) -> Tensor:
+def _every(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     return node.emit("all", AllAttrs(axes, keep), (data,))
 
 
-def _not(node: OnnxNode, data: Tensor) -> Tensor:
+def _not(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     return node.emit("logical_not", LogicalAttrs(), (data,))
 
 
-def _wide(node: OnnxNode, data: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
+def _wide(
+    node: OnnxNode, data: BuiltTensor, reduce: Callable[[BuiltTensor], BuiltTensor]
+) -> BuiltTensor:
     """The reduction, of narrow integers in int32."""
     found = reduce(_comparable(node, data))
     if found.dtype is data.dtype:
@@ -145,7 +147,7 @@ def _wide(node: OnnxNode, data: Tensor, reduce: Callable[[Tensor], Tensor]) -> T
 def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
     """The importer of ArgMax or ArgMin. The last of equal values is the first one from the end."""
 
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         data = node.tensor(0)
         node.expect(data, DType.FLOAT32, *_POSITIONED)
         axis = arguments.axis(node, len(data.shape), 0)
@@ -164,7 +166,7 @@ def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer
 _POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
 
 
-def _comparable(node: OnnxNode, data: Tensor) -> Tensor:
+def _comparable(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The data in a dtype of which extremes are computed: integers in int32."""
     if data.dtype in (DType.FLOAT32, DType.INT32):
         return data

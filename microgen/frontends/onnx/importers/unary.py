@@ -11,7 +11,7 @@ from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.moves.views import BitcastAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs
@@ -29,11 +29,11 @@ from microgen.graph.ops.unary.functions import (
 from microgen.graph.ops.unary.roots import SqrtAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
-UnaryImporter = Callable[[OnnxNode], Tensor]
+UnaryImporter = Callable[[OnnxNode], BuiltTensor]
 
 
 def _float(op: str, attrs: Attrs) -> UnaryImporter:
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         node.expect(node.tensor(0), DType.FLOAT32)
         return node.emit(op, attrs, (node.tensor(0),))
 
@@ -44,7 +44,7 @@ def _unary_real(function: str) -> UnaryImporter:
     return lambda node: n.real(node, function, node.tensor(0))
 
 
-def _neg(node: OnnxNode) -> Tensor:
+def _neg(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     if n.is_float(data):
@@ -52,7 +52,7 @@ def _neg(node: OnnxNode) -> Tensor:
     return n.arithmetic(node, "subtract", n.scalar(node, 0, data.dtype), data)
 
 
-def _abs(node: OnnxNode) -> Tensor:
+def _abs(node: OnnxNode) -> BuiltTensor:
     """The least integer keeps its sign, as its negation does."""
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
@@ -61,7 +61,7 @@ def _abs(node: OnnxNode) -> Tensor:
     return data if data.dtype.numpy.kind == "u" else n.extremum(node, "maximum", data, _neg(node))
 
 
-def _sign(node: OnnxNode) -> Tensor:
+def _sign(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     if n.is_float(data):
@@ -71,16 +71,16 @@ def _sign(node: OnnxNode) -> Tensor:
     return n.extremum(node, "minimum", data, n.scalar(node, 1, data.dtype))
 
 
-def _cast(node: OnnxNode) -> Tensor:
+def _cast(node: OnnxNode) -> BuiltTensor:
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
     return n.cast(node, node.tensor(0), dtype)
 
 
-def _cast_like(node: OnnxNode) -> Tensor:
+def _cast_like(node: OnnxNode) -> BuiltTensor:
     return n.cast(node, node.tensor(0), node.tensor(1).dtype)
 
 
-def _bit_cast(node: OnnxNode) -> Tensor:
+def _bit_cast(node: OnnxNode) -> BuiltTensor:
     """The same bits in another dtype of that size."""
     data = node.tensor(0)
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
@@ -91,7 +91,7 @@ def _bit_cast(node: OnnxNode) -> Tensor:
     return node.emit("bitcast", BitcastAttrs(), (data,), dtype=dtype, quant=None)
 
 
-def _identity(node: OnnxNode) -> Tensor:
+def _identity(node: OnnxNode) -> BuiltTensor:
     return node.tensor(0)
 
 
@@ -110,7 +110,7 @@ def _dropout(node: OnnxNode) -> Value:
     return data, node.constant(np.ones(data.shape, dtype), "mask")
 
 
-def _binarizer(node: OnnxNode) -> Tensor:
+def _binarizer(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     threshold = n.scalar(node, float(node.attr("threshold", 0.0)), DType.FLOAT32)
@@ -118,7 +118,7 @@ def _binarizer(node: OnnxNode) -> Tensor:
     return n.cast(node, is_above, data.dtype)
 
 
-ActivationsImporter = Callable[[OnnxNode], Tensor]
+ActivationsImporter = Callable[[OnnxNode], BuiltTensor]
 
 _SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults of alpha and gamma
 _RANGES = {  # those that the op before may clamp to itself
@@ -132,14 +132,14 @@ _LARGEST = float(np.finfo(np.float32).max)
 def _activations_real(function: str, **defaults: float) -> ActivationsImporter:
     """A function whose numbers are the attributes of these names, in their order."""
 
-    def importer(node: OnnxNode) -> Tensor:
+    def importer(node: OnnxNode) -> BuiltTensor:
         numbers = (float(node.attr(name, default)) for name, default in defaults.items())
         return n.real(node, function, node.tensor(0), *numbers)
 
     return importer
 
 
-def _elu(node: OnnxNode) -> Tensor:
+def _elu(node: OnnxNode) -> BuiltTensor:
     data, alpha = node.tensor(0), float(node.attr("alpha", 1.0))
     node.expect(data, DType.FLOAT32)
     if alpha == 1:
@@ -147,14 +147,14 @@ def _elu(node: OnnxNode) -> Tensor:
     return n.real(node, "scaled_elu", data, alpha, 1.0, 1.0)
 
 
-def _celu(node: OnnxNode) -> Tensor:
+def _celu(node: OnnxNode) -> BuiltTensor:
     alpha = float(node.attr("alpha", 1.0))
     if not alpha:
         raise node.invalid("has the alpha 0, by which its input is divided")
     return n.real(node, "scaled_elu", node.tensor(0), alpha, alpha, 1.0)
 
 
-def _selu(node: OnnxNode) -> Tensor:
+def _selu(node: OnnxNode) -> BuiltTensor:
     alpha, gamma = (
         np.float32(node.attr(name, default))
         for name, default in zip(("alpha", "gamma"), _SELU, strict=True)
@@ -162,7 +162,7 @@ def _selu(node: OnnxNode) -> Tensor:
     return n.real(node, "scaled_elu", node.tensor(0), float(gamma * alpha), 1.0, float(gamma))
 
 
-def _gelu(node: OnnxNode) -> Tensor:
+def _gelu(node: OnnxNode) -> BuiltTensor:
     functions = {"none": "gelu", "tanh": "gelu_tanh"}
     approximate = node.attr("approximate", "none")
     if approximate not in functions:
@@ -170,19 +170,19 @@ def _gelu(node: OnnxNode) -> Tensor:
     return n.real(node, functions[approximate], node.tensor(0))
 
 
-def _leaky_relu(node: OnnxNode) -> Tensor:
+def _leaky_relu(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32)
     alpha = float(np.float32(node.attr("alpha", 0.01)))
     return node.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (data,))
 
 
-def _hard_swish(node: OnnxNode) -> Tensor:
+def _hard_swish(node: OnnxNode) -> BuiltTensor:
     node.expect(node.tensor(0), DType.FLOAT32)
     return node.emit("nn.hard_swish", HardSwishAttrs(), (node.tensor(0),))
 
 
-def _relu(node: OnnxNode) -> Tensor:
+def _relu(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     if n.is_float(data):
@@ -192,7 +192,7 @@ def _relu(node: OnnxNode) -> Tensor:
     return n.extremum(node, "maximum", data, n.scalar(node, 0, data.dtype))
 
 
-def _limits(node: OnnxNode, data: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, BuiltTensor | None]:
     """The least and the greatest value, None if there is none. They are attributes before opset 11,
     by default the ends of the finite numbers."""
     if node.version < 11:
@@ -206,7 +206,7 @@ def _limits(node: OnnxNode, data: Tensor) -> tuple[Tensor | None, Tensor | None]
     )
 
 
-def _clip(node: OnnxNode) -> Tensor:
+def _clip(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     low, high = _limits(node, data)
@@ -219,8 +219,8 @@ def _clip(node: OnnxNode) -> Tensor:
 
 
 def _clipped_floats(
-    node: OnnxNode, data: Tensor, low: Tensor | None, high: Tensor | None
-) -> Tensor | None:
+    node: OnnxNode, data: BuiltTensor, low: BuiltTensor | None, high: BuiltTensor | None
+) -> BuiltTensor | None:
     """One node if both limits are constant numbers; None if they are not."""
     if any(limit is not None and limit.value is None for limit in (low, high)):
         return None

@@ -16,7 +16,7 @@ from microgen.frontends.onnx import convert, reader
 from microgen.frontends.onnx.oracle import ort_exact, ort_products, ort_states
 from microgen.frontends.onnx.oracle.ort_slack import OrtSlack
 from microgen.graph.ir.beside import Slack
-from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 
 _FATAL = 4  # the severity of messages that are printed: errors are raised, too
 
@@ -104,7 +104,7 @@ def _refusal(error: Exception) -> str:
     return f"ONNX Runtime refuses: {' '.join(str(error).split())[:200]}"
 
 
-def _stored(kind: TensorType, value: Array) -> Array:
+def _stored(kind: ArrayType, value: Array) -> Array:
     """The value in the graph's type, whose integers are unsigned ones moved by half their range."""
     if value.dtype.kind == "u" and kind.dtype.numpy.kind == "i":
         middle = np.array(1 << (8 * value.itemsize - 1), value.dtype)

@@ -24,7 +24,7 @@ from microgen.graph.ir.graph import Array, Node
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact
 from microgen.graph.ops.recurrent import recurrent
-from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent_functions import ActivationFormula
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 _INTEGERS = frozenset(
@@ -139,7 +139,7 @@ def _sizes(results: Array) -> Array:
     return np.nan_to_num(np.maximum(1.0, np.abs(results.astype(np.float64))), posinf=1.0)
 
 
-def _off(function: Function, result: Ball) -> Array | float:
+def _off(function: ActivationFormula, result: Ball) -> Array | float:
     """How far off a function of a recurrent layer is. ``softplus`` is log(1 + exp(x)), whose
     argument is rounded: relative to its result, but at least to 1."""
     error = _OF_FUNCTIONS.get(function.name, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.frontends.relay.calls import RelayCall
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ops.base import Pads, Pair
 
 
@@ -21,7 +21,7 @@ def pair(call: RelayCall, name: str) -> Pair:
     return height, width
 
 
-def axis(call: RelayCall, tensor: Tensor, name: str = "axis") -> int:
+def axis(call: RelayCall, tensor: BuiltTensor, name: str = "axis") -> int:
     """An attribute that names an axis of a tensor, counted from the front."""
     rank, found = len(tensor.shape), call.attrs[name]
     if not -rank <= found < rank:
@@ -29,7 +29,7 @@ def axis(call: RelayCall, tensor: Tensor, name: str = "axis") -> int:
     return int(found % rank)
 
 
-def axes(call: RelayCall, tensor: Tensor) -> tuple[int, ...]:
+def axes(call: RelayCall, tensor: BuiltTensor) -> tuple[int, ...]:
     """The axes that ``axis`` and ``exclude`` of a reduction name, ascending."""
     rank, found = len(tensor.shape), call.attrs["axis"]
     if found is None or (found == () and not call.attrs["exclude"]):

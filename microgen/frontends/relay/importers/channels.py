@@ -13,14 +13,14 @@ from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.elementwise import added
 from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs, PReluAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs
 
 
-def _bias_add(call: RelayCall) -> Tensor:
+def _bias_add(call: RelayCall) -> BuiltTensor:
     data, bias = call.tensor(0), call.tensor(1)
     axis = arguments.axis(call, data)
     sums = call.sums_of(data)
@@ -51,7 +51,7 @@ def _batch_norm(call: RelayCall) -> Value:
     return folded, mean, variance
 
 
-def _scale(call: RelayCall, gamma: Tensor, variance: Tensor) -> Tensor:
+def _scale(call: RelayCall, gamma: BuiltTensor, variance: BuiltTensor) -> BuiltTensor:
     epsilon = call.constant(np.array([call.attrs["epsilon"]], np.float32), "epsilon")
     scale = call.emit("rsqrt", RsqrtAttrs(), (_plus(call, variance, epsilon),))
     if not call.attrs["scale"]:
@@ -59,20 +59,22 @@ def _scale(call: RelayCall, gamma: Tensor, variance: Tensor) -> Tensor:
     return call.emit("multiply", MultiplyAttrs(Activation.NONE), (scale, gamma))
 
 
-def _shift(call: RelayCall, beta: Tensor, mean: Tensor, scale: Tensor) -> Tensor:
+def _shift(
+    call: RelayCall, beta: BuiltTensor, mean: BuiltTensor, scale: BuiltTensor
+) -> BuiltTensor:
     if not call.attrs["center"]:
         beta = call.constant(np.zeros(mean.shape, np.float32), "zeros")
     product = call.emit("multiply", MultiplyAttrs(Activation.NONE), (mean, scale))
     return call.emit("subtract", SubtractAttrs(Activation.NONE), (beta, product))
 
 
-def _plus(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _plus(call: RelayCall, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     return call.emit("add", AddAttrs(Activation.NONE), (lhs, rhs))
 
 
 def _folded(
-    call: RelayCall, data: Tensor, axis: int, scale: Tensor, shift: Tensor
-) -> Tensor | None:
+    call: RelayCall, data: BuiltTensor, axis: int, scale: BuiltTensor, shift: BuiltTensor
+) -> BuiltTensor | None:
     """The convolution that computes the data, now also scaled and shifted. None if the data is not
     from a convolution, or if its weights or a factor are computed at run time."""
     sums = call.sums_of(data)
@@ -102,7 +104,7 @@ def _scaled(sums: PendingSums, weight: Array, factors: Array) -> Array:
     return scaled
 
 
-def _prelu(call: RelayCall) -> Tensor:
+def _prelu(call: RelayCall) -> BuiltTensor:
     data = call.tensor(0)
     call.expect(data, DType.FLOAT32)
     axis = arguments.axis(call, data)

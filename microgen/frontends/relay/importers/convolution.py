@@ -12,7 +12,7 @@ from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
@@ -23,12 +23,14 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 _ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a value
 
 
-def _conv2d(call: RelayCall) -> Tensor:
+def _conv2d(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel."""
     return _product(call, conv2d_sums)
 
 
-def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], PendingSums]) -> Tensor:
+def _product(
+    call: RelayCall, sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]
+) -> BuiltTensor:
     """A product of floats, or int32 sums of int8 values that are plain numbers."""
     if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
         dtype = qnn_scales.output(call, (DType.INT32,))
@@ -38,7 +40,7 @@ def _product(call: RelayCall, sums_of: Callable[[RelayCall, Tensor], PendingSums
     return call.emit_sums(sums_of(call, call.tensor(0)))
 
 
-def conv2d_sums(call: RelayCall, data: Tensor) -> PendingSums:
+def conv2d_sums(call: RelayCall, data: BuiltTensor) -> PendingSums:
     """The sums of a conv2d of any dtype. The data is in the call's layout."""
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
     data = call.laid_out(data, layout, "NHWC")
@@ -60,17 +62,17 @@ def _out_layout(call: RelayCall) -> str:
 
 
 def _sums(
-    op: str, attrs: Attrs, data: Tensor, weight: Tensor, weight_axis: int, layout: str
+    op: str, attrs: Attrs, data: BuiltTensor, weight: BuiltTensor, weight_axis: int, layout: str
 ) -> PendingSums:
     finish = functools.partial(_laid_out, layout=layout)
     return PendingSums(op, attrs, data, weight, None, layout.index("C"), weight_axis, finish)
 
 
-def _laid_out(operator: Operator, tensor: Tensor, *, layout: str) -> Tensor:
+def _laid_out(operator: Operator, tensor: BuiltTensor, *, layout: str) -> BuiltTensor:
     return operator.laid_out(tensor, "NHWC", layout)
 
 
-def _depthwise(call: RelayCall, data: Tensor, layout: str) -> PendingSums:
+def _depthwise(call: RelayCall, data: BuiltTensor, layout: str) -> PendingSums:
     """The sums of a conv2d with as many groups as channels. In the weight's layout, O counts
     channels and I the filters of each channel; in other frameworks' layouts O counts both."""
     weight, source = call.tensor(1), call.attrs["kernel_layout"]
@@ -89,7 +91,7 @@ def _depthwise(call: RelayCall, data: Tensor, layout: str) -> PendingSums:
     return _sums("nn.depthwise_conv2d", attrs, data, flat, 3, layout)
 
 
-def _conv2d_transpose(call: RelayCall) -> Tensor:
+def _conv2d_transpose(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, topi/nn/conv2d_transpose.py; one group only."""
     _expect_floats(call)
     if call.attrs["groups"] != 1 or tuple(call.attrs["dilation"]) != (1, 1):
@@ -118,22 +120,22 @@ def _conv2d_transpose(call: RelayCall) -> Tensor:
     return call.emit_sums(sums)
 
 
-def _dense(call: RelayCall) -> Tensor:
+def _dense(call: RelayCall) -> BuiltTensor:
     return _product(call, dense_sums)
 
 
-def dense_sums(call: RelayCall, data: Tensor) -> PendingSums:
+def dense_sums(call: RelayCall, data: BuiltTensor) -> PendingSums:
     """The sums of a dense layer of any dtype."""
     attrs = DenseAttrs(Activation.NONE, _ROUNDING, keep_num_dims=len(data.shape) != 2)
     axis = len(data.shape) - 1
     return PendingSums("nn.dense", attrs, data, call.tensor(1), None, axis, 0, _as_it_is)
 
 
-def _as_it_is(_operator: Operator, tensor: Tensor) -> Tensor:
+def _as_it_is(_operator: Operator, tensor: BuiltTensor) -> BuiltTensor:
     return tensor
 
 
-def _batch_matmul(call: RelayCall) -> Tensor:
+def _batch_matmul(call: RelayCall) -> BuiltTensor:
     _expect_floats(call)
     attrs = BatchMatmulAttrs(call.attrs["transpose_a"], call.attrs["transpose_b"])
     return call.emit("nn.batch_matmul", attrs, (call.tensor(0), call.tensor(1)))

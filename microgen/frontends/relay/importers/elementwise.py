@@ -14,7 +14,7 @@ from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
@@ -35,7 +35,7 @@ ARITHMETIC = (DType.FLOAT32, DType.INT32)
 EXTREMA = (*ARITHMETIC, DType.INT8, DType.INT16)
 
 
-def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
+def added(call: RelayCall, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """The sum. If it adds one value per channel to a convolution, the values become its bias."""
     call.expect(lhs, *ARITHMETIC)
     for data, bias in ((lhs, rhs), (rhs, lhs)):
@@ -46,7 +46,7 @@ def added(call: RelayCall, lhs: Tensor, rhs: Tensor) -> Tensor:
     return call.emit("add", AddAttrs(Activation.NONE), (lhs, rhs))
 
 
-def _is_bias(bias: Tensor, sums: PendingSums, rank: int) -> bool:
+def _is_bias(bias: BuiltTensor, sums: PendingSums, rank: int) -> bool:
     """Whether a tensor has one value per channel and broadcasts along all other axes."""
     shape = [1] * rank
     shape[sums.axis] = sums.channels
@@ -54,12 +54,12 @@ def _is_bias(bias: Tensor, sums: PendingSums, rank: int) -> bool:
     return padded == tuple(shape) and math.prod(shape) == math.prod(bias.shape)
 
 
-def _add(call: RelayCall) -> Tensor:
+def _add(call: RelayCall) -> BuiltTensor:
     return added(call, call.tensor(0), call.tensor(1))
 
 
 def _binary(op: str, attrs: Attrs, accepted: Sequence[DType]) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         lhs, rhs = call.tensor(0), call.tensor(1)
         call.expect(lhs, *accepted)
         return call.emit(op, attrs, (lhs, rhs))
@@ -68,14 +68,14 @@ def _binary(op: str, attrs: Attrs, accepted: Sequence[DType]) -> Importer:
 
 
 def _comparison(op: str) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         inputs = [_widened(call, call.tensor(i)) for i in (0, 1)]
         return call.emit(op, ComparisonAttrs(), inputs, dtype=DType.BOOL, quant=None)
 
     return importer
 
 
-def _widened(call: RelayCall, tensor: Tensor) -> Tensor:
+def _widened(call: RelayCall, tensor: BuiltTensor) -> BuiltTensor:
     """The tensor as int32 if its integers are narrower, because kernels would scale those before
     they compare them."""
     if tensor.dtype not in (DType.INT8, DType.INT16):
@@ -83,7 +83,7 @@ def _widened(call: RelayCall, tensor: Tensor) -> Tensor:
     return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)
 
 
-def _where(call: RelayCall) -> Tensor:
+def _where(call: RelayCall) -> BuiltTensor:
     condition, lhs, rhs = (call.tensor(i) for i in range(3))
     if condition.dtype is not DType.BOOL:
         condition = call.emit("cast", CastAttrs(), (condition,), dtype=DType.BOOL, quant=None)
@@ -100,7 +100,7 @@ _RANGES = {  # of floats: bounds within which a kernel may clamp its own output
 
 
 def _unary(op: str, attrs: Attrs, accepted: DType = DType.FLOAT32) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         data = call.tensor(0)
         call.expect(data, accepted)
         return call.emit(op, attrs, (data,))
@@ -124,20 +124,20 @@ def _abs(call: RelayCall) -> Value:
     return call.emit("maximum", MaximumAttrs(), (data, _negated(call, data)))
 
 
-def _negated(call: RelayCall, data: Tensor) -> Tensor:
+def _negated(call: RelayCall, data: BuiltTensor) -> BuiltTensor:
     """0 - x. For the least int32 that is x itself, as in Relay."""
     zero = call.constant(np.zeros((1,) * len(data.shape), np.int32), "zero")
     return call.emit("subtract", SubtractAttrs(Activation.NONE), (zero, data))
 
 
-def _relu(call: RelayCall) -> Tensor:
+def _relu(call: RelayCall) -> BuiltTensor:
     data = call.tensor(0)
     if data.dtype is DType.FLOAT32:
         return call.emit("clip", ClipAttrs(Activation.RELU), (data,))
     return _bounded(call, data, "maximum", 0)
 
 
-def _clip(call: RelayCall) -> Tensor:
+def _clip(call: RelayCall) -> BuiltTensor:
     data, low, high = call.tensor(0), call.attrs["a_min"], call.attrs["a_max"]
     if data.dtype is DType.FLOAT32 and (low, high) in _RANGES:
         return call.emit("clip", ClipAttrs(_RANGES[low, high]), (data,))
@@ -148,7 +148,7 @@ def _clip(call: RelayCall) -> Tensor:
     return _bounded(call, least, "minimum", high)
 
 
-def _bounded(call: RelayCall, data: Tensor, op: str, bound: float) -> Tensor:
+def _bounded(call: RelayCall, data: BuiltTensor, op: str, bound: float) -> BuiltTensor:
     """The larger ("maximum") or the smaller of each element and a number. The number is clamped to
     the range of the dtype."""
     call.expect(data, *EXTREMA)
@@ -166,14 +166,14 @@ def _bounded(call: RelayCall, data: Tensor, op: str, bound: float) -> Tensor:
     return call.emit(op, attrs, (data, value))
 
 
-def _cast(call: RelayCall) -> Tensor:
+def _cast(call: RelayCall) -> BuiltTensor:
     data, output = call.tensor(0), call.output()
     if data.dtype is output.dtype:
         return data
     return call.emit("cast", CastAttrs(), (data,), dtype=output.dtype, quant=output.quant)
 
 
-def _leaky_relu(call: RelayCall) -> Tensor:
+def _leaky_relu(call: RelayCall) -> BuiltTensor:
     data = call.tensor(0)
     call.expect(data, DType.FLOAT32)
     alpha = float(np.float32(call.attrs["alpha"]))
@@ -181,7 +181,7 @@ def _leaky_relu(call: RelayCall) -> Tensor:
 
 
 def _softmax(op: str, attrs: Attrs) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         data = call.tensor(0)
         call.expect(data, DType.FLOAT32)
         moved, source, target = layouts.axis_last(call, data, arguments.axis(call, data))
@@ -190,7 +190,7 @@ def _softmax(op: str, attrs: Attrs) -> Importer:
     return importer
 
 
-def _same(call: RelayCall) -> Tensor:
+def _same(call: RelayCall) -> BuiltTensor:
     return call.tensor(0)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pads, Pair
 from microgen.graph.ops.cost import elementwise
@@ -24,23 +24,23 @@ from microgen.graph.ops.reductions.reduction import MeanAttrs
 _NO_PADS = (0, 0, 0, 0)
 
 
-def _max_pool2d(call: RelayCall) -> Tensor:
+def _max_pool2d(call: RelayCall) -> BuiltTensor:
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT8, DType.INT16)
 
-    def pooled(data: Tensor, pads: Pads) -> Tensor:
+    def pooled(data: BuiltTensor, pads: Pads) -> BuiltTensor:
         attrs = MaxPool2DAttrs(*_pool(call), pads, Activation.NONE)
         return call.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
 
     return _spatial(call, pooled)
 
 
-def _avg_pool2d(call: RelayCall) -> Tensor:
+def _avg_pool2d(call: RelayCall) -> BuiltTensor:
     """An average pool. If padding is included in the mean, it becomes zeros around the data, and
     the pool has no padding. Means of int32 are truncated. int8 is refused: Relay sums it in int8,
     and TVM's importers never ask for that."""
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
-    def pooled(data: Tensor, pads: Pads) -> Tensor:
+    def pooled(data: BuiltTensor, pads: Pads) -> BuiltTensor:
         if call.attrs["count_include_pad"] and pads != _NO_PADS:
             top, left, bottom, right = pads
             around = ((0, 0), (top, bottom), (left, right), (0, 0))
@@ -52,7 +52,7 @@ def _avg_pool2d(call: RelayCall) -> Tensor:
     return _spatial(call, pooled)
 
 
-def _zero(data: Tensor) -> float | int:
+def _zero(data: BuiltTensor) -> float | int:
     return 0.0 if data.dtype is DType.FLOAT32 else 0
 
 
@@ -60,7 +60,7 @@ def _pool(call: RelayCall) -> tuple[Pair, Pair]:
     return arguments.pair(call, "pool_size"), arguments.pair(call, "strides")
 
 
-def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tensor:
+def _spatial(call: RelayCall, pooled: Callable[[BuiltTensor, Pads], BuiltTensor]) -> BuiltTensor:
     """A pool of NHWC data with its padding, moved to and from the call's layouts."""
     if tuple(call.attrs["dilation"]) != (1, 1):
         raise call.unsupported("has a dilation", supported="dilation 1")
@@ -72,7 +72,7 @@ def _spatial(call: RelayCall, pooled: Callable[[Tensor, Pads], Tensor]) -> Tenso
     return call.laid_out(found, "NHWC", out_layout)
 
 
-def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
+def _pads(call: RelayCall, data: BuiltTensor, output: Pair) -> Pads:
     """The padding. ``ceil_mode`` adds some at the end, for a last window that is not full."""
     top, left, bottom, right = arguments.pads(call)
     if not call.attrs["ceil_mode"]:
@@ -84,7 +84,7 @@ def _pads(call: RelayCall, data: Tensor, output: Pair) -> Pads:
 
 
 def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         data, layout = call.tensor(0), call.attrs["layout"]
         if op == "mean" and data.dtype is DType.INT32:
             return _integer_mean(call)
@@ -96,7 +96,7 @@ def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) 
     return importer
 
 
-def _integer_mean(call: RelayCall) -> Tensor:
+def _integer_mean(call: RelayCall) -> BuiltTensor:
     """The truncated mean of an int32 image, computed as a pool with one window."""
     layout = call.attrs["layout"]
     data = call.laid_out(call.tensor(0), layout, "NHWC")
@@ -111,21 +111,21 @@ _METHODS = ("linear", "nearest_neighbor")
 _EPSILON = 1e-5  # with it TVM keeps quotients that are whole from being rounded to the next one
 
 
-def _resize2d(call: RelayCall) -> Tensor:
+def _resize2d(call: RelayCall) -> BuiltTensor:
     if call.output().dtype is not call.tensor(0).dtype:
         raise call.unsupported("has another out_dtype than its data", supported="the data's")
     mode = call.attrs["coordinate_transformation_mode"]
     return _resized(call, call.attrs["method"], mode, call.attrs["rounding_method"])
 
 
-def _upsampling(call: RelayCall) -> Tensor:
+def _upsampling(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, topi/nn/upsampling.py, which calls image.resize2d."""
     mode = "align_corners" if call.attrs["align_corners"] else "asymmetric"
     method = "linear" if call.attrs["method"] == "bilinear" else call.attrs["method"]
     return _resized(call, method, mode, "")
 
 
-def _resized(call: RelayCall, method: str, mode: str, rounding: str) -> Tensor:
+def _resized(call: RelayCall, method: str, mode: str, rounding: str) -> BuiltTensor:
     if mode not in _MODES or method not in _METHODS:
         raise call.unsupported(
             f"has the method {method!r} and the coordinates {mode!r}",
@@ -147,7 +147,7 @@ def _resized(call: RelayCall, method: str, mode: str, rounding: str) -> Tensor:
     return call.laid_out(found, "NHWC", layout)
 
 
-def _nearest(call: RelayCall, data: Tensor, axis: int, places: Array) -> Tensor:
+def _nearest(call: RelayCall, data: BuiltTensor, axis: int, places: Array) -> BuiltTensor:
     if np.array_equal(places, np.arange(data.shape[axis])):
         return data
     indices = call.constant(places.astype(np.int32), "indices")
@@ -159,7 +159,7 @@ def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -
 
     Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
     """
-    places = TensorType((target,), DType.FLOAT32)
+    places = ArrayType((target,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (places,)), call.where)
     x = np.arange(target, dtype=np.float64)
     if mode == "align_corners":

@@ -7,7 +7,7 @@ import numpy as np
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.importers import arguments
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair
@@ -20,12 +20,12 @@ from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
 
 
-def _reshape(call: RelayCall) -> Tensor:
+def _reshape(call: RelayCall) -> BuiltTensor:
     """The inferred shape is used, because the attributes have several ways to state it."""
     return call.reshaped(call.tensor(0), call.output().shape)
 
 
-def _transpose(call: RelayCall) -> Tensor:
+def _transpose(call: RelayCall) -> BuiltTensor:
     data, axes = call.tensor(0), call.attrs["axes"]
     rank = len(data.shape)
     order = tuple(a % rank for a in axes) if axes else tuple(reversed(range(rank)))
@@ -34,17 +34,17 @@ def _transpose(call: RelayCall) -> Tensor:
     return call.emit("transpose", TransposeAttrs(order), (data,))
 
 
-def _layout_transform(call: RelayCall) -> Tensor:
+def _layout_transform(call: RelayCall) -> BuiltTensor:
     return call.laid_out(call.tensor(0), call.attrs["src_layout"], call.attrs["dst_layout"])
 
 
-def _concatenate(call: RelayCall) -> Tensor:
+def _concatenate(call: RelayCall) -> BuiltTensor:
     parts = call.tensors(0)
     axis = call.attrs["axis"] % max(1, len(parts[0].shape))
     return call.emit("concatenate", ConcatenateAttrs(axis), parts)
 
 
-def _stack(call: RelayCall) -> Tensor:
+def _stack(call: RelayCall) -> BuiltTensor:
     shape = call.output().shape
     axis = call.attrs["axis"] % len(shape)
     single = (*shape[:axis], 1, *shape[axis + 1 :])
@@ -52,11 +52,11 @@ def _stack(call: RelayCall) -> Tensor:
     return call.emit("concatenate", ConcatenateAttrs(axis), parts)
 
 
-def _broadcast_to(call: RelayCall) -> Tensor:
+def _broadcast_to(call: RelayCall) -> BuiltTensor:
     return _broadcast(call, call.tensor(0), call.output().shape)
 
 
-def _broadcast(call: RelayCall, data: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _broadcast(call: RelayCall, data: BuiltTensor, shape: tuple[int, ...]) -> BuiltTensor:
     if data.shape == shape:
         return data
     return call.emit("broadcast_to", BroadcastToAttrs(shape), (data,))
@@ -70,14 +70,14 @@ def _filled(call: RelayCall) -> Value:
     return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
 
 
-def _full(call: RelayCall) -> Tensor:
+def _full(call: RelayCall) -> BuiltTensor:
     value, output = call.tensor(0), call.output()
     if value.dtype is not output.dtype:
         value = call.emit("cast", CastAttrs(), (value,), dtype=output.dtype, quant=output.quant)
     return _broadcast(call, value, output.shape)
 
 
-def _tile(call: RelayCall) -> Tensor:
+def _tile(call: RelayCall) -> BuiltTensor:
     """Repetitions become new axes, each before the axis that is repeated."""
     data, reps = call.tensor(0), tuple(call.attrs["reps"])
     rank = max(len(reps), len(data.shape))
@@ -91,7 +91,7 @@ def _tile(call: RelayCall) -> Tensor:
 _RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten")
 
 
-def _strided_slice(call: RelayCall) -> Tensor:
+def _strided_slice(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, topi/detail/strided_slice.h, StridedSliceCanonicalizeBegin.
 
     The inferred shape says how many elements there are; begin and step say where.
@@ -115,11 +115,11 @@ def _strided_slice(call: RelayCall) -> Tensor:
 
 def _slice(
     call: RelayCall,
-    data: Tensor,
+    data: BuiltTensor,
     begin: tuple[int, ...],
     strides: tuple[int, ...],
     shape: tuple[int, ...],
-) -> Tensor:
+) -> BuiltTensor:
     if shape == data.shape and all(step == 1 for step in strides):
         return data
     attrs = StridedSliceAttrs(begin, strides, shape)
@@ -129,7 +129,7 @@ def _slice(
 def _split(call: RelayCall) -> Value:
     data = call.tensor(0)
     axis, rank = arguments.axis(call, data), len(data.shape)
-    found: list[Tensor] = []
+    found: list[BuiltTensor] = []
     start = 0
     for i in range(_count(call)):
         shape = call.output(i).shape
@@ -144,7 +144,7 @@ def _count(call: RelayCall) -> int:
     return sections if isinstance(sections, int) else len(sections) + 1
 
 
-def _take(call: RelayCall) -> Tensor:
+def _take(call: RelayCall) -> BuiltTensor:
     """Indices out of range move to the nearest end ("clip"), or are not checked ("fast")."""
     data, indices = call.tensor(0), call.tensor(1)
     mode = call.attrs["mode"]
@@ -164,13 +164,13 @@ def _take(call: RelayCall) -> Tensor:
     return call.emit("take", attrs, (data, indices))
 
 
-def _clipped(call: RelayCall, indices: Tensor, last: int) -> Tensor:
+def _clipped(call: RelayCall, indices: BuiltTensor, last: int) -> BuiltTensor:
     first, end = (call.constant(np.array([i], np.int32), "bound") for i in (0, last))
     positive = call.emit("maximum", MaximumAttrs(), (indices, first))
     return call.emit("minimum", MinimumAttrs(), (positive, end))
 
 
-def _pad(call: RelayCall) -> Tensor:
+def _pad(call: RelayCall) -> BuiltTensor:
     data, mode = call.tensor(0), call.attrs["pad_mode"]
     if mode == "reflect":
         return _mirrored(call, data, repeats_edge=False)
@@ -181,14 +181,14 @@ def _pad(call: RelayCall) -> Tensor:
     return call.emit("nn.pad", PadAttrs(_widths(call), value), (data,))
 
 
-def _mirror_pad(call: RelayCall) -> Tensor:
+def _mirror_pad(call: RelayCall) -> BuiltTensor:
     mode = call.attrs["mode"]
     if mode not in ("SYMMETRIC", "REFLECT"):
         raise call.unsupported(f"has the mode {mode!r}", supported='"SYMMETRIC" and "REFLECT"')
     return _mirrored(call, call.tensor(0), repeats_edge=mode == "SYMMETRIC")
 
 
-def _mirrored(call: RelayCall, data: Tensor, *, repeats_edge: bool) -> Tensor:
+def _mirrored(call: RelayCall, data: BuiltTensor, *, repeats_edge: bool) -> BuiltTensor:
     return call.emit("nn.mirror_pad", MirrorPadAttrs(_widths(call), repeats_edge), (data,))
 
 

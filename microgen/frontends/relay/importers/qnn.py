@@ -15,7 +15,7 @@ from microgen.frontends.relay.importers import arguments
 from microgen.frontends.relay.importers.convolution import conv2d_sums, dense_sums
 from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, Attrs, DType, Quant
 from microgen.graph.ops.elementwise.rescaled import (
     RescaledAddAttrs,
@@ -28,7 +28,7 @@ from microgen.graph.ops.quantization.conversions import DequantizeAttrs, Quantiz
 from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 
-def _quantize(call: RelayCall) -> Tensor:
+def _quantize(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower."""
     dtype, of = qnn_scales.output(call), qnn_scales.quant(call, 1)
     data = call.tensor(0)
@@ -36,7 +36,7 @@ def _quantize(call: RelayCall) -> Tensor:
     return reinterpreted(call, found, qnn_scales.of_dtype(dtype, of))
 
 
-def _dequantize(call: RelayCall) -> Tensor:
+def _dequantize(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
     call.expect(call.tensor(0), *STORED)
     dtype = qnn_scales.output(call, (DType.FLOAT32,))
@@ -64,7 +64,7 @@ class _Scaling:
         return RescaleAttrs(self.axis, one, self.zero_point, scale, zero_point, self.rounding)
 
 
-def _requantize(call: RelayCall) -> Tensor:
+def _requantize(call: RelayCall) -> BuiltTensor:
     """The convolution or dense layer that computes the input, with int8 outputs, if only this call
     reads it and a kernel exists; otherwise a separate node.
 
@@ -97,7 +97,7 @@ def _scaling(call: RelayCall) -> _Scaling:
     )
 
 
-def _fused(call: RelayCall, sums: PendingSums | None, scaling: _Scaling) -> Tensor | None:
+def _fused(call: RelayCall, sums: PendingSums | None, scaling: _Scaling) -> BuiltTensor | None:
     """The layer with int8 outputs, or None. The scales of its weight are those of the sums."""
     if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
         return None
@@ -129,7 +129,7 @@ def _weight_quant(sums: PendingSums, scaling: _Scaling) -> Quant:
 
 
 def _binary(op: str, attrs: type[RescaledAttrs]) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         inputs = (call.tensor(0), call.tensor(1))
         for tensor in inputs:
             call.expect(tensor, DType.INT8)
@@ -144,7 +144,7 @@ def _pair(of: Quant) -> tuple[float, int]:
     return of.scale[0], of.zero_point[0]
 
 
-def _concatenate(call: RelayCall) -> Tensor:
+def _concatenate(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, src/relay/qnn/op/concatenate.cc, ConcatenateQnnCanonicalize."""
     data, scales, zero_points = (call.tensors(i) for i in range(3))
     to = qnn_scales.quant(call, 3)
@@ -156,13 +156,13 @@ def _concatenate(call: RelayCall) -> Tensor:
     return call.emit("concatenate", ConcatenateAttrs(axis), parts)
 
 
-def _constants(call: RelayCall, scale: Tensor, zero_point: Tensor) -> Quant:
+def _constants(call: RelayCall, scale: BuiltTensor, zero_point: BuiltTensor) -> Quant:
     if scale.value is None or zero_point.value is None:
         raise call.unsupported("has a scale or zero point that is computed", supported="constants")
     return qnn_scales.of_values(call, scale.value.reshape(-1), zero_point.value.reshape(-1))
 
 
-def _rescaled(call: RelayCall, part: Tensor, of: Quant, to: Quant) -> Tensor:
+def _rescaled(call: RelayCall, part: BuiltTensor, of: Quant, to: Quant) -> BuiltTensor:
     call.expect(part, DType.INT8)
     if of == to:
         return reinterpreted(call, part, to)
@@ -170,14 +170,14 @@ def _rescaled(call: RelayCall, part: Tensor, of: Quant, to: Quant) -> Tensor:
     return call.emit("qnn.rescale", attrs, (part,), quant=to)
 
 
-def _product(sums_of: Callable[[RelayCall, Tensor], PendingSums]) -> Importer:
+def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Importer:
     """The importer of a product of int8 data and symmetric int8 weights. The scales of the call
     are not used, because they do not change its sums.
 
     Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
     """
 
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         for position in (0, 1):
             call.expect(call.tensor(position), DType.INT8)
         dtype = qnn_scales.output(call, (DType.INT32,))
@@ -188,7 +188,7 @@ def _product(sums_of: Callable[[RelayCall, Tensor], PendingSums]) -> Importer:
     return importer
 
 
-def _data(call: RelayCall) -> Tensor:
+def _data(call: RelayCall) -> BuiltTensor:
     """The data with the call's zero point and any scale."""
     data = call.tensor(0)
     zero_points, (scale, *_) = qnn_scales.values(call, 2), qnn_scales.values(call, 4)

@@ -7,7 +7,7 @@ import numpy as np
 from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.extremum import MaximumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -25,7 +25,7 @@ _EXTREMA = (DType.FLOAT32, DType.INT32, DType.INT8, DType.INT16)
 
 
 def _reduction(op: str, attrs: type[ReductionAttrs], *accepted: DType) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         data = call.tensor(0)
         call.expect(data, *accepted)
         axes = arguments.axes(call, data)
@@ -37,7 +37,7 @@ def _reduction(op: str, attrs: type[ReductionAttrs], *accepted: DType) -> Import
 
 
 def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
-    def importer(call: RelayCall) -> Tensor:
+    def importer(call: RelayCall) -> BuiltTensor:
         data = call.tensor(0)
         call.expect(data, DType.FLOAT32, DType.INT32, DType.INT8)
         if call.attrs["select_last_index"]:
@@ -53,7 +53,7 @@ def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
     return importer
 
 
-def _l2_normalize(call: RelayCall) -> Tensor:
+def _l2_normalize(call: RelayCall) -> BuiltTensor:
     """The data divided by the root of the sum of its squares, which is at least ``eps``.
 
     Source: TVM v0.14, topi/nn/l2_normalize.h.

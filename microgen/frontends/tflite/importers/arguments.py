@@ -10,7 +10,7 @@ from microgen.frontends.numerics import WideSums
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair
 
@@ -26,8 +26,8 @@ _OF_BIAS = {DType.INT32: Rounding.DOUBLE, DType.INT64: Rounding.REDUCED}
 def rounding(
     layer: FileLayer,
     op: str,
-    data: Tensor,
-    bias: Sequence[Tensor] = (),
+    data: BuiltTensor,
+    bias: Sequence[BuiltTensor] = (),
     declared: int = _UNDECLARED,
 ) -> Rounding:
     """How the profile scales sums. For int8 data it depends on the op, and on whether the weights,
@@ -83,6 +83,6 @@ def cut(values: tuple[int, ...]) -> str:
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"
 
 
-def is_hybrid(data: Tensor, weight: Tensor) -> bool:
+def is_hybrid(data: BuiltTensor, weight: BuiltTensor) -> bool:
     """Whether the layer quantizes its float32 data at run time, because its weights are int8."""
     return data.type.dtype is DType.FLOAT32 and weight.type.dtype is DType.INT8

@@ -21,8 +21,8 @@ from microgen.frontends.tflite.importers.arguments import (
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
@@ -31,7 +31,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
 
 
-def _conv2d(layer: FileLayer) -> Tensor:
+def _conv2d(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2, 3)
     options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data = layer.data(0)
@@ -48,7 +48,7 @@ def _conv2d(layer: FileLayer) -> Tensor:
     return layer.emit("nn.conv2d", attrs, inputs, layer.output())
 
 
-def _depthwise_conv2d(layer: FileLayer) -> Tensor:
+def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2, 3)
     options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data = layer.data(0)
@@ -71,7 +71,9 @@ def _depthwise_conv2d(layer: FileLayer) -> Tensor:
     return layer.emit("nn.depthwise_conv2d", attrs, inputs, layer.output())
 
 
-def _depth_multiplier(layer: FileLayer, options: LayerOptions, data: Tensor, weight: Tensor) -> int:
+def _depth_multiplier(
+    layer: FileLayer, options: LayerOptions, data: BuiltTensor, weight: BuiltTensor
+) -> int:
     """The multiplier that follows from the shapes. LiteRT computes it so, but TFLite Micro reads
     the option, so they must agree."""
     channels, filters = data.type.shape[3], weight.type.shape[3]
@@ -88,7 +90,7 @@ def _depth_multiplier(layer: FileLayer, options: LayerOptions, data: Tensor, wei
     return filters // channels
 
 
-def _transpose_conv(layer: FileLayer) -> Tensor:
+def _transpose_conv(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3, 4)
     options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
@@ -117,12 +119,12 @@ def _transpose_conv(layer: FileLayer) -> Tensor:
     return found
 
 
-def _is_fed(layer: FileLayer, shape: Tensor, output: Tensor) -> bool:
+def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:
     """Whether the first input is fed. If it is not, it is the shape that the output declares.
 
     LiteRT accepts any fed shape that suits the data, but a firmware has only one.
     """
-    if shape.type != TensorType((4,), DType.INT32):
+    if shape.type != ArrayType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
     if shape.value is None:
         return True
@@ -138,7 +140,7 @@ _CUSTOM = struct.Struct("<iii")  # C's TfLiteTransposeConvParams: padding, strid
 _CUSTOM_PADDINGS: Mapping[int, Padding] = {1: "SAME", 2: "VALID"}  # C's TfLitePadding
 
 
-def _transpose_conv_bias(layer: FileLayer) -> Tensor:
+def _transpose_conv_bias(layer: FileLayer) -> BuiltTensor:
     """MediaPipe's transposed convolution, of float32 only, which has its bias and no activation.
 
     Its padding is that of the convolution in the opposite direction, as TRANSPOSE_CONV's is.

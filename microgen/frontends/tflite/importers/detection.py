@@ -12,7 +12,7 @@ from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.quantization import DETECTION
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs
@@ -48,7 +48,7 @@ class _Options:
     scales: tuple[float, ...]
 
 
-def _detection_postprocess(layer: FileLayer) -> tuple[Tensor, ...]:
+def _detection_postprocess(layer: FileLayer) -> tuple[BuiltTensor, ...]:
     """Source: TFLite detection_postprocess.cc. Boxes are relative to anchors: the centre in units
     of the anchor, and the logarithm of the size. LiteRT decodes them in double."""
     layer.expect_outputs(3, 4)
@@ -75,7 +75,9 @@ def _detection_postprocess(layer: FileLayer) -> tuple[Tensor, ...]:
     return _columns(layer, _chosen(layer, options, boxes, known))
 
 
-def _chosen(layer: FileLayer, options: _Options, boxes: Tensor, scores: Tensor) -> Tensor:
+def _chosen(
+    layer: FileLayer, options: _Options, boxes: BuiltTensor, scores: BuiltTensor
+) -> BuiltTensor:
     """A row for each box that is chosen, or for each of its classes."""
     limits = (options.least_score, options.overlap)
     if options.per_class or options.each > 1:
@@ -112,7 +114,7 @@ def _float32(value: float) -> float:
         return float(np.float32(value))
 
 
-def _real(layer: FileLayer, position: int, rank: int) -> Tensor:
+def _real(layer: FileLayer, position: int, rank: int) -> BuiltTensor:
     """An input as float32."""
     data = layer.data(position)
     layer.expect_rank(data, rank)
@@ -126,7 +128,9 @@ def _real(layer: FileLayer, position: int, rank: int) -> Tensor:
     return layer.emit("qnn.dequantize", attrs, (data,), dtype=DType.FLOAT32, quant=None)
 
 
-def _decoded(layer: FileLayer, options: _Options, encoded: Tensor, anchors: Tensor) -> Tensor:
+def _decoded(
+    layer: FileLayer, options: _Options, encoded: BuiltTensor, anchors: BuiltTensor
+) -> BuiltTensor:
     """The corners of the boxes [n, 4]."""
     if anchors.value is None:
         raise layer.unsupported("has anchors that are computed", supported="constant anchors")
@@ -148,7 +152,7 @@ def _decoded(layer: FileLayer, options: _Options, encoded: Tensor, anchors: Tens
     return layer.emit("reshape", ReshapeAttrs(anchors.shape), (corners,))
 
 
-def _best(layer: FileLayer, scores: Tensor) -> tuple[Tensor, Tensor]:
+def _best(layer: FileLayer, scores: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
     """The best score of each box [n], and its class [n]."""
     flat = ReshapeAttrs(scores.shape[1:2])
     best = layer.emit("max", MaxAttrs((2,), False), (scores,))
@@ -156,7 +160,7 @@ def _best(layer: FileLayer, scores: Tensor) -> tuple[Tensor, Tensor]:
     return layer.emit("reshape", flat, (best,)), layer.emit("reshape", flat, (classes,))
 
 
-def _columns(layer: FileLayer, rows: Tensor) -> tuple[Tensor, ...]:
+def _columns(layer: FileLayer, rows: BuiltTensor) -> tuple[BuiltTensor, ...]:
     """The four outputs: the boxes, their classes, their scores, and their number."""
     most = rows.shape[0]
     shapes = ((1, most, 4), (1, most), (1, most), (1,))
@@ -167,25 +171,27 @@ def _columns(layer: FileLayer, rows: Tensor) -> tuple[Tensor, ...]:
     )
 
 
-def _cut(layer: FileLayer, rows: Tensor, place: tuple[int, int, int], output: Tensor) -> Tensor:
+def _cut(
+    layer: FileLayer, rows: BuiltTensor, place: tuple[int, int, int], output: BuiltTensor
+) -> BuiltTensor:
     column, height, width = place
     attrs = StridedSliceAttrs((0, column), (1, 1), (height, width))
     part = layer.emit("strided_slice", attrs, (rows,))
     return layer.emit("reshape", ReshapeAttrs(output.shape), (part,), output)
 
 
-def _sliced(layer: FileLayer, data: Tensor, first: int, width: int) -> Tensor:
+def _sliced(layer: FileLayer, data: BuiltTensor, first: int, width: int) -> BuiltTensor:
     if (first, width) == (0, data.shape[-1]):
         return data
     attrs = StridedSliceAttrs((0, 0, first), (1, 1, 1), (*data.shape[:-1], width))
     return layer.emit("strided_slice", attrs, (data,))
 
 
-def _multiplied(layer: FileLayer, data: Tensor, factor: Tensor) -> Tensor:
+def _multiplied(layer: FileLayer, data: BuiltTensor, factor: BuiltTensor) -> BuiltTensor:
     return layer.emit("multiply", MultiplyAttrs(_NONE), (data, factor))
 
 
-def _constant(layer: FileLayer, values: Array, hint: str) -> Tensor:
+def _constant(layer: FileLayer, values: Array, hint: str) -> BuiltTensor:
     return layer.constant(values.astype(np.float32), f"{layer.name}/{hint}")
 
 

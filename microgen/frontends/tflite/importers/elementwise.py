@@ -32,7 +32,7 @@ from microgen.base.errors import ModelError, short
 from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
@@ -51,7 +51,7 @@ from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
-def _multiply(layer: FileLayer) -> Tensor:
+def _multiply(layer: FileLayer) -> BuiltTensor:
     options = layer.options(MulOptions, BuiltinOptions.MulOptions, required=False)
     in_double = layer.numerics.micro_scales and _is_quantized(layer)
     return _two_tensors(layer, "multiply", MultiplyAttrs(layer.activation(options), in_double))
@@ -60,7 +60,7 @@ def _multiply(layer: FileLayer) -> Tensor:
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any, code: int) -> Importer:
     """The importer of an addition or subtraction. For int16 there are two kinds."""
 
-    def importer(layer: FileLayer) -> Tensor:
+    def importer(layer: FileLayer) -> BuiltTensor:
         layer.expect_inputs(2)
         options = layer.options(schema, code, required=False)
         in_float32 = op == "subtract" and layer.numerics.micro_scales and _is_quantized(layer)
@@ -76,7 +76,7 @@ def _is_quantized(layer: FileLayer) -> bool:
     return layer.output().type.quant is not None
 
 
-def _by_shift(tensor: Tensor) -> bool:
+def _by_shift(tensor: BuiltTensor) -> bool:
     """Whether a tensor is int16 with a power of two as scale. Source: TFLite add.cc, Prepare."""
     kind = tensor.type
     return kind.dtype is DType.INT16 and power_of_two(kind.scale) is not None
@@ -85,19 +85,19 @@ def _by_shift(tensor: Tensor) -> bool:
 def _plain(op: str, attrs: Attrs, schema: Any, code: int) -> Importer:
     """The importer of an operator of two tensors whose options table is empty."""
 
-    def importer(layer: FileLayer) -> Tensor:
+    def importer(layer: FileLayer) -> BuiltTensor:
         layer.options(schema, code, required=False)
         return _two_tensors(layer, op, attrs)
 
     return importer
 
 
-def _two_tensors(layer: FileLayer, op: str, attrs: Attrs) -> Tensor:
+def _two_tensors(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
     layer.expect_inputs(2)
     return layer.emit(op, attrs, (layer.data(0), layer.data(1)), layer.output())
 
 
-def _divide(layer: FileLayer) -> Tensor:
+def _divide(layer: FileLayer) -> BuiltTensor:
     activation = layer.activation(
         layer.options(DivOptions, BuiltinOptions.DivOptions, required=False)
     )
@@ -111,11 +111,11 @@ def _divide(layer: FileLayer) -> Tensor:
     return layer.emit("divide", attrs, inputs, output)
 
 
-def _division_by_zero(layer: FileLayer, divisor: Tensor) -> ModelError:
+def _division_by_zero(layer: FileLayer, divisor: BuiltTensor) -> ModelError:
     return layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
 
 
-def _floor_div(layer: FileLayer) -> Tensor:
+def _floor_div(layer: FileLayer) -> BuiltTensor:
     layer.options(FloorDivOptions, BuiltinOptions.FloorDivOptions, required=False)
     layer.expect_inputs(2)
     divisor = layer.data(1)
@@ -124,7 +124,7 @@ def _floor_div(layer: FileLayer) -> Tensor:
     return _two_tensors(layer, "floor_divide", FloorDivisionAttrs())
 
 
-def _floor_mod(layer: FileLayer) -> Tensor:
+def _floor_mod(layer: FileLayer) -> BuiltTensor:
     """A float divisor may be 0: the result is then NaN."""
     layer.options(FloorModOptions, BuiltinOptions.FloorModOptions, required=False)
     layer.expect_inputs(2)
@@ -134,7 +134,7 @@ def _floor_mod(layer: FileLayer) -> Tensor:
     return _two_tensors(layer, "floor_mod", FloorDivisionAttrs())
 
 
-def _add_n(layer: FileLayer) -> Tensor:
+def _add_n(layer: FileLayer) -> BuiltTensor:
     """Additions one after another, in TFLite's order."""
     count = layer.expect_any_inputs()
     layer.options(AddNOptions, BuiltinOptions.AddNOptions, required=False)
@@ -154,7 +154,7 @@ def _add_n(layer: FileLayer) -> Tensor:
     return layer.emit("add", attrs, (total, others[-1]), output)
 
 
-def _micro_sum(layer: FileLayer, terms: Sequence[Tensor]) -> Tensor:
+def _micro_sum(layer: FileLayer, terms: Sequence[BuiltTensor]) -> BuiltTensor:
     quant = terms[0].type.quant
     if any((term.dtype, term.type.quant) != (DType.INT8, quant) for term in terms):
         raise layer.invalid("adds int8 tensors of several dtypes, scales or zero points")
@@ -165,7 +165,7 @@ def _micro_sum(layer: FileLayer, terms: Sequence[Tensor]) -> Tensor:
     return micro.rescaled(layer, total, terms[0])
 
 
-def _square(layer: FileLayer) -> Tensor:
+def _square(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     layer.options(SquareOptions, BuiltinOptions.SquareOptions, required=False)
     data = layer.data(0)
@@ -179,7 +179,7 @@ _EXTREMUM = (MaximumMinimumOptions, BuiltinOptions.MaximumMinimumOptions)
 def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 2) -> Importer:
     """The importer of an operator whose options table is empty."""
 
-    def importer(layer: FileLayer) -> Tensor:
+    def importer(layer: FileLayer) -> BuiltTensor:
         layer.options(schema, code, required=False)
         layer.expect_inputs(n_inputs)
         return layer.emit(op, attrs, tuple(map(layer.data, range(n_inputs))), layer.output())
@@ -187,13 +187,13 @@ def _elementwise(op: str, attrs: Attrs, schema: Any, code: int, n_inputs: int = 
     return importer
 
 
-def _select_v2(layer: FileLayer) -> Tensor:
+def _select_v2(layer: FileLayer) -> BuiltTensor:
     layer.options(SelectV2Options, BuiltinOptions.SelectV2Options, required=False)
     layer.expect_inputs(3)
     return _where(layer, layer.data(0))
 
 
-def _select(layer: FileLayer) -> Tensor:
+def _select(layer: FileLayer) -> BuiltTensor:
     """A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
     condition is a scalar."""
     layer.options(SelectOptions, BuiltinOptions.SelectOptions, required=False)
@@ -213,7 +213,7 @@ def _select(layer: FileLayer) -> Tensor:
     return _where(layer, layer.emit("reshape", spread, (condition,), hint=condition.name))
 
 
-def _where(layer: FileLayer, condition: Tensor) -> Tensor:
+def _where(layer: FileLayer, condition: BuiltTensor) -> BuiltTensor:
     inputs = (condition, layer.data(1), layer.data(2))
     return layer.emit("where", WhereAttrs(), inputs, layer.output())
 

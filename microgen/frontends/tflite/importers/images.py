@@ -15,8 +15,8 @@ from microgen.frontends.tflite.importers.arguments import integers, resolved_axi
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.cost import elementwise
@@ -29,20 +29,20 @@ from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 
 
-def _average_pool2d(layer: FileLayer) -> Tensor:
+def _average_pool2d(layer: FileLayer) -> BuiltTensor:
     pool_size, strides, options = _pool(layer)
     window = (pool_size, strides, layer.padding(options), layer.activation(options))
     attrs = AvgPool2DAttrs(*window, ties_upward=layer.is_unsigned(0))
     return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
 
 
-def _max_pool2d(layer: FileLayer) -> Tensor:
+def _max_pool2d(layer: FileLayer) -> BuiltTensor:
     pool_size, strides, options = _pool(layer)
     attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
     return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
 
 
-def _l2_pool2d(layer: FileLayer) -> Tensor:
+def _l2_pool2d(layer: FileLayer) -> BuiltTensor:
     """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
     pool_size, strides, options = _pool(layer)
     data, output, activation = layer.data(0), layer.output(), layer.activation(options)
@@ -68,7 +68,7 @@ def _pool(layer: FileLayer) -> tuple[Pair, Pair, LayerOptions]:
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 
 
-def _gather(layer: FileLayer) -> Tensor:
+def _gather(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     data = layer.data(0)
     options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
@@ -79,7 +79,7 @@ def _gather(layer: FileLayer) -> Tensor:
     return layer.emit("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output())
 
 
-def _indices(layer: FileLayer, size: int) -> Tensor:
+def _indices(layer: FileLayer, size: int) -> BuiltTensor:
     """Indices of an axis with ``size`` elements: computed, or int32 constants within the axis."""
     tensor = layer.plain(1)
     if tensor.value is None:
@@ -97,12 +97,12 @@ def _indices(layer: FileLayer, size: int) -> Tensor:
     return _table(layer, indices, "indices")
 
 
-def _table(layer: FileLayer, indices: Array, name: str) -> Tensor:
+def _table(layer: FileLayer, indices: Array, name: str) -> BuiltTensor:
     """The indices as an int32 constant."""
     return layer.constant(indices.astype(np.int32), f"{layer.output().name}/{name}")
 
 
-def _resize_bilinear(layer: FileLayer) -> Tensor:
+def _resize_bilinear(layer: FileLayer) -> BuiltTensor:
     data, size = _image(layer)
     options = layer.options(ResizeBilinearOptions, BuiltinOptions.ResizeBilinearOptions)
     is_aligned, is_centred = (
@@ -112,7 +112,7 @@ def _resize_bilinear(layer: FileLayer) -> Tensor:
     return layer.emit("image.resize2d", attrs, (data,), layer.output())
 
 
-def _resize_nearest_neighbor(layer: FileLayer) -> Tensor:
+def _resize_nearest_neighbor(layer: FileLayer) -> BuiltTensor:
     """One ``take`` of rows and one of columns. The one that adds less comes first."""
     data, size = _image(layer)
     options = layer.options(
@@ -122,7 +122,7 @@ def _resize_nearest_neighbor(layer: FileLayer) -> Tensor:
         bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
     )
     shape, output = data.type.shape, layer.output()
-    places = TensorType((sum(size),), DType.FLOAT32)
+    places = ArrayType((sum(size),), DType.FLOAT32)
     budget.spend(elementwise(None, (), (places,)), layer.where)
     tables = [
         (axis, _nearest(shape[axis], size[axis - 1], is_aligned, is_centred)) for axis in (1, 2)
@@ -139,7 +139,7 @@ def _resize_nearest_neighbor(layer: FileLayer) -> Tensor:
     return data
 
 
-def _image(layer: FileLayer) -> tuple[Tensor, Pair]:
+def _image(layer: FileLayer) -> tuple[BuiltTensor, Pair]:
     """The image, and the height and width of the output."""
     layer.expect_inputs(2)
     data, size = layer.data(0), integers(layer, 1)

@@ -16,8 +16,8 @@ from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.options import LayerOptions
 from microgen.frontends.tflite.quantization import rescaling
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Attrs, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import ArrayType, Attrs
 from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
@@ -26,7 +26,7 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 
 
-def _concatenation(layer: FileLayer) -> Tensor:
+def _concatenation(layer: FileLayer) -> BuiltTensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
     if layer.activation(options) is not Activation.NONE:
@@ -41,7 +41,7 @@ def _concatenation(layer: FileLayer) -> Tensor:
     return layer.emit("concatenate", ConcatenateAttrs(axis), inputs, output)
 
 
-def _rescaled(layer: FileLayer, data: Tensor, output: TensorType) -> Tensor:
+def _rescaled(layer: FileLayer, data: BuiltTensor, output: ArrayType) -> BuiltTensor:
     """The data in the output's quantization. LiteRT changes it for uint8 only."""
     if data.type.quant == output.quant:
         return data
@@ -51,7 +51,7 @@ def _rescaled(layer: FileLayer, data: Tensor, output: TensorType) -> Tensor:
     return layer.emit("lookup", attrs, (data, table), quant=output.quant, hint=hint)
 
 
-def _pack(layer: FileLayer) -> Tensor:
+def _pack(layer: FileLayer) -> BuiltTensor:
     inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
     options = layer.options(PackOptions, BuiltinOptions.PackOptions)
     output, shape = layer.output(), inputs[0].type.shape
@@ -65,7 +65,7 @@ def _pack(layer: FileLayer) -> Tensor:
     return layer.emit("concatenate", ConcatenateAttrs(axis), rows, output)
 
 
-def _transpose(layer: FileLayer) -> Tensor:
+def _transpose(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     data, order = layer.data(0), integers(layer, 1)
     rank = len(data.type.shape)
@@ -78,7 +78,7 @@ def _transpose(layer: FileLayer) -> Tensor:
 # reference/space_to_depth.h, depth_to_space.h, space_to_batch_nd.h, batch_to_space_nd.h.
 
 
-def _space_to_depth(layer: FileLayer) -> Tensor:
+def _space_to_depth(layer: FileLayer) -> BuiltTensor:
     options = layer.options(SpaceToDepthOptions, BuiltinOptions.SpaceToDepthOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -89,7 +89,7 @@ def _space_to_depth(layer: FileLayer) -> Tensor:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _depth_to_space(layer: FileLayer) -> Tensor:
+def _depth_to_space(layer: FileLayer) -> BuiltTensor:
     options = layer.options(DepthToSpaceOptions, BuiltinOptions.DepthToSpaceOptions)
     data, block = _image(layer), _block_size(layer, options)
     n, height, width, channels = data.type.shape
@@ -101,7 +101,7 @@ def _depth_to_space(layer: FileLayer) -> Tensor:
     return _moved(layer, data, parts, (0, 1, 3, 2, 4, 5), final)
 
 
-def _space_to_batch_nd(layer: FileLayer) -> Tensor:
+def _space_to_batch_nd(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, pads = _blocks(layer, data, "paddings")
@@ -112,7 +112,7 @@ def _space_to_batch_nd(layer: FileLayer) -> Tensor:
     shape = layer.inferred("nn.pad", padding, (data,)) if is_padded else data.shape
     (n, *sizes), m = shape, len(blocks)
     if any(size % block for size, block in zip(sizes, blocks, strict=False)):
-        padded = TensorType(shape, data.dtype)
+        padded = ArrayType(shape, data.dtype)
         raise layer.invalid(f"has blocks of {cut(blocks)}, which do not divide {padded}")
     inner = [size // block for size, block in zip(sizes, blocks, strict=False)]
     parts = (n, *(k for pair in zip(inner, blocks, strict=True) for k in pair), *sizes[m:])
@@ -123,7 +123,7 @@ def _space_to_batch_nd(layer: FileLayer) -> Tensor:
     return _moved(layer, data, parts, axes, output.shape)
 
 
-def _batch_to_space_nd(layer: FileLayer) -> Tensor:
+def _batch_to_space_nd(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, crops = _blocks(layer, data, "crops")
@@ -145,7 +145,7 @@ def _batch_to_space_nd(layer: FileLayer) -> Tensor:
     return layer.emit("strided_slice", inside, (uncut,), output)
 
 
-def _image(layer: FileLayer) -> Tensor:
+def _image(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     data = layer.data(0)
     layer.expect_rank(data, 4)
@@ -159,7 +159,9 @@ def _block_size(layer: FileLayer, options: LayerOptions) -> int:
     return block
 
 
-def _blocks(layer: FileLayer, data: Tensor, what: str) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
+def _blocks(
+    layer: FileLayer, data: BuiltTensor, what: str
+) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
     """The block sizes of the spatial axes, and the numbers of elements that are added or cut at
     both ends of each."""
     blocks, sides = integers(layer, 1), layer.integers(2)
@@ -175,13 +177,13 @@ def _blocks(layer: FileLayer, data: Tensor, what: str) -> tuple[tuple[int, ...],
 
 def _moved(
     layer: FileLayer,
-    data: Tensor,
+    data: BuiltTensor,
     parts: Shape,
     axes: tuple[int, ...],
     final: Shape,
     *,
     is_cut: bool = False,
-) -> Tensor:
+) -> BuiltTensor:
     """The data in the shape ``parts``, with its axes reordered, in the shape ``final``. This is the
     operator's output, unless it ``is_cut`` afterwards."""
     output = layer.output()
@@ -193,7 +195,7 @@ def _moved(
     )
 
 
-def _inner(layer: FileLayer, op: str, attrs: Attrs, data: Tensor) -> Tensor:
+def _inner(layer: FileLayer, op: str, attrs: Attrs, data: BuiltTensor) -> BuiltTensor:
     """The output of an inner node of an operator, with the data's quantization."""
     return layer.emit(op, attrs, (data,), hint=f"{layer.output().name}/{op.removeprefix('nn.')}")
 

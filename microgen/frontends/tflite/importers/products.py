@@ -17,7 +17,7 @@ from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType, Quant
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
@@ -27,7 +27,7 @@ from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
-def _fully_connected(layer: FileLayer) -> Tensor:
+def _fully_connected(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2, 3)
     options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
     if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
@@ -48,7 +48,9 @@ def _fully_connected(layer: FileLayer) -> Tensor:
     return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
 
 
-def _rounding(layer: FileLayer, data: Tensor, bias: tuple[Tensor, ...], declared: int) -> Rounding:
+def _rounding(
+    layer: FileLayer, data: BuiltTensor, bias: tuple[BuiltTensor, ...], declared: int
+) -> Rounding:
     """The rounding of the sums. LiteRT reads the bias of int16 data with the declared type, and an
     int32 bias without a declared type as int64. The sums of int16 data are always REAL there."""
     found = rounding(layer, "nn.dense", data, bias, declared)
@@ -62,7 +64,7 @@ def _rounding(layer: FileLayer, data: Tensor, bias: tuple[Tensor, ...], declared
     return found
 
 
-def _dense_rows(layer: FileLayer, data: Tensor, features: int) -> Shape:
+def _dense_rows(layer: FileLayer, data: BuiltTensor, features: int) -> Shape:
     """The data's shape as FULLY_CONNECTED reads it: [rows, features]."""
     if data.type.size % features:
         raise layer.invalid(
@@ -71,7 +73,7 @@ def _dense_rows(layer: FileLayer, data: Tensor, features: int) -> Shape:
     return data.type.size // features, features
 
 
-def _flat(layer: FileLayer, data: Tensor, shape: Shape) -> Tensor:
+def _flat(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor:
     if data.shape == shape:
         return data
     return layer.emit("reshape", ReshapeAttrs(shape), (data,), hint=f"{layer.name}/flatten")
@@ -83,7 +85,7 @@ _BY_CHANNEL = {  # measured with ai-edge-litert 2.3.0; micro/micro_allocator.cc
 }
 
 
-def _batch_matmul(layer: FileLayer) -> Tensor:
+def _batch_matmul(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     options = layer.options(BatchMatMulOptions, BuiltinOptions.BatchMatMulOptions, required=False)
     lhs = layer.data(0)
@@ -106,7 +108,7 @@ def _refuse_channels(layer: FileLayer) -> None:
         )
 
 
-def _hybrid(layer: FileLayer, lhs: Tensor, options: LayerOptions) -> Tensor:
+def _hybrid(layer: FileLayer, lhs: BuiltTensor, options: LayerOptions) -> BuiltTensor:
     """float32 times int8. Each row of float32 is quantized and multiplied by the columns, as in a
     hybrid FULLY_CONNECTED, so it is one."""
     rhs = layer.weights(1, rank=len(layer.plain(1).shape))
@@ -137,7 +139,7 @@ def _hybrid(layer: FileLayer, lhs: Tensor, options: LayerOptions) -> Tensor:
     return layer.emit("nn.dense_hybrid", attrs, (data, weight), layer.output())
 
 
-def _matmul_rows(layer: FileLayer, lhs: Tensor) -> Tensor:
+def _matmul_rows(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
     """The left operand with its last two dimensions swapped."""
     *batches, rows, depth = range(len(lhs.shape))
     return layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))

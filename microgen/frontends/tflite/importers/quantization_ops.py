@@ -9,7 +9,7 @@ from tflite.L2NormOptions import L2NormOptions
 
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
@@ -17,7 +17,7 @@ from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
 from microgen.graph.unsigned import stored
 
 
-def _l2_normalization(layer: FileLayer) -> Tensor:
+def _l2_normalization(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     options = layer.options(L2NormOptions, BuiltinOptions.L2NormOptions, required=False)
     if layer.activation(options) is not Activation.NONE:
@@ -27,7 +27,7 @@ def _l2_normalization(layer: FileLayer) -> Tensor:
     return layer.emit("nn.l2_normalize", L2NormalizeAttrs(), (layer.data(0),), layer.output())
 
 
-def _quantize(layer: FileLayer) -> Tensor:
+def _quantize(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     data, output = layer.data(0), layer.output()
     if data.type.dtype is DType.FLOAT32:
@@ -35,14 +35,14 @@ def _quantize(layer: FileLayer) -> Tensor:
     return layer.emit("qnn.requantize", RequantizeAttrs(), (data,), output)
 
 
-def _dequantize(layer: FileLayer) -> Tensor:
+def _dequantize(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     if layer.record(0).dtype == "float16":
         return layer.define(layer.constant_value(0))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
 
 
-def _densify(layer: FileLayer) -> Tensor:
+def _densify(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     value = layer.constant_value(0)
     if layer.record(0).sparsity is None:
@@ -50,7 +50,7 @@ def _densify(layer: FileLayer) -> Tensor:
     return layer.define(value)
 
 
-def _stored(layer: FileLayer) -> Tensor:
+def _stored(layer: FileLayer) -> BuiltTensor:
     """The input as the file stores it: quantized uint8 is uint8, not int8."""
     data = layer.plain(0)
     if not layer.is_unsigned(0):
@@ -62,7 +62,7 @@ def _stored(layer: FileLayer) -> Tensor:
     )
 
 
-def _cast(layer: FileLayer) -> Tensor:
+def _cast(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
     data, output = _stored(layer), layer.plain_output()

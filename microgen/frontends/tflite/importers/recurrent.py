@@ -11,7 +11,7 @@ from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
 from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import budget
 from microgen.graph.ops.recurrent import lstm_integer
@@ -20,7 +20,7 @@ from microgen.graph.ops.recurrent.svdf import SvdfAttrs
 from microgen.graph.ops.unary import sigmoid
 
 
-def _svdf(layer: FileLayer) -> Tensor:
+def _svdf(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(5)
     options = layer.options(SVDFOptions, BuiltinOptions.SVDFOptions)
     attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
@@ -42,7 +42,7 @@ _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 
 _HIDDEN = 4  # position among the intermediates
 
 
-def _lstm(layer: FileLayer) -> Tensor:
+def _lstm(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
@@ -68,7 +68,7 @@ def _lstm(layer: FileLayer) -> Tensor:
     return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
 
 
-def _lstm_attrs(layer: FileLayer, data: Tensor) -> LstmAttrs:
+def _lstm_attrs(layer: FileLayer, data: BuiltTensor) -> LstmAttrs:
     schema = UnidirectionalSequenceLSTMOptions
     options = layer.options(schema, BuiltinOptions.UnidirectionalSequenceLSTMOptions)
     activation = options.number("FusedActivationFunction")
@@ -134,7 +134,7 @@ def _extras(layer: FileLayer) -> list[str]:
     return [what for what, is_there in extras.items() if is_there]
 
 
-def _expect_rows(layer: FileLayer, state: Tensor, cells: int) -> None:
+def _expect_rows(layer: FileLayer, state: BuiltTensor, cells: int) -> None:
     """TensorFlow Lite Micro reads the number of cells from the output state."""
     if state.type.shape[1:2] != (cells,):
         raise layer.invalid(
@@ -143,7 +143,7 @@ def _expect_rows(layer: FileLayer, state: Tensor, cells: int) -> None:
         )
 
 
-def _expect_tanh(layer: FileLayer, cell: Tensor) -> None:
+def _expect_tanh(layer: FileLayer, cell: BuiltTensor) -> None:
     """Raise if the profile's runtime has no tanh for the cell state, whereas the other runtime has
     one, and computes the layer."""
     scale = cell.type.scale
@@ -161,14 +161,14 @@ def _is_by_tables(layer: FileLayer) -> bool:
     return layer.numerics.gates_by_tables and not is_float
 
 
-def _projection(layer: FileLayer) -> tuple[Tensor, ...]:
+def _projection(layer: FileLayer) -> tuple[BuiltTensor, ...]:
     if not layer.has_input(_PROJECTION):
         return ()
     weight = layer.weights(_PROJECTION, 2)
     return (weight, *layer.bias(_PROJECTION_BIAS, weight.type.shape[0]))
 
 
-def _stacked(layer: FileLayer, tensors: Sequence[Tensor]) -> Tensor:
+def _stacked(layer: FileLayer, tensors: Sequence[BuiltTensor]) -> BuiltTensor:
     """The constants of all gates as one, along a new first axis. If they are quantized, each keeps
     its own scale."""
     if not tensors:
@@ -185,7 +185,7 @@ def _stacked(layer: FileLayer, tensors: Sequence[Tensor]) -> Tensor:
     return layer.constant(values, tensors[0].name, quant, is_counted=True)
 
 
-def _value(tensor: Tensor) -> Array:
+def _value(tensor: BuiltTensor) -> Array:
     assert tensor.value is not None, "Layer.weights and Layer.bias give constants"
     return tensor.value
 

@@ -14,7 +14,7 @@ from tflite.ReducerOptions import ReducerOptions
 from microgen.frontends.tflite import micro
 from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
 from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
 from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, SumAttrs
@@ -30,30 +30,30 @@ def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
     return tuple(sorted(axes)), bool(options.number("KeepDims"))
 
 
-def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> Tensor:
+def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
     """The output of an op whose axes are in ``attrs``: the second input is not an operand."""
     return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
-def _mean(layer: FileLayer) -> Tensor:
+def _mean(layer: FileLayer) -> BuiltTensor:
     return _reduced(layer, "mean", MeanAttrs(*_axes(layer)))
 
 
-def _sum(layer: FileLayer) -> Tensor:
+def _sum(layer: FileLayer) -> BuiltTensor:
     is_quantized = layer.data(0).type.quant is not None
     is_unsigned = layer.numerics.sums_bytes and is_quantized and not layer.is_unsigned(0)
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 
-def _max(layer: FileLayer) -> Tensor:
+def _max(layer: FileLayer) -> BuiltTensor:
     return _reduced(layer, "max", MaxAttrs(*_axes(layer)))
 
 
-def _min(layer: FileLayer) -> Tensor:
+def _min(layer: FileLayer) -> BuiltTensor:
     return _reduced(layer, "min", MinAttrs(*_axes(layer)))
 
 
-def _all(layer: FileLayer) -> Tensor:
+def _all(layer: FileLayer) -> BuiltTensor:
     return _reduced(layer, "all", AllAttrs(*_axes(layer)))
 
 
@@ -71,17 +71,17 @@ def _one_axis(layer: FileLayer) -> int:
     return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
 
 
-def _arg_max(layer: FileLayer) -> Tensor:
+def _arg_max(layer: FileLayer) -> BuiltTensor:
     axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
     return _reduced(layer, "argmax", ArgMaxAttrs(axis))
 
 
-def _arg_min(layer: FileLayer) -> Tensor:
+def _arg_min(layer: FileLayer) -> BuiltTensor:
     axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
     return _reduced(layer, "argmin", ArgMinAttrs(axis))
 
 
-def _cumsum(layer: FileLayer) -> Tensor:
+def _cumsum(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     options = layer.options(CumsumOptions, BuiltinOptions.CumsumOptions, required=False)
     exclusive, reverse = (bool(options.number(name)) for name in ("Exclusive", "Reverse"))

@@ -13,14 +13,14 @@ from tflite.ZerosLikeOptions import ZerosLikeOptions
 
 from microgen.frontends.tflite.importers.arguments import cut, integers
 from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
-def _tile(layer: FileLayer) -> Tensor:
+def _tile(layer: FileLayer) -> BuiltTensor:
     """Broadcasts between two reshapes, which cost nothing. One is enough for two axes."""
     layer.expect_inputs(2)
     layer.options(TileOptions, BuiltinOptions.TileOptions, required=False)
@@ -53,8 +53,8 @@ def _steps(shape: Shape, counts: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _repeated(
-    layer: FileLayer, data: Tensor, counts: Sequence[int], output: Tensor | None
-) -> Tensor:
+    layer: FileLayer, data: BuiltTensor, counts: Sequence[int], output: BuiltTensor | None
+) -> BuiltTensor:
     """The data repeated along its axes. Each number of repetitions becomes an axis of its own,
     before the axis that is repeated."""
     pairs = list(zip(counts, data.shape, strict=True))
@@ -67,7 +67,7 @@ def _repeated(
     return layer.emit("reshape", ReshapeAttrs(final), (spread,), output, hint=hint)
 
 
-def _broadcast_args(layer: FileLayer) -> Tensor:
+def _broadcast_args(layer: FileLayer) -> BuiltTensor:
     """The shape to which two shapes broadcast, as a constant, because shapes are fixed."""
     layer.expect_inputs(2)
     lhs, rhs = integers(layer, 0), integers(layer, 1)
@@ -80,7 +80,7 @@ def _broadcast_args(layer: FileLayer) -> Tensor:
     return layer.define(np.array(shape).astype(output.dtype.numpy))
 
 
-def _zeros_like(layer: FileLayer) -> Tensor:
+def _zeros_like(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     layer.options(ZerosLikeOptions, BuiltinOptions.ZerosLikeOptions, required=False)
     data = layer.plain(0)

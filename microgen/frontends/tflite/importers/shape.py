@@ -16,7 +16,7 @@ from tflite.SqueezeOptions import SqueezeOptions
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.records import COMPOSITE
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
@@ -24,7 +24,7 @@ from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
-def _reshape(layer: FileLayer) -> Tensor:
+def _reshape(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1, 2)
     data, output = layer.data(0), layer.output()
     options = layer.options(ReshapeOptions, BuiltinOptions.ReshapeOptions, required=False)
@@ -41,7 +41,7 @@ def _reshape(layer: FileLayer) -> Tensor:
     return _reshaped(layer, data, shape)
 
 
-def _squeeze(layer: FileLayer) -> Tensor:
+def _squeeze(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     data = layer.data(0)
     options = layer.options(SqueezeOptions, BuiltinOptions.SqueezeOptions, required=False)
@@ -57,7 +57,7 @@ def _squeeze(layer: FileLayer) -> Tensor:
     return _reshaped(layer, data, tuple(n for axis, n in enumerate(shape) if axis not in axes))
 
 
-def _expand_dims(layer: FileLayer) -> Tensor:
+def _expand_dims(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     data, stated = layer.data(0), integers(layer, 1)
     if len(stated) != 1:
@@ -66,12 +66,12 @@ def _expand_dims(layer: FileLayer) -> Tensor:
     return _reshaped(layer, data, (*data.type.shape[:axis], 1, *data.type.shape[axis:]))
 
 
-def _broadcast_to(layer: FileLayer) -> Tensor:
+def _broadcast_to(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     return _broadcast(layer, layer.data(0), integers(layer, 1))
 
 
-def _fill(layer: FileLayer) -> Tensor:
+def _fill(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     layer.options(FillOptions, BuiltinOptions.FillOptions, required=False)
     value = layer.data(1)
@@ -79,11 +79,11 @@ def _fill(layer: FileLayer) -> Tensor:
     return _broadcast(layer, value, integers(layer, 0))
 
 
-def _broadcast(layer: FileLayer, data: Tensor, shape: Shape) -> Tensor:
+def _broadcast(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor:
     return layer.emit("broadcast_to", BroadcastToAttrs(shape), (data,), layer.output())
 
 
-def _shape(layer: FileLayer) -> Tensor:
+def _shape(layer: FileLayer) -> BuiltTensor:
     """The shape as a constant, without a node, because shapes are fixed."""
     layer.expect_inputs(1)
     layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
@@ -93,11 +93,11 @@ def _shape(layer: FileLayer) -> Tensor:
     return layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
 
 
-def _reshaped(layer: FileLayer, data: Tensor, shape: Shape) -> Tensor:
+def _reshaped(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor:
     return layer.emit("reshape", ReshapeAttrs(shape), (data,), layer.output())
 
 
-def _pad(layer: FileLayer) -> Tensor:
+def _pad(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     data, output = layer.data(0), layer.output()
     # TFLite pads with the stored value that means 0.
@@ -105,7 +105,7 @@ def _pad(layer: FileLayer) -> Tensor:
     return layer.emit("nn.pad", attrs, (data,), output)
 
 
-def _padv2(layer: FileLayer) -> Tensor:
+def _padv2(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3)
     data, output, filler = layer.data(0), layer.output(), layer.data(2)
     if filler.value is None:
@@ -121,7 +121,7 @@ def _padv2(layer: FileLayer) -> Tensor:
     return layer.emit("nn.pad", attrs, (data,), output)
 
 
-def _mirror_pad(layer: FileLayer) -> Tensor:
+def _mirror_pad(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     data = layer.data(0)
     options = layer.options(MirrorPadOptions, BuiltinOptions.MirrorPadOptions)
@@ -132,7 +132,7 @@ def _mirror_pad(layer: FileLayer) -> Tensor:
     return layer.emit("nn.mirror_pad", attrs, (data,), layer.output())
 
 
-def _pads(layer: FileLayer, data: Tensor) -> tuple[Pair, ...]:
+def _pads(layer: FileLayer, data: BuiltTensor) -> tuple[Pair, ...]:
     amounts, rank = layer.integers(1), len(data.type.shape)
     if amounts.shape != (rank, 2):
         raise layer.invalid(
@@ -143,7 +143,7 @@ def _pads(layer: FileLayer, data: Tensor) -> tuple[Pair, ...]:
     return tuple((int(before), int(after)) for before, after in amounts)
 
 
-def _passed_on(layer: FileLayer) -> Tensor:
+def _passed_on(layer: FileLayer) -> BuiltTensor:
     """The same stored values under another name and type."""
     layer.expect_outputs(1, 1)
     output = layer.plain_output()

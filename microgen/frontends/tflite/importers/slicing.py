@@ -19,7 +19,7 @@ from tflite.UnpackOptions import UnpackOptions
 from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.options import LayerOptions
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs
@@ -28,7 +28,7 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
-def _slice(layer: FileLayer) -> Tensor:
+def _slice(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3)
     data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
     shape = data.type.shape
@@ -42,7 +42,7 @@ def _slice(layer: FileLayer) -> Tensor:
     return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
-def _reverse_v2(layer: FileLayer) -> Tensor:
+def _reverse_v2(layer: FileLayer) -> BuiltTensor:
     """A slice of everything, with a step of -1 along the axes."""
     layer.expect_inputs(2)
     layer.options(ReverseV2Options, BuiltinOptions.ReverseV2Options, required=False)
@@ -57,7 +57,7 @@ def _reverse_v2(layer: FileLayer) -> Tensor:
     return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
-def _dynamic_update_slice(layer: FileLayer) -> Tensor:
+def _dynamic_update_slice(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(3)
     code = BuiltinOptions.DynamicUpdateSliceOptions
     layer.options(DynamicUpdateSliceOptions, code, required=False)
@@ -87,7 +87,7 @@ class _Spec:
         return bool(int(self.options.number(name)) >> entry & 1)
 
 
-def _strided_slice(layer: FileLayer) -> Tensor:
+def _strided_slice(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(4)
     data = layer.data(0)
     options = layer.options(StridedSliceOptions, BuiltinOptions.StridedSliceOptions)
@@ -157,8 +157,8 @@ def _range(layer: FileLayer, part: slice, size: int) -> tuple[int, int, int]:
 
 
 def _sliced(
-    layer: FileLayer, data: Tensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
-) -> Tensor:
+    layer: FileLayer, data: BuiltTensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
+) -> BuiltTensor:
     """The slice, followed by a reshape if axes are added or removed."""
     begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
     return _reshaped_slice(
@@ -167,8 +167,8 @@ def _sliced(
 
 
 def _reshaped_slice(
-    layer: FileLayer, data: Tensor, attrs: StridedSliceAttrs, output: Tensor, shape: Shape
-) -> Tensor:
+    layer: FileLayer, data: BuiltTensor, attrs: StridedSliceAttrs, output: BuiltTensor, shape: Shape
+) -> BuiltTensor:
     if attrs.shape == shape:
         return layer.emit("strided_slice", attrs, (data,), output)
     part = layer.emit("strided_slice", attrs, (data,), hint=f"{output.name}/slice")
@@ -203,7 +203,7 @@ def _split_v(layer: FileLayer) -> Value:
     return _parts(layer, data, axis, resolved, outputs)
 
 
-def _axis(layer: FileLayer, position: int, data: Tensor) -> int:
+def _axis(layer: FileLayer, position: int, data: BuiltTensor) -> int:
     stated = integers(layer, position)
     if len(stated) != 1:
         raise layer.invalid(f"has {len(stated)} axes; one is expected")
@@ -223,16 +223,16 @@ def _unpack(layer: FileLayer) -> Value:
 
 def _parts(
     layer: FileLayer,
-    data: Tensor,
+    data: BuiltTensor,
     axis: int,
     sizes: Sequence[int],
-    outputs: Sequence[Tensor],
+    outputs: Sequence[BuiltTensor],
     *,
     keep_axis: bool = True,
 ) -> Value:
     """One slice for each output. The slices follow each other along the axis."""
     shape = data.type.shape
-    found: list[Tensor] = []
+    found: list[BuiltTensor] = []
     for i, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
         begin = tuple(sum(sizes[:i]) if k == axis else 0 for k in range(len(shape)))
         part = (*shape[:axis], size, *shape[axis + 1 :])
@@ -242,7 +242,7 @@ def _parts(
     return tuple(found)
 
 
-def _embedding_lookup(layer: FileLayer) -> Tensor:
+def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
     """Rows of a table. Rows of int8 become float32 if the output is."""
     layer.expect_inputs(2)
     ids, rows, output = layer.plain(0), layer.data(1), layer.output()
@@ -259,7 +259,7 @@ def _embedding_lookup(layer: FileLayer) -> Tensor:
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
 
 
-def _gather_nd(layer: FileLayer) -> Tensor:
+def _gather_nd(layer: FileLayer) -> BuiltTensor:
     """A ``take`` from the data whose first axes are merged into one, if the indices are constants
     or of one axis."""
     layer.expect_inputs(2)
@@ -284,7 +284,7 @@ def _gather_nd(layer: FileLayer) -> Tensor:
     return layer.emit("take", TakeAttrs(0), (rows, places), output)
 
 
-def _constant_places(layer: FileLayer, axes: Shape) -> Tensor:
+def _constant_places(layer: FileLayer, axes: Shape) -> BuiltTensor:
     """Constant indices as int32 positions along the merged axis."""
     indices = layer.integers(1)
     if (indices < 0).any() or (indices >= np.array(axes)).any():

@@ -11,7 +11,7 @@ from tflite.SoftmaxOptions import SoftmaxOptions
 
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops.elementwise.product import PReluAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
@@ -32,14 +32,14 @@ from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
 
 def _unary(op: str, attrs: Attrs) -> Importer:
-    def importer(layer: FileLayer) -> Tensor:
+    def importer(layer: FileLayer) -> BuiltTensor:
         layer.expect_inputs(1)
         return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
     return importer
 
 
-def _leaky_relu(layer: FileLayer) -> Tensor:
+def _leaky_relu(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     options = layer.options(LeakyReluOptions, BuiltinOptions.LeakyReluOptions)
     alpha = float(options.number("Alpha"))
@@ -48,12 +48,12 @@ def _leaky_relu(layer: FileLayer) -> Tensor:
     return layer.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (layer.data(0),), layer.output())
 
 
-def _prelu(layer: FileLayer) -> Tensor:
+def _prelu(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(2)
     return layer.emit("nn.prelu", PReluAttrs(), (layer.data(0), layer.data(1)), layer.output())
 
 
-def _softmax(layer: FileLayer) -> Tensor:
+def _softmax(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     options = layer.options(SoftmaxOptions, BuiltinOptions.SoftmaxOptions)
     beta = float(options.number("Beta"))
@@ -63,7 +63,7 @@ def _softmax(layer: FileLayer) -> Tensor:
 
 
 def _relu(activation: Activation) -> Importer:
-    def importer(layer: FileLayer) -> Tensor:
+    def importer(layer: FileLayer) -> BuiltTensor:
         layer.expect_inputs(1)
         if activation is Activation.RELU6:
             _refuse_rescaling(layer)

@@ -13,8 +13,8 @@ from microgen.frontends.tflite import flexbuffer
 from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
 from microgen.frontends.tflite.variables import Key, stored
-from microgen.graph.builder import Tensor, Value
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.builder import BuiltTensor, Value
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
@@ -35,7 +35,7 @@ def _var_handle(layer: FileLayer) -> Value:
     """A handle is no tensor of the graph. The result only has its name."""
     layer.expect_outputs(0, 1)
     layer.options(VarHandleOptions, BuiltinOptions.VarHandleOptions)
-    return Tensor(layer.name, TensorType((), DType.INT32))
+    return BuiltTensor(layer.name, ArrayType((), DType.INT32))
 
 
 def _variable(layer: FileLayer) -> Key:
@@ -87,7 +87,7 @@ def _circular_buffer(layer: FileLayer) -> Value:
     return rows
 
 
-def _rows(layer: FileLayer, output: Tensor) -> Tensor:
+def _rows(layer: FileLayer, output: BuiltTensor) -> BuiltTensor:
     """The rows of the output less the oldest, and the input as the latest."""
     data = layer.data(0)
     layer.expect(data, DType.INT8)
@@ -124,7 +124,7 @@ def _period(layer: FileLayer, rows: int) -> int:
     return max(found, 1)
 
 
-def _is_due(layer: FileLayer, period: int, output: Tensor) -> Tensor:
+def _is_due(layer: FileLayer, period: int, output: BuiltTensor) -> BuiltTensor:
     """Whether this inference is the last of a period. A window of flags, one of which is true,
     goes round."""
     layer.expect(output, DType.BOOL)
@@ -135,7 +135,7 @@ def _is_due(layer: FileLayer, period: int, output: Tensor) -> Tensor:
         always = layer.constant(np.array([True]), f"{output.name}/always")
         return layer.emit("reshape", shaped, (always,), output)
     last = np.arange(period) == period - 1
-    flags = layer.state(TensorType((period,), DType.BOOL), last, f"{output.name}/flags")
+    flags = layer.state(ArrayType((period,), DType.BOOL), last, f"{output.name}/flags")
     first = layer.emit("strided_slice", StridedSliceAttrs((0,), (1,), (1,)), (flags,))
     layer.become(flags, layer.emit("slide", SlideAttrs(0), (flags, first)))
     return layer.emit("reshape", shaped, (first,), output)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Operands, named
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS, activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -26,7 +26,7 @@ class ComparisonAttrs(Attrs):
     compared by equality; float32 or plain integers; for equality also bool. Output: bool."""
 
 
-def parameters(operand: TensorType) -> tuple[int, int]:
+def parameters(operand: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) of a quantized operand, from its scale.
 
     Source: TFLite comparisons.cc, ComparisonQuantized. ValueError for a scale of 1 or more, for
@@ -45,18 +45,18 @@ def is_scaled(dtype: DType, *, is_equality: bool) -> bool:
     return dtype is DType.INT8 or (dtype is DType.INT16 and is_equality)
 
 
-def _scaled(stored: Array, operand: TensorType) -> Array:
+def _scaled(stored: Array, operand: ArrayType) -> Array:
     """Real values in 256ths, rounded."""
     centred = stored.astype(np.int64) - operand.zero_point
     return broadcast.scale(centred << _LEFT_SHIFT, *parameters(operand))
 
 
-def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) -> Op:
+def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) -> OpDefinition:
     """The comparison ``lhs sign rhs``."""
     accepted = (*_ORDERED, DType.BOOL) if is_equality else _ORDERED
 
     def check(
-        _attrs: ComparisonAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+        _attrs: ComparisonAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
     ) -> str | None:
         """Operands of one dtype, and scales less than 1 if real values are compared."""
         lhs, rhs = inputs
@@ -81,10 +81,12 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
         return (compare(lhs, rhs),)
 
     about = f"lhs {sign} rhs for each two elements, with numpy's broadcasting"
-    return Op(name, ComparisonAttrs, broadcast.infer, check, reference, named(name), about=about)
+    return OpDefinition(
+        name, ComparisonAttrs, broadcast.infer, check, reference, named(name), about=about
+    )
 
 
-def _scales_constraint(inputs: Sequence[TensorType]) -> str | None:
+def _scales_constraint(inputs: Sequence[ArrayType]) -> str | None:
     try:
         for operand in inputs:
             parameters(operand)

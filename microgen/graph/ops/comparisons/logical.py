@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Operands, Shape, named
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -19,7 +19,7 @@ class LogicalAttrs(Attrs):
 
 
 def check(
-    _attrs: LogicalAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: LogicalAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """All tensors are bool."""
     roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
@@ -27,10 +27,10 @@ def check(
     return next((sentence for sentence in sentences if sentence), None)
 
 
-def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> Op:
+def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> OpDefinition:
     """The definition of one logical operation."""
 
-    def infer(_attrs: LogicalAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    def infer(_attrs: LogicalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
         """The broadcast shape."""
         if len(inputs) != n_inputs:
             raise ValueError(f"there are {len(inputs)} inputs of {name}; {n_inputs} expected")
@@ -40,7 +40,7 @@ def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2
         """Source: TFLite logical.cc and elementwise.cc."""
         return (function(*operands.inputs),)
 
-    return Op(name, LogicalAttrs, infer, check, reference, named(name), about=about)
+    return OpDefinition(name, LogicalAttrs, infer, check, reference, named(name), about=about)
 
 
 _BOTH = "whether both of each two elements are true, with numpy's broadcasting"

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
 from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
@@ -33,7 +33,7 @@ class Conv2DAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, O]."""
     convolution.check_count("nn.conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -50,7 +50,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
 
 
 def check(
-    attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: Conv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32, and may be the output. Weights with
@@ -89,7 +89,9 @@ def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]
     return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
-def cost(attrs: Conv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def cost(
+    attrs: Conv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The products of each filter with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
@@ -113,7 +115,7 @@ def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
     return math.prod(operands.input_types[1].shape[1:])
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.conv2d",
     Conv2DAttrs,
     infer,

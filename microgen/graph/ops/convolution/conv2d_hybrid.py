@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import conv2d, convolution
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Conv2DHybridAttrs(Attrs):
     activation: Activation
 
 
-def is_asymmetric(weight: TensorType) -> bool:
+def is_asymmetric(weight: ArrayType) -> bool:
     """Whether images are quantized with a zero point."""
     return len(hybrid.scales(weight)) > 1
 
 
-def infer(attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, O]."""
     return conv2d.infer(_window(attrs), inputs)
 
@@ -46,7 +46,7 @@ def _window(attrs: Conv2DHybridAttrs) -> conv2d.Conv2DAttrs:
 
 
 def check(
-    _attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per filter. Sums of products fit
     int32. The filters are as deep as the data."""
@@ -75,8 +75,8 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
 
 
 def cost(
-    attrs: Conv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The cost of the integer convolution."""
     return conv2d.cost(_window(attrs), inputs, outputs)
 
@@ -86,4 +86,4 @@ def parts(attrs: Conv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_conv2d_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, parts, cost=cost)
+OP = OpDefinition("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, parts, cost=cost)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
 from microgen.graph.ops.window import Along, axes, nhwc, spatial, taps, window_cost
 
@@ -34,7 +34,7 @@ class Conv2DTransposeAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, *size, O]."""
     convolution.check_count("nn.conv2d_transpose", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -55,7 +55,7 @@ def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 
 
 def check(
-    attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32."""
@@ -87,8 +87,8 @@ def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
 
 
 def cost(
-    attrs: Conv2DTransposeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The products of each pixel with each filter."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[0] * weight[3]
@@ -107,7 +107,7 @@ def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
     return rows * columns * depth
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.conv2d_transpose",
     Conv2DTransposeAttrs,
     infer,

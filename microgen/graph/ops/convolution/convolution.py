@@ -10,7 +10,7 @@ import numpy.typing as npt
 from microgen.graph.arithmetic.int8 import RELAY, requantize, scales_of_sums
 from microgen.graph.arithmetic.int16 import requantize16
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import floats
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import (
@@ -40,13 +40,13 @@ _BIASES = {  # for int8 and int16 activations, by the accumulators of each round
 }
 
 
-def check_count(name: str, inputs: Sequence[TensorType]) -> None:
+def check_count(name: str, inputs: Sequence[ArrayType]) -> None:
     """Raise ValueError unless there are data, weight and at most a bias."""
     if len(inputs) not in (2, 3):
         raise ValueError(f"{name} has {len(inputs)} inputs; data, weight and a bias are expected")
 
 
-def check_bias(inputs: Sequence[TensorType], channels: int, what: str) -> None:
+def check_bias(inputs: Sequence[ArrayType], channels: int, what: str) -> None:
     """Raise ValueError unless the bias, if there is one, has a value for each output channel, which
     the error calls ``what``."""
     if len(inputs) == 3 and inputs[2].shape != (channels,):
@@ -54,8 +54,8 @@ def check_bias(inputs: Sequence[TensorType], channels: int, what: str) -> None:
 
 
 def constraint(
-    inputs: Sequence[TensorType],
-    output: TensorType,
+    inputs: Sequence[ArrayType],
+    output: ArrayType,
     rounding: Rounding,
     *,
     axis: int,
@@ -80,13 +80,13 @@ def constraint(
     )
 
 
-def _may_have_zero(data: TensorType, rounding: Rounding) -> bool:
+def _may_have_zero(data: ArrayType, rounding: Rounding) -> bool:
     return data.dtype is DType.INT8 and rounding in (Rounding.PRODUCT, Rounding.FLOAT)
 
 
 def sums_constraint(
-    inputs: Sequence[TensorType],
-    output: TensorType,
+    inputs: Sequence[ArrayType],
+    output: ArrayType,
     *,
     axis: int,
     products: int,
@@ -104,12 +104,12 @@ def sums_constraint(
     )
 
 
-def _int32_constraint(bias: TensorType) -> str | None:
+def _int32_constraint(bias: ArrayType) -> str | None:
     return None if bias.dtype is DType.INT32 else f"the bias is {bias}; it must be int32"
 
 
 def _bias_constraint(
-    inputs: Sequence[TensorType], output: TensorType, rounding: Rounding
+    inputs: Sequence[ArrayType], output: ArrayType, rounding: Rounding
 ) -> str | None:
     data, weight, *bias = inputs
     return (
@@ -120,7 +120,7 @@ def _bias_constraint(
 
 
 def _scale_constraint(
-    inputs: Sequence[TensorType], output: TensorType, rounding: Rounding, products: int
+    inputs: Sequence[ArrayType], output: ArrayType, rounding: Rounding, products: int
 ) -> str | None:
     """LiteRT's convolutions scale modulo 2**32. Networks with dead layers depend on this: the
     outputs of such layers have scales near 0, which the next layer turns into nothing."""
@@ -136,7 +136,7 @@ def _scale_constraint(
     return accumulator_constraint(data, products, scales)
 
 
-def centred(weight: Array, kind: TensorType) -> Array:
+def centred(weight: Array, kind: ArrayType) -> Array:
     """The weight less its zero point."""
     zero = weight_zero(kind)
     return weight.astype(np.int16) - np.int16(zero) if zero else weight

@@ -16,11 +16,11 @@ from microgen.graph.arithmetic.int8 import (
 )
 from microgen.graph.arithmetic.int16 import SUM_LIMIT, multiply_reduced
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shape
 from microgen.graph.ops.constraints import ALL_FAMILIES, scale_constraint16
-from microgen.graph.ops.cost import Cost, products
+from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.elementwise import broadcast
 
 MAX_RANK = 5  # LiteRT's
@@ -40,7 +40,7 @@ class BatchMatmulAttrs(Attrs):
     in_float32: bool = False
 
 
-def infer(attrs: BatchMatmulAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The broadcast leading dimensions, then [rows, columns]."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; two are expected")
@@ -61,25 +61,23 @@ def infer(attrs: BatchMatmulAttrs, inputs: Sequence[TensorType]) -> tuple[Shape,
     return ((*batches, rows, columns),)
 
 
-def matrices(
-    attrs: BatchMatmulAttrs, lhs: TensorType, rhs: TensorType
-) -> tuple[int, int, int, int]:
+def matrices(attrs: BatchMatmulAttrs, lhs: ArrayType, rhs: ArrayType) -> tuple[int, int, int, int]:
     """Rows and columns of the left matrix, then of the right one, both as they are multiplied."""
     *_, rows, depth = _multiplied(lhs, attrs.transpose_a)
     *_, other_depth, columns = _multiplied(rhs, attrs.transpose_b)
     return rows, depth, other_depth, columns
 
 
-def _multiplied(operand: TensorType, is_transposed: bool) -> Shape:
+def _multiplied(operand: ArrayType, is_transposed: bool) -> Shape:
     return operand.shape[:-3:-1] if is_transposed else operand.shape[-2:]
 
 
-def _ratio(lhs: TensorType, rhs: TensorType, output: TensorType) -> float:
+def _ratio(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> float:
     with np.errstate(over="ignore", under="ignore"):
         return float(dense_scales(lhs, rhs, output)[0])
 
 
-def scale(attrs: BatchMatmulAttrs, *tensors: TensorType) -> tuple[int, int]:
+def scale(attrs: BatchMatmulAttrs, *tensors: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from sums of products of lhs and rhs to the output. ValueError as from
     ``parameters``."""
     if attrs.in_float32:
@@ -87,7 +85,7 @@ def scale(attrs: BatchMatmulAttrs, *tensors: TensorType) -> tuple[int, int]:
     return parameters(*tensors)
 
 
-def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) as TFLite computes them.
 
     Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler. ValueError if the scales'
@@ -97,7 +95,7 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 
 
 def check(
-    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One of the three families throughout. For int8, sums fit int32 before and after they are
     scaled. For int16, they can be scaled REDUCED."""
@@ -122,7 +120,7 @@ def check(
 
 
 def _sums_constraint(
-    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], output: TensorType
+    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], output: ArrayType
 ) -> str | None:
     bound = _largest(attrs, *inputs)
     limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
@@ -132,12 +130,12 @@ def _sums_constraint(
     return f"{depth} products are summed, which may reach {bound}; the accumulator holds {limit}"
 
 
-def _largest(attrs: BatchMatmulAttrs, lhs: TensorType, rhs: TensorType) -> int:
+def _largest(attrs: BatchMatmulAttrs, lhs: ArrayType, rhs: ArrayType) -> int:
     """The largest magnitude of a sum of products."""
     return matrices(attrs, lhs, rhs)[1] * _farthest(lhs) * _farthest(rhs)
 
 
-def _farthest(operand: TensorType) -> int:
+def _farthest(operand: ArrayType) -> int:
     limits = np.iinfo(operand.dtype.numpy)
     return max(int(limits.max) - operand.zero_point, operand.zero_point - int(limits.min))
 
@@ -161,7 +159,7 @@ def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
     return (offset_and_clamp(scaled, output, Activation.NONE),)
 
 
-def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: TensorType) -> Array:
+def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: ArrayType) -> Array:
     """Sums in the scale of the last tensor."""
     factor = scale(attrs, *tensors)
     if tensors[-1].dtype is DType.INT16:
@@ -171,8 +169,8 @@ def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: TensorType) -> Array
 
 
 def cost(
-    attrs: BatchMatmulAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The products of each element of the output."""
     return products(inputs, outputs, outputs[0].size * matrices(attrs, *inputs)[1])
 
@@ -186,7 +184,7 @@ def _terms(attrs: BatchMatmulAttrs, operands: Operands) -> int:
     return matrices(attrs, *operands.input_types)[1]
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.batch_matmul",
     BatchMatmulAttrs,
     infer,

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, dense_scales, scales_of_sums
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shape
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -25,7 +25,7 @@ from microgen.graph.ops.constraints import (
     weight_zero,
 )
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import Cost, products
+from microgen.graph.ops.cost import ReferenceCost, products
 
 _ROUNDINGS = {
     DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, Rounding.FLOAT, *RELAY),
@@ -55,7 +55,7 @@ class DenseAttrs(Attrs):
     keep_num_dims: bool
 
 
-def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: DenseAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [rows, out], or data's with the last dimension replaced."""
     convolution.check_count("nn.dense", inputs)
     data, weight = inputs[:2]
@@ -71,7 +71,7 @@ def infer(attrs: DenseAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 
 
 def check(
-    attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DenseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per unit. Weights of int8 data with one scale may have any zero point, unless sums
@@ -93,16 +93,16 @@ def check(
     return sentence or _scale_constraint(attrs, data, weight, output)
 
 
-def _may_have_zero(attrs: DenseAttrs, data: TensorType) -> bool:
+def _may_have_zero(attrs: DenseAttrs, data: ArrayType) -> bool:
     return data.dtype is DType.INT8 and attrs.rounding not in RELAY
 
 
-def _biases(attrs: DenseAttrs, data: TensorType) -> tuple[DType, ...]:
+def _biases(attrs: DenseAttrs, data: ArrayType) -> tuple[DType, ...]:
     return _WIDE_BIASES[attrs.rounding] if data.dtype is DType.INT16 else (DType.INT32,)
 
 
 def _scale_constraint(
-    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+    attrs: DenseAttrs, data: ArrayType, weight: ArrayType, output: ArrayType
 ) -> str | None:
     if attrs.rounding is Rounding.FLOAT:
         return accumulator_constraint(data, weight.shape[1], np.zeros(1))
@@ -113,7 +113,7 @@ def _scale_constraint(
 
 
 def _scales(
-    attrs: DenseAttrs, data: TensorType, weight: TensorType, output: TensorType
+    attrs: DenseAttrs, data: ArrayType, weight: ArrayType, output: ArrayType
 ) -> npt.NDArray[np.float64]:
     """The scales of the sums. LiteRT, which rounds once, multiplies scales in double; TFLite Micro
     multiplies them in float32."""
@@ -138,7 +138,9 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     return convolution.finished(sums, operands, attrs.activation, attrs.rounding, scales)
 
 
-def cost(_attrs: DenseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def cost(
+    _attrs: DenseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The products of each unit with each row."""
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 
@@ -152,7 +154,7 @@ def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
     return operands.input_types[1].shape[1]
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.dense",
     DenseAttrs,
     infer,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shape
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.dense import dense
@@ -27,14 +27,14 @@ class DenseHybridAttrs(Attrs):
     keep_num_dims: bool
 
 
-def infer(attrs: DenseHybridAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: DenseHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [rows, out], or data's with the last dimension replaced."""
     plain = dense.DenseAttrs(attrs.activation, Rounding.SINGLE, attrs.keep_num_dims)
     return dense.infer(plain, inputs)
 
 
 def check(
-    _attrs: DenseHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: DenseHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per unit. Sums of products fit
     int32."""
@@ -62,4 +62,4 @@ def parts(attrs: DenseHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_dense_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, parts, cost=by_rows)
+OP = OpDefinition("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, parts, cost=by_rows)

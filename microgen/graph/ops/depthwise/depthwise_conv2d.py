@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
 from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial, taps, window_cost
 
@@ -33,7 +33,7 @@ class DepthwiseConv2DAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C * depth_multiplier]."""
     convolution.check_count("nn.depthwise_conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -51,7 +51,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 
 
 def check(
-    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     channel. Sums of int8 products fit int32, and may be the output. Weights with
@@ -93,8 +93,8 @@ def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Alon
 
 
 def cost(
-    attrs: DepthwiseConv2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The products of each channel with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[3]
@@ -110,7 +110,7 @@ def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
     return math.prod(spatial(operands.input_types[1].shape))
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.depthwise_conv2d",
     DepthwiseConv2DAttrs,
     infer,

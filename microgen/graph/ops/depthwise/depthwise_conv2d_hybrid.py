@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.depthwise import depthwise_conv2d
 
 
@@ -29,7 +29,7 @@ class DepthwiseConv2DHybridAttrs(Attrs):
     activation: Activation
 
 
-def infer(attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C * depth_multiplier]."""
     return depthwise_conv2d.infer(_window(attrs), inputs)
 
@@ -46,7 +46,7 @@ def _window(attrs: DepthwiseConv2DHybridAttrs) -> depthwise_conv2d.DepthwiseConv
 
 
 def check(
-    _attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per channel. Sums of products fit
     int32. LiteRT always reads one scale per channel."""
@@ -78,8 +78,8 @@ def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs)
 
 
 def cost(
-    attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """The cost of the integer convolution."""
     return depthwise_conv2d.cost(_window(attrs), inputs, outputs)
 
@@ -89,7 +89,7 @@ def parts(attrs: DepthwiseConv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
     return convolution.parts("nn_depthwise_conv2d_hybrid", attrs.activation, n_inputs)
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.depthwise_conv2d_hybrid",
     DepthwiseConv2DHybridAttrs,
     infer,

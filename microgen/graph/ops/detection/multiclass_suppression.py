@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape
 from microgen.graph.ops.constraints import activation_constraint
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.detection.suppression import (
     NON_MAX_SUPPRESSION_COLUMNS,
     overlaps,
@@ -42,7 +42,7 @@ class MulticlassSuppressionAttrs(Attrs):
     overlap: float
 
 
-def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [most * each, 7]."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
@@ -60,8 +60,8 @@ def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[TensorType]) -> tu
 
 def check(
     attrs: MulticlassSuppressionAttrs,
-    inputs: Sequence[TensorType],
-    outputs: Sequence[TensorType],
+    inputs: Sequence[ArrayType],
+    outputs: Sequence[ArrayType],
 ) -> str | None:
     """float32 boxes and scores, and an overlap in (0, 1]."""
     boxes, scores = inputs
@@ -155,15 +155,15 @@ def _sink(heap: list[int], values: Sequence[float], top: int, count: int, place:
 
 def cost(
     attrs: MulticlassSuppressionAttrs,
-    inputs: Sequence[TensorType],
-    _outputs: Sequence[TensorType],
-) -> Cost:
+    inputs: Sequence[ArrayType],
+    _outputs: Sequence[ArrayType],
+) -> ReferenceCost:
     """Each box is compared with each that is chosen, for each class."""
     boxes, classes = inputs[1].shape
     rows = attrs.most * attrs.each
     chosen = min(boxes, attrs.per_class) * classes if attrs.per_class else min(boxes, attrs.most)
     steps = 200 * (chosen + 1) * boxes + 2000 * boxes * classes + 4000 * (rows + chosen)
-    return Cost(64 * (boxes * classes + rows), steps)
+    return ReferenceCost(64 * (boxes * classes + rows), steps)
 
 
 def parts(_attrs: MulticlassSuppressionAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def _errors(_attrs: MulticlassSuppressionAttrs, given: Inexact) -> Array:
     return np.array([boxes, boxes, boxes, boxes, 0.0, scores, 0.0])
 
 
-OP = Op(
+OP = OpDefinition(
     "vision.multiclass_suppression",
     MulticlassSuppressionAttrs,
     infer,

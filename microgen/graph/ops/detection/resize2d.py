@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Op, Operands, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shape
 from microgen.graph.ops.constraints import ALL_FAMILIES, unchanged_constraint
 
 _ONE = 1 << 10  # integer positions and weights have ten fraction bits
@@ -32,7 +32,7 @@ class Resize2DAttrs(Attrs):
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class SampledAxis:
     """Output index i lies at ``i * step + start`` of the input, in units of 2**-10 pixels."""
 
     step: int
@@ -48,7 +48,7 @@ class FloatAxis:
     offset: float
 
 
-def float_axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[FloatAxis, FloatAxis]:
+def float_axes(attrs: Resize2DAttrs, data: ArrayType) -> tuple[FloatAxis, FloatAxis]:
     """The axes of height and width. Source: TFLite reference/resize_bilinear.h, ResizeBilinear."""
     height, width = (
         FloatAxis(_float_step(attrs, size, wanted), 0.5 if attrs.half_pixel_centers else 0.0)
@@ -63,23 +63,23 @@ def _float_step(attrs: Resize2DAttrs, size: int, output_size: int) -> float:
     return float(np.float32(size) / np.float32(output_size))
 
 
-def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> Axis:
+def axis(attrs: Resize2DAttrs, size: int, output_size: int) -> SampledAxis:
     """The axis. Source: TFLite reference/resize_bilinear.h, ResizeBilinearInteger and
     ComputeInterpolationValuesInteger."""
     if attrs.align_corners and output_size > 1:
         step = (_ONE * (size - 1) + (output_size - 1) // 2) // (output_size - 1)
     else:
         step = (_ONE * size + output_size // 2) // output_size
-    return Axis(step, step // 2 - _ONE // 2 if attrs.half_pixel_centers else 0)
+    return SampledAxis(step, step // 2 - _ONE // 2 if attrs.half_pixel_centers else 0)
 
 
-def axes(attrs: Resize2DAttrs, data: TensorType) -> tuple[Axis, Axis]:
+def axes(attrs: Resize2DAttrs, data: ArrayType) -> tuple[SampledAxis, SampledAxis]:
     """The axes of height and width."""
     height, width = data.shape[1:3]
     return axis(attrs, height, attrs.size[0]), axis(attrs, width, attrs.size[1])
 
 
-def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: Resize2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape with the new height and width."""
     if len(inputs) != 1 or len(inputs[0].shape) != 4:
         found = ", ".join(map(str, inputs))
@@ -95,7 +95,7 @@ def infer(attrs: Resize2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
     return ((n, *attrs.size, channels),)
 
 
-def _check_inside(on: Axis, size: int, output_size: int) -> None:
+def _check_inside(on: SampledAxis, size: int, output_size: int) -> None:
     """ValueError if TFLite's rounded step leads past the last pixel, where TFLite reads arbitrary
     bytes, or if positions exceed int32."""
     last = (output_size - 1) * on.step + on.start
@@ -116,7 +116,7 @@ def _check_exact(size: int, output_size: int) -> None:
 
 
 def check(
-    attrs: Resize2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: Resize2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, quantization unchanged, at most one of the two options."""
     if attrs.align_corners and attrs.half_pixel_centers:
@@ -192,7 +192,7 @@ def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
     return (floats.rounded(values),)
 
 
-def _blended(data: Array, along: int, on: Axis, count: int) -> Array:
+def _blended(data: Array, along: int, on: SampledAxis, count: int) -> Array:
     """The two neighbours of each position on an axis, times their weights of ten bits."""
     position = np.arange(count) * on.step + on.start
     lower = np.maximum(position >> 10, 0)
@@ -214,7 +214,7 @@ def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:
     return 8
 
 
-OP = Op(
+OP = OpDefinition(
     "image.resize2d",
     Resize2DAttrs,
     infer,

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops.balls import UNIT, gamma
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Pair, Shape, StatusError
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    OpDefinition,
+    Operands,
+    Pair,
+    Shape,
+    StatusError,
+)
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.moves.indexed import OUTSIDE
 
 MOST = 256  # samples along each axis of a bin
@@ -35,7 +44,7 @@ class RoiAlignAttrs(Attrs):
     is_half: bool
 
 
-def infer(attrs: RoiAlignAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: RoiAlignAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The bins of each region."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; images, regions, numbers are expected")
@@ -53,7 +62,7 @@ def infer(attrs: RoiAlignAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 
 
 def check(
-    _attrs: RoiAlignAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: RoiAlignAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 images, regions and output."""
     for role, tensor in zip(("images", "regions"), inputs, strict=False):
@@ -136,11 +145,15 @@ def _bin(attrs: RoiAlignAttrs, image: Array, rows: _Axis, columns: _Axis, y: int
     return total if attrs.is_max else total / _F(max(count, 1))
 
 
-def cost(attrs: RoiAlignAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def cost(
+    attrs: RoiAlignAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each sample is a few calls of numpy."""
     samples = (attrs.samples or MOST) ** 2
     bins = inputs[1].shape[0] * attrs.size[0] * attrs.size[1]
-    return Cost(64 * outputs[0].size + 4096, bins * samples * (20000 + 16 * inputs[0].shape[-1]))
+    return ReferenceCost(
+        64 * outputs[0].size + 4096, bins * samples * (20000 + 16 * inputs[0].shape[-1])
+    )
 
 
 def parts(_attrs: RoiAlignAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -159,7 +172,7 @@ def _bound(attrs: RoiAlignAttrs, given: Inexact) -> tuple[Array, ...]:
     return (np.full(given.expected[0].shape, largest * off),)
 
 
-OP = Op(
+OP = OpDefinition(
     "roi_align",
     RoiAlignAttrs,
     infer,

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import UNIT, gamma
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape, named
-from microgen.graph.ops.cost import Cost, products
+from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shape, named
+from microgen.graph.ops.cost import ReferenceCost, products
 
 MODES = ("nearest", "linear", "cubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -38,7 +38,7 @@ class GridSampleAttrs(Attrs):
     aligns_corners: bool
 
 
-def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The grid's shape, with the channels in place of the coordinates."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; data and grid are expected")
@@ -52,7 +52,7 @@ def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[TensorType]) -> 
 
 
 def _grid_sample_check(
-    _attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: GridSampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 only."""
     for role, tensor in zip(("data", "grid", "output"), (*inputs, *outputs), strict=True):
@@ -149,13 +149,13 @@ def _far(x: Array) -> Array:
 
 
 def _grid_sample_cost(
-    attrs: GridSampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: GridSampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each tap is a product with all channels."""
     taps = len(_TAPS[attrs.mode]) ** (len(inputs[0].shape) - 2)
     points = math.prod(inputs[1].shape)
     elements = outputs[0].size + points * 16
-    return Cost(64 * elements, 2000 * taps + 4 * taps * elements)
+    return ReferenceCost(64 * elements, 2000 * taps + 4 * taps * elements)
 
 
 def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
@@ -171,7 +171,7 @@ def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, .
     return (np.full(given.expected[0].shape, largest * off),)
 
 
-GRID_SAMPLE = Op(
+GRID_SAMPLE = OpDefinition(
     "grid_sample",
     GridSampleAttrs,
     _grid_sample_infer,
@@ -192,7 +192,7 @@ class ResampleAttrs(Attrs):
     axis: int
 
 
-def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The data's shape with the number of places along the axis."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; data, first and weights are expected")
@@ -207,7 +207,7 @@ def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[TensorType]) -> tuple
 
 
 def _resample_check(
-    _attrs: ResampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: ResampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 data, weights and output."""
     data, first, weights = inputs
@@ -231,8 +231,8 @@ def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> tuple[Array
 
 
 def _resample_cost(
-    _attrs: ResampleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    _attrs: ResampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """One product for each value."""
     n = inputs[2].shape[1]
     return products(inputs, outputs, n * math.prod(outputs[0].shape), calls=4 * n)
@@ -242,7 +242,7 @@ def _resample_terms(_attrs: ResampleAttrs, operands: Operands) -> int:
     return operands.input_types[2].shape[1]
 
 
-RESAMPLE = Op(
+RESAMPLE = OpDefinition(
     "resample",
     ResampleAttrs,
     _resample_infer,

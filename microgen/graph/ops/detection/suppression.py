@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named
 from microgen.graph.ops.constraints import activation_constraint
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 
 NON_MAX_SUPPRESSION_COLUMNS = 7  # the four corners, the class, the score, and the number of boxes
 
@@ -32,7 +32,7 @@ class NonMaxSuppressionAttrs(Attrs):
 
 
 def _non_max_suppression_infer(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType]
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """The shape [most, 7]."""
     if len(inputs) != 3:
@@ -47,7 +47,7 @@ def _non_max_suppression_infer(
 
 
 def _non_max_suppression_check(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 boxes and scores, int32 classes, and an overlap in (0, 1]."""
     boxes, scores, classes = inputs
@@ -102,11 +102,11 @@ def overlaps(others: Array, box: Array) -> Array:
 
 
 def _non_max_suppression_cost(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[TensorType], _outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType], _outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each box is compared with each that is chosen."""
     boxes = inputs[0].shape[0]
-    return Cost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
+    return ReferenceCost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
 
 
 def _errors(_attrs: NonMaxSuppressionAttrs, given: Inexact) -> Array:
@@ -115,7 +115,7 @@ def _errors(_attrs: NonMaxSuppressionAttrs, given: Inexact) -> Array:
     return np.array([boxes, boxes, boxes, boxes, classes, scores, 0.0])
 
 
-NON_MAX_SUPPRESSION = Op(
+NON_MAX_SUPPRESSION = OpDefinition(
     "vision.non_max_suppression",
     NonMaxSuppressionAttrs,
     _non_max_suppression_infer,
@@ -150,7 +150,7 @@ class AllClassSuppressionAttrs(Attrs):
 
 
 def _all_class_suppression_infer(
-    attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType]
+    attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """As many rows as boxes may be chosen."""
     if len(inputs) != 2:
@@ -167,7 +167,7 @@ def _all_class_suppression_infer(
 
 
 def _all_class_suppression_check(
-    _attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 boxes and scores, int64 rows."""
     for role, tensor in zip(("boxes", "scores"), inputs, strict=True):
@@ -237,15 +237,15 @@ def _overlaps(others: Array, box: Array) -> Array:
 
 
 def _all_class_suppression_cost(
-    attrs: AllClassSuppressionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each box of a class is compared with each that is chosen."""
     scores = inputs[1].size
     nbytes = 64 * (scores + inputs[0].size) + 200 * outputs[0].size
-    return Cost(nbytes, (4000 + 32 * attrs.most) * (scores + 1))
+    return ReferenceCost(nbytes, (4000 + 32 * attrs.most) * (scores + 1))
 
 
-ALL_CLASS_SUPPRESSION = Op(
+ALL_CLASS_SUPPRESSION = OpDefinition(
     "vision.all_class_non_max_suppression",
     AllClassSuppressionAttrs,
     _all_class_suppression_infer,

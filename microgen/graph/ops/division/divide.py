@@ -13,9 +13,9 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, StatusError
+from microgen.graph.ops.base import OpDefinition, Operands, StatusError
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.fixed_point import one_over_one_plus
@@ -42,7 +42,7 @@ class DivideAttrs(Attrs):
     shifts_wrap: bool
 
 
-def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from quotients of stored values to the output.
 
     Source: TFLite div.cc, Prepare, whose arithmetic is float32. ValueError if the ratio of the
@@ -62,7 +62,7 @@ def parameters(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[in
 
 
 def check(
-    attrs: DivideAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: DivideAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
     sentence = broadcast.constraint(inputs, outputs, parameters, _DTYPES, INTEGERS)
@@ -78,7 +78,7 @@ def check(
     return None
 
 
-def divides_by_zero(divisor: Array, rhs: TensorType) -> bool:
+def divides_by_zero(divisor: Array, rhs: ArrayType) -> bool:
     """Whether an integer of the divisor means zero. (Floats are divided by zero as in IEEE 754.)"""
     return rhs.dtype is not DType.FLOAT32 and bool((divisor == rhs.zero).any())
 
@@ -144,7 +144,7 @@ def parts(attrs: DivideAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("divide", attrs.activation)
 
 
-OP = Op(
+OP = OpDefinition(
     "divide",
     DivideAttrs,
     broadcast.infer,

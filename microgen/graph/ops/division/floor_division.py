@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Bound, Inexact, Op, Operands, StatusError, named
+from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, StatusError, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -31,12 +31,12 @@ def _op(
     bound: Bound,
     failing: Sequence[DType],
     accepted: Sequence[DType] = (DType.FLOAT32, *INTEGERS),
-) -> Op:
+) -> OpDefinition:
     """The definition of one of the operations, which fails if a divisor of one of the dtypes
     ``failing`` is zero."""
 
     def check(
-        _attrs: FloorDivisionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+        _attrs: FloorDivisionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
     ) -> str | None:
         """One dtype throughout."""
         return broadcast.one_plain(inputs, outputs, accepted)
@@ -52,10 +52,12 @@ def _op(
 
     about = f"{about}, elementwise, with numpy's broadcasting"
     attrs, words = FloorDivisionAttrs, named(name)
-    return Op(name, attrs, broadcast.infer, check, reference, words, bound=bound, about=about)
+    return OpDefinition(
+        name, attrs, broadcast.infer, check, reference, words, bound=bound, about=about
+    )
 
 
-def _expect_no_zeros(divisor: Array, kind: TensorType) -> None:
+def _expect_no_zeros(divisor: Array, kind: ArrayType) -> None:
     wrong = divisor == 0
     if wrong.any():
         raise StatusError(

@@ -11,9 +11,9 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import AddParameters, add_parameters, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -50,7 +50,7 @@ def power_of_two(scale: float) -> int | None:
 
 
 def parameters(
-    attrs: AdditionAttrs, lhs: TensorType, rhs: TensorType, output: TensorType
+    attrs: AdditionAttrs, lhs: ArrayType, rhs: ArrayType, output: ArrayType
 ) -> AddParameters:
     """The scaling of operands and sum. ValueError if TFLite has no result."""
     if not attrs.by_shifts:
@@ -61,7 +61,7 @@ def parameters(
     return AddParameters(1, half, left, half, right, half, 1)
 
 
-def _shifts(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, int]:
+def _shifts(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int]:
     """The shifts of both operands, 0 or less. Source: TFLite add.cc, Prepare."""
     if lhs.shape != rhs.shape:
         raise ValueError(
@@ -80,7 +80,7 @@ def _shifts(lhs: TensorType, rhs: TensorType, output: TensorType) -> tuple[int, 
 
 
 def check(
-    attrs: AdditionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: AdditionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
@@ -124,7 +124,7 @@ def _add_parts(attrs: AddAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("add", attrs.activation)
 
 
-ADD = Op(
+ADD = OpDefinition(
     "add",
     AddAttrs,
     broadcast.infer,
@@ -154,7 +154,7 @@ def _subtract_parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("subtract", attrs.activation)
 
 
-SUBTRACT = Op(
+SUBTRACT = OpDefinition(
     "subtract",
     SubtractAttrs,
     broadcast.infer,
@@ -177,7 +177,7 @@ class SquaredDifferenceAttrs(Attrs):
 
 
 def squared_difference_parameters(
-    lhs: TensorType, rhs: TensorType, output: TensorType
+    lhs: ArrayType, rhs: ArrayType, output: ArrayType
 ) -> AddParameters:
     """The scaling: both operands are brought to twice the larger input scale over 2**7.
 
@@ -199,7 +199,7 @@ def squared_difference_parameters(
 
 
 def _squared_difference_check(
-    _attrs: SquaredDifferenceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: SquaredDifferenceAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     return broadcast.constraint(
@@ -227,7 +227,7 @@ def _plain_squares(operands: Operands) -> Array:
         return np.asarray(difference * difference)
 
 
-SQUARED_DIFFERENCE = Op(
+SQUARED_DIFFERENCE = OpDefinition(
     "squared_difference",
     SquaredDifferenceAttrs,
     broadcast.infer,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, TensorType
-from microgen.graph.ops.base import Op, Operands
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -41,7 +41,7 @@ class BitwiseAttrs(Attrs):
 
 
 def check(
-    _attrs: BitwiseAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: BitwiseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Plain integers of one dtype."""
     return broadcast.one_plain(inputs, outputs, INTEGERS)
@@ -65,4 +65,4 @@ def parts(attrs: BitwiseAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function.value,)
 
 
-OP = Op("bitwise", BitwiseAttrs, broadcast.infer, check, reference, parts)
+OP = OpDefinition("bitwise", BitwiseAttrs, broadcast.infer, check, reference, parts)

@@ -15,7 +15,7 @@ from microgen.graph.arithmetic.int8 import (
     offset_and_clamp,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import floats
 from microgen.graph.ops.base import Operands, Shape
 from microgen.graph.ops.constraints import INT8, activation_constraint, plain_constraint
@@ -23,14 +23,14 @@ from microgen.graph.ops.constraints import INT8, activation_constraint, plain_co
 _CLAMPED = (DType.INT32, DType.FLOAT32)
 
 
-def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The broadcast shape."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; two are expected")
     return (broadcast_shape(inputs),)
 
 
-def broadcast_shape(inputs: Sequence[TensorType]) -> Shape:
+def broadcast_shape(inputs: Sequence[ArrayType]) -> Shape:
     """The shape to which all inputs broadcast; ValueError if there is none."""
     try:
         return np.broadcast_shapes(*(tensor.shape for tensor in inputs))
@@ -39,12 +39,12 @@ def broadcast_shape(inputs: Sequence[TensorType]) -> Shape:
         raise ValueError(f"the inputs {named} do not broadcast together") from None
 
 
-Parameters = Callable[[TensorType, TensorType, TensorType], object]  # of lhs, rhs and output
+Parameters = Callable[[ArrayType, ArrayType, ArrayType], object]  # of lhs, rhs and output
 
 
 def constraint(
-    inputs: Sequence[TensorType],
-    outputs: Sequence[TensorType],
+    inputs: Sequence[ArrayType],
+    outputs: Sequence[ArrayType],
     parameters: Parameters | None = None,
     accepted: Sequence[DType] = INT8,
     plain: Sequence[DType] = (),
@@ -70,7 +70,7 @@ def constraint(
 
 
 def one_plain(
-    inputs: Sequence[TensorType], outputs: Sequence[TensorType], accepted: Sequence[DType]
+    inputs: Sequence[ArrayType], outputs: Sequence[ArrayType], accepted: Sequence[DType]
 ) -> str | None:
     """The sentence of the first violation: one accepted dtype throughout, without a scale."""
     roles = ("left input", "right input", "output")
@@ -83,7 +83,7 @@ def one_plain(
     return None
 
 
-def wide_activation(activation: Activation, output: TensorType) -> str | None:
+def wide_activation(activation: Activation, output: ArrayType) -> str | None:
     """The sentence for an activation of plain integers, which kernels do not clamp, except for
     int32."""
     if output.quant or output.dtype in _CLAMPED or not activation.clamps:
@@ -145,7 +145,7 @@ def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]
 
 
 def stored_sum(
-    p: AddParameters, total: Array, output: TensorType, activation: Activation
+    p: AddParameters, total: Array, output: ArrayType, activation: Activation
 ) -> tuple[Array, ...]:
     """A sum of scaled operands in the stored form of the output."""
     scaled = scale(total, p.output_multiplier, p.output_shift)

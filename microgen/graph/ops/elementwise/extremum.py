@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
 
-def check(_attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> str | None:
+def check(_attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]) -> str | None:
     """One dtype throughout. Stored values are compared whatever the quantizations, as in TFLite; a
     converter gives all three tensors the same one."""
     return broadcast.constraint(inputs, outputs, accepted=_DTYPES, plain=INTEGERS)
@@ -40,7 +40,7 @@ class MinimumAttrs(ExtremumAttrs):
     """The attributes of an extremum."""
 
 
-def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> Op:
+def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> OpDefinition:
     """The definition of one extremum."""
 
     def reference(attrs: ExtremumAttrs, operands: Operands) -> tuple[Array, ...]:
@@ -53,7 +53,9 @@ def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) 
 
     bound = bounds.elementwise(bounds.greatest_error, roundings=0)
     about = f"the {which} of each two elements, with numpy's broadcasting"
-    return Op(name, attrs, broadcast.infer, check, reference, named(name), bound=bound, about=about)
+    return OpDefinition(
+        name, attrs, broadcast.infer, check, reference, named(name), bound=bound, about=about
+    )
 
 
 OPS = (

@@ -10,10 +10,10 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import offset_and_clamp, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import spacing
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     INTEGERS,
@@ -42,7 +42,7 @@ class MultiplyAttrs(Attrs):
 
 
 def multiply_parameters(
-    attrs: MultiplyAttrs, lhs: TensorType, rhs: TensorType, output: TensorType
+    attrs: MultiplyAttrs, lhs: ArrayType, rhs: ArrayType, output: ArrayType
 ) -> tuple[int, int]:
     """(multiplier, shift) from products to the output.
 
@@ -63,7 +63,7 @@ def multiply_parameters(
 
 
 def _multiply_check(
-    attrs: MultiplyAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: MultiplyAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
     if attrs.in_float32:
@@ -90,7 +90,7 @@ def _multiply_parts(attrs: MultiplyAttrs, _n_inputs: int) -> tuple[str, ...]:
     return broadcast.parts("multiply", attrs.activation)
 
 
-MULTIPLY = Op(
+MULTIPLY = OpDefinition(
     "multiply",
     MultiplyAttrs,
     broadcast.infer,
@@ -113,7 +113,7 @@ class PowerAttrs(Attrs):
 
 
 def _power_check(
-    _attrs: PowerAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: PowerAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32, int32 or int64 throughout."""
     return broadcast.one_plain(inputs, outputs, _POWER_DTYPES)
@@ -161,7 +161,7 @@ def _power_bound(_attrs: PowerAttrs, given: Inexact) -> tuple[Array, ...]:
     return (grown + (POWER_ULPS + 1) * spacing(np.abs(expected) + grown),)
 
 
-POWER = Op(
+POWER = OpDefinition(
     "power",
     PowerAttrs,
     broadcast.infer,
@@ -190,7 +190,7 @@ class PReluParameters:
     alpha_shift: int
 
 
-def prelu_parameters(data: TensorType, alpha: TensorType, output: TensorType) -> PReluParameters:
+def prelu_parameters(data: ArrayType, alpha: ArrayType, output: ArrayType) -> PReluParameters:
     """The parameters. Source: TFLite activations.cc, PreluPrepare, which computes in float32.
 
     ValueError if a scale is 2**30 times the output's or more.
@@ -202,7 +202,7 @@ def prelu_parameters(data: TensorType, alpha: TensorType, output: TensorType) ->
     return PReluParameters(*identity, *slope)
 
 
-def _prelu_infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _prelu_infer(attrs: PReluAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The data's shape."""
     (shape,) = broadcast.infer(attrs, inputs)
     if shape != inputs[0].shape:
@@ -211,7 +211,7 @@ def _prelu_infer(attrs: PReluAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 
 
 def _prelu_check(
-    _attrs: PReluAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: PReluAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """A valid pair of dtypes, and ratios of scales that the fixed point can hold.
 
@@ -253,7 +253,7 @@ def _prelu_grown(_attrs: PReluAttrs, given: Inexact) -> Array:
     return np.asarray(np.maximum(given.errors[0], bounds.error_of_product(_attrs, given)))
 
 
-PRELU = Op(
+PRELU = OpDefinition(
     "nn.prelu",
     PReluAttrs,
     _prelu_infer,

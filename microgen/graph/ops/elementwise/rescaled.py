@@ -11,13 +11,13 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
-from microgen.graph.ops.base import Op, Operands, named
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored, too_large
 
 Factor = tuple[int, int]  # multiplier and shift
-Check = Callable[[Any, Sequence[TensorType], Sequence[TensorType]], str | None]
+Check = Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], str | None]
 Reference = Callable[[Any, Operands], tuple[Array, ...]]
 
 
@@ -50,20 +50,20 @@ def of_product(attrs: RescaledAttrs) -> Factor:
 
 
 def check_sum(
-    attrs: RescaledAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: RescaledAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8, and ratios of scales that the fixed point can hold."""
     return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_sum(attrs))
 
 
 def check_product(
-    attrs: RescaledAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: RescaledAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8, and a ratio of scales that the fixed point can hold."""
     return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_product(attrs))
 
 
-def _constraint(attrs: RescaledAttrs, tensors: Sequence[TensorType]) -> str | None:
+def _constraint(attrs: RescaledAttrs, tensors: Sequence[ArrayType]) -> str | None:
     for role, tensor in zip(("left input", "right input", "output"), tensors, strict=True):
         if tensor.dtype is not DType.INT8:
             return f"the {role} is {tensor}; it must be int8"
@@ -117,15 +117,17 @@ class RescaledMultiplyAttrs(RescaledAttrs):
     """See RescaledAttrs."""
 
 
-def _sum(name: str, attrs: type[RescaledAttrs], sign: int, what: str) -> Op:
+def _sum(name: str, attrs: type[RescaledAttrs], sign: int, what: str) -> OpDefinition:
     """The op that adds ``sign`` times the right operand."""
     return _op(name, attrs, check_sum, lambda attrs, operands: sums(attrs, operands, sign), what)
 
 
-def _op(name: str, attrs: type[RescaledAttrs], check: Check, reference: Reference, what: str) -> Op:
+def _op(
+    name: str, attrs: type[RescaledAttrs], check: Check, reference: Reference, what: str
+) -> OpDefinition:
     about = f"Relay's {what} of int8 tensors, with broadcasting; it rounds once"
     words = named(name.replace(".", "_"))
-    return Op(name, attrs, broadcast.infer, check, reference, words, about=about)
+    return OpDefinition(name, attrs, broadcast.infer, check, reference, words, about=about)
 
 
 OPS = (

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shape
 from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, unchanged_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -20,7 +20,7 @@ class WhereAttrs(Attrs):
     output. All three are broadcast as in numpy."""
 
 
-def infer(_attrs: WhereAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(_attrs: WhereAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The broadcast shape."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; a condition and two are expected")
@@ -28,7 +28,7 @@ def infer(_attrs: WhereAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]
 
 
 def check(
-    _attrs: WhereAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: WhereAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """A bool condition, and stored values that keep their meaning."""
     condition, lhs, rhs = inputs
@@ -49,4 +49,6 @@ def parts(_attrs: WhereAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("where",)
 
 
-OP = Op("where", WhereAttrs, infer, check, reference, parts, bound=bounds.moves(reference, (1, 2)))
+OP = OpDefinition(
+    "where", WhereAttrs, infer, check, reference, parts, bound=bounds.moves(reference, (1, 2))
+)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
-    Op,
+    OpDefinition,
     Operands,
     Shape,
     StatusError,
@@ -40,7 +40,7 @@ def from_front(name: str, indices: Array, sizes: Array) -> Array:
 
 
 def indices_check(
-    _attrs: object, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: object, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int32 or int64 indices, and plain int32 positions."""
     if inputs[0].dtype not in (DType.INT32, DType.INT64):
@@ -66,7 +66,7 @@ class TakeAttrs(Attrs):
     batch_dims: int = 0
 
 
-def _take_infer(attrs: TakeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _take_infer(attrs: TakeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The data's shape, with that of a batch's indices in place of the axis."""
     if len(inputs) != 2:
         raise ValueError(f"take has {len(inputs)} inputs; data and indices are expected")
@@ -84,7 +84,7 @@ def _take_infer(attrs: TakeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, 
 
 
 def _take_check(
-    _attrs: TakeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: TakeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization unchanged; int32 or int64 indices."""
     if inputs[1].dtype not in (DType.INT32, DType.INT64):
@@ -114,7 +114,7 @@ def _take_reference(attrs: TakeAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.take_along_axis(parts, places, 2).reshape(operands.output_types[0].shape),)
 
 
-TAKE = Op(
+TAKE = OpDefinition(
     "take",
     TakeAttrs,
     _take_infer,
@@ -132,7 +132,7 @@ class GatherNdAttrs(Attrs):
     data's first axes, from 0 to the axis's size - 1."""
 
 
-def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape of the indices without their last axis, then the data's axes without indices."""
     if len(inputs) != 2:
         raise ValueError(f"gather_nd has {len(inputs)} inputs; data and indices are expected")
@@ -147,7 +147,7 @@ def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[TensorType]) -> tup
 
 
 def _gather_nd_check(
-    _attrs: GatherNdAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: GatherNdAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization unchanged; int32 indices."""
     if inputs[1].dtype is not DType.INT32:
@@ -174,7 +174,7 @@ def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> tuple[Arr
     return (data[tuple(np.moveaxis(indices, -1, 0))],)
 
 
-GATHER_ND = Op(
+GATHER_ND = OpDefinition(
     "gather_nd",
     GatherNdAttrs,
     _gather_nd_infer,
@@ -198,7 +198,7 @@ class AxisPositionsAttrs(Attrs):
 
 
 def _axis_positions_infer(
-    attrs: AxisPositionsAttrs, inputs: Sequence[TensorType]
+    attrs: AxisPositionsAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """The shape of the indices."""
     found, shape, axis = one_input("axis_positions", inputs), attrs.shape, attrs.axis
@@ -227,7 +227,7 @@ def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> 
     return (np.asarray(flat, np.int32),)
 
 
-AXIS_POSITIONS = Op(
+AXIS_POSITIONS = OpDefinition(
     "axis_positions",
     AxisPositionsAttrs,
     _axis_positions_infer,
@@ -246,7 +246,7 @@ class NdPositionsAttrs(Attrs):
     shape: Shape
 
 
-def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape of the indices without their last axis."""
     found = one_input("nd_positions", inputs)
     if not found.shape or not attrs.shape or found.shape[-1] != len(attrs.shape):
@@ -265,7 +265,7 @@ def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> tupl
     return (np.asarray(flat, np.int32),)
 
 
-ND_POSITIONS = Op(
+ND_POSITIONS = OpDefinition(
     "nd_positions",
     NdPositionsAttrs,
     _nd_positions_infer,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -21,7 +21,7 @@ class BroadcastToAttrs(Attrs):
     shape: Shape
 
 
-def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """``shape`` itself."""
     one_input("broadcast_to", inputs)
     own, shape = inputs[0].shape, attrs.shape
@@ -38,7 +38,7 @@ def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> tupl
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
 
-BROADCAST_TO = Op(
+BROADCAST_TO = OpDefinition(
     "broadcast_to",
     BroadcastToAttrs,
     _broadcast_to_infer,
@@ -58,7 +58,7 @@ class ConcatenateAttrs(Attrs):
     axis: int
 
 
-def _concatenate_infer(attrs: ConcatenateAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _concatenate_infer(attrs: ConcatenateAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The first input's shape, with the sum of all sizes along the axis."""
     if not inputs:
         raise ValueError("concatenate has no input; one or more are expected")
@@ -76,7 +76,7 @@ def _without(shape: Shape, axis: int) -> Shape | None:
 
 
 def _concatenate_check(
-    _attrs: ConcatenateAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: ConcatenateAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype and quantization for all. TFLite's concatenation.cc refuses others, also int8."""
     sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
@@ -88,7 +88,7 @@ def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> tuple
     return (np.concatenate(operands.inputs, attrs.axis),)
 
 
-CONCATENATE = Op(
+CONCATENATE = OpDefinition(
     "concatenate",
     ConcatenateAttrs,
     _concatenate_infer,
@@ -108,7 +108,7 @@ class TransposeAttrs(Attrs):
     axes: tuple[int, ...]
 
 
-def _transpose_infer(attrs: TransposeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _transpose_infer(attrs: TransposeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The sizes in their new order."""
     one_input("transpose", inputs)
     shape = inputs[0].shape
@@ -122,7 +122,7 @@ def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> tuple[Arra
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
 
-TRANSPOSE = Op(
+TRANSPOSE = OpDefinition(
     "transpose",
     TransposeAttrs,
     _transpose_infer,
@@ -153,7 +153,7 @@ class LayoutTransformAttrs(Attrs):
 
 
 def _layout_transform_infer(
-    attrs: LayoutTransformAttrs, inputs: Sequence[TensorType]
+    attrs: LayoutTransformAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """The sizes in their new order."""
     one_input("layout_transform", inputs)
@@ -170,7 +170,7 @@ def _layout_transform_infer(
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 
-LAYOUT_TRANSFORM = Op(
+LAYOUT_TRANSFORM = OpDefinition(
     "layout_transform",
     LayoutTransformAttrs,
     _layout_transform_infer,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Pair, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shape, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -23,7 +23,7 @@ class PadAttrs(Attrs):
     value: float
 
 
-def _pad_infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _pad_infer(attrs: PadAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The padded shape."""
     one_input("nn.pad", inputs)
     shape = inputs[0].shape
@@ -35,7 +35,7 @@ def _pad_infer(attrs: PadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ..
 
 
 def _pad_check(
-    attrs: PadAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: PadAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization unchanged; the dtype has the value."""
     if not _is_stored(attrs.value, outputs[0].dtype):
@@ -60,7 +60,7 @@ def _pad_reference(attrs: PadAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
 
 
-PAD = Op(
+PAD = OpDefinition(
     "nn.pad",
     PadAttrs,
     _pad_infer,
@@ -82,7 +82,7 @@ class MirrorPadAttrs(Attrs):
     repeats_edge: bool
 
 
-def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The padded shape."""
     one_input("nn.mirror_pad", inputs)
     shape = inputs[0].shape
@@ -105,7 +105,7 @@ def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> tuple[Ar
     return (np.pad(data, attrs.pads, mode="symmetric" if attrs.repeats_edge else "reflect"),)
 
 
-MIRROR_PAD = Op(
+MIRROR_PAD = OpDefinition(
     "nn.mirror_pad",
     MirrorPadAttrs,
     _mirror_pad_infer,

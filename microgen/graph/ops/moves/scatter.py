@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape, StatusError
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    OpDefinition,
+    Operands,
+    Shape,
+    StatusError,
+)
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.moves.indexed import OUTSIDE
 
 _COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)
@@ -35,7 +43,7 @@ class ScatterAttrs(Attrs):
     reduction: str = "none"
 
 
-def infer(attrs: ScatterAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: ScatterAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """``shape`` itself."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; data, positions, updates are expected")
@@ -53,7 +61,7 @@ def infer(attrs: ScatterAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
 
 
 def check(
-    attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: ScatterAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization are those of data and updates; numbers that are combined are plain."""
     data, positions, updates = inputs
@@ -90,10 +98,14 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
     return (found,)
 
 
-def cost(_attrs: ScatterAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def cost(
+    _attrs: ScatterAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each position is an entry of a dictionary."""
     elements = outputs[0].size + sum(tensor.size for tensor in inputs)
-    return Cost(16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size)
+    return ReferenceCost(
+        16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size
+    )
 
 
 def parts(attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
@@ -108,7 +120,7 @@ def _bound(attrs: ScatterAttrs, given: Inexact) -> tuple[Array, ...]:
     return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, given)
 
 
-OP = Op(
+OP = OpDefinition(
     "scatter",
     ScatterAttrs,
     infer,

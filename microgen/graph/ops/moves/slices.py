@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -23,7 +23,7 @@ class SlideAttrs(Attrs):
     axis: int
 
 
-def _slide_infer(attrs: SlideAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _slide_infer(attrs: SlideAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The window's shape."""
     if len(inputs) != 2:
         raise ValueError(f"slide has {len(inputs)} inputs; a window and new rows are expected")
@@ -41,7 +41,7 @@ def _slide_infer(attrs: SlideAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 
 
 def _slide_check(
-    _attrs: SlideAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: SlideAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype and quantization for all."""
     sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
@@ -57,7 +57,7 @@ def _slide_reference(attrs: SlideAttrs, operands: Operands) -> tuple[Array, ...]
     return (np.concatenate([kept, rows], attrs.axis),)
 
 
-SLIDE = Op(
+SLIDE = OpDefinition(
     "slide",
     SlideAttrs,
     _slide_infer,
@@ -82,7 +82,7 @@ class StridedSliceAttrs(Attrs):
 
 
 def _strided_slice_infer(
-    attrs: StridedSliceAttrs, inputs: Sequence[TensorType]
+    attrs: StridedSliceAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """``shape`` itself."""
     one_input("strided_slice", inputs)
@@ -109,7 +109,7 @@ def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> tu
     return (data,)
 
 
-STRIDED_SLICE = Op(
+STRIDED_SLICE = OpDefinition(
     "strided_slice",
     StridedSliceAttrs,
     _strided_slice_infer,
@@ -130,7 +130,7 @@ class DynamicUpdateSliceAttrs(Attrs):
 
 
 def _dynamic_update_slice_infer(
-    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[TensorType]
+    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[ArrayType]
 ) -> tuple[Shape, ...]:
     """The data's shape."""
     if len(inputs) != 3:
@@ -147,7 +147,7 @@ def _dynamic_update_slice_infer(
 
 
 def _dynamic_update_slice_check(
-    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype and quantization are those of data and update; an int32 index."""
     data, update, index = inputs
@@ -169,7 +169,7 @@ def _dynamic_update_slice_reference(
     return (result,)
 
 
-DYNAMIC_UPDATE_SLICE = Op(
+DYNAMIC_UPDATE_SLICE = OpDefinition(
     "dynamic_update_slice",
     DynamicUpdateSliceAttrs,
     _dynamic_update_slice_infer,

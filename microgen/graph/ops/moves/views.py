@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import same_dtype_constraint, unchanged
 from microgen.graph.ops.cost import moved
 
@@ -20,7 +20,7 @@ class CopyAttrs(Attrs):
     """Input: data of any dtype and rank."""
 
 
-def _copy_infer(_attrs: CopyAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _copy_infer(_attrs: CopyAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("copy", inputs)
     return (inputs[0].shape,)
@@ -31,7 +31,7 @@ def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:
     return (operands.inputs[0].copy(),)
 
 
-COPY = Op(
+COPY = OpDefinition(
     "copy",
     CopyAttrs,
     _copy_infer,
@@ -49,13 +49,13 @@ class BitcastAttrs(Attrs):
     """Input: plain numbers of any rank. The output's are of the same size."""
 
 
-def _bitcast_infer(_attrs: BitcastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _bitcast_infer(_attrs: BitcastAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     return (one_input("bitcast", inputs).shape,)
 
 
 def _bitcast_check(
-    _attrs: BitcastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: BitcastAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Plain numbers of one size. The output is not bool."""
     (data,), (output,) = inputs, outputs
@@ -72,7 +72,7 @@ def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> tuple[Array,
     return (data.view(operands.output_types[0].dtype.numpy).reshape(operands.inputs[0].shape),)
 
 
-BITCAST = Op(
+BITCAST = OpDefinition(
     "bitcast",
     BitcastAttrs,
     _bitcast_infer,
@@ -94,13 +94,13 @@ class ReinterpretAttrs(Attrs):
     shape: Shape
 
 
-def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The new shape."""
     return reshape_infer(ReshapeAttrs(attrs.shape), inputs)
 
 
 def _reinterpret_check(
-    _attrs: ReinterpretAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: ReinterpretAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Dtype unchanged."""
     return same_dtype_constraint(inputs[0], outputs[0])
@@ -111,7 +111,7 @@ def _reinterpret_reference(attrs: ReinterpretAttrs, operands: Operands) -> tuple
     return (operands.inputs[0].reshape(attrs.shape),)
 
 
-REINTERPRET = Op(
+REINTERPRET = OpDefinition(
     "qnn.reinterpret",
     ReinterpretAttrs,
     _reinterpret_infer,
@@ -132,7 +132,7 @@ class ReshapeAttrs(Attrs):
     shape: Shape
 
 
-def reshape_infer(attrs: ReshapeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def reshape_infer(attrs: ReshapeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The new shape."""
     one_input("reshape", inputs)
     size = math.prod(attrs.shape)
@@ -149,7 +149,7 @@ def _reshape_reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, 
     return (operands.inputs[0].reshape(attrs.shape),)
 
 
-RESHAPE = Op(
+RESHAPE = OpDefinition(
     "reshape",
     ReshapeAttrs,
     reshape_infer,

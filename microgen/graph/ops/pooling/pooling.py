@@ -11,16 +11,16 @@ import numpy as np
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import clamp, int32_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats, limits
-from microgen.graph.ops.base import Inexact, Op, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shape
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activations_constraint,
     plain_constraint,
     unchanged_constraint,
 )
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.window import (
     Along,
     Pool,
@@ -47,7 +47,9 @@ class PoolAttrs(Attrs):
         return self.padding, self.pool_size, self.strides
 
 
-def cost(attrs: PoolAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cost:
+def cost(
+    attrs: PoolAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each cell under each window."""
     return pool_cost(attrs.pool, inputs, outputs)
 
@@ -70,13 +72,13 @@ class AvgPool2DAttrs(PoolAttrs):
     in_float32: bool = False
 
 
-def _avg_pool2d_infer(attrs: AvgPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _avg_pool2d_infer(attrs: AvgPool2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C]."""
     return (pool_shape("nn.avg_pool2d", inputs, attrs.pool),)
 
 
 def avg_pool2d_check(
-    attrs: AvgPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: AvgPool2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, quantization unchanged unless sums of int8 are scaled in float32; a window's sum
     of int8 or int16 fits int32. int32 numbers are plain ones."""
@@ -92,7 +94,7 @@ def avg_pool2d_check(
     return _sum_constraint(attrs, inputs[0])
 
 
-def _sum_constraint(attrs: AvgPool2DAttrs, data: TensorType) -> str | None:
+def _sum_constraint(attrs: AvgPool2DAttrs, data: ArrayType) -> str | None:
     cells = attrs.pool_size[0] * attrs.pool_size[1]
     farthest = 255 if attrs.in_float32 else -limits.least(data.dtype.numpy)
     largest = cells * farthest
@@ -160,7 +162,7 @@ def _avg_pool2d_terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
     return math.prod(min(pair) for pair in pairs)
 
 
-AVG_POOL2D = Op(
+AVG_POOL2D = OpDefinition(
     "nn.avg_pool2d",
     AvgPool2DAttrs,
     _avg_pool2d_infer,
@@ -178,13 +180,13 @@ class MaxPool2DAttrs(PoolAttrs):
     """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
 
 
-def _max_pool2d_infer(attrs: MaxPool2DAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _max_pool2d_infer(attrs: MaxPool2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [N, OH, OW, C]."""
     return (pool_shape("nn.max_pool2d", inputs, attrs.pool),)
 
 
 def _max_pool2d_check(
-    _attrs: MaxPool2DAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: MaxPool2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
@@ -220,7 +222,7 @@ def _max_pool2d_grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
     return _greatest(attrs, given.errors[0], 0.0)
 
 
-MAX_POOL2D = Op(
+MAX_POOL2D = OpDefinition(
     "nn.max_pool2d",
     MaxPool2DAttrs,
     _max_pool2d_infer,

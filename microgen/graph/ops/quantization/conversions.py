@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, quantized_constraint
 from microgen.graph.ops.cost import moved
 
@@ -22,14 +22,14 @@ class CastAttrs(Attrs):
     ignored."""
 
 
-def _cast_infer(_attrs: CastAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _cast_infer(_attrs: CastAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("cast", inputs)
     return (inputs[0].shape,)
 
 
 def _cast_check(
-    _attrs: CastAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: CastAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """bool, integers and float32, in all combinations."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
@@ -60,7 +60,7 @@ def _saturated(data: Array, output: DType) -> Array:
     return np.where(inside, whole, ends)
 
 
-CAST = Op(
+CAST = OpDefinition(
     "cast",
     CastAttrs,
     _cast_infer,
@@ -83,14 +83,14 @@ class DequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
-def _dequantize_infer(_attrs: DequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _dequantize_infer(_attrs: DequantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("qnn.dequantize", inputs)
     return (inputs[0].shape,)
 
 
 def _dequantize_check(
-    _attrs: DequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: DequantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8, uint8, int16 or int32 to float32."""
     return quantized_constraint("input", inputs[0], DEQUANTIZE_FROM) or activation_constraint(
@@ -111,7 +111,7 @@ def _dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> tuple[
         return (centred.astype(np.float32) * np.float32(data.scale),)
 
 
-DEQUANTIZE = Op(
+DEQUANTIZE = OpDefinition(
     "qnn.dequantize",
     DequantizeAttrs,
     _dequantize_infer,
@@ -134,14 +134,14 @@ class QuantizeAttrs(Attrs):
     ties_even: bool = False
 
 
-def _quantize_infer(_attrs: QuantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _quantize_infer(_attrs: QuantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("qnn.quantize", inputs)
     return (inputs[0].shape,)
 
 
 def _quantize_check(
-    _attrs: QuantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: QuantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 to int8, uint8, int16 or int32."""
     return activation_constraint("input", inputs[0], QUANTIZE_FROM) or quantized_constraint(
@@ -166,7 +166,7 @@ def quantize_reference(attrs: QuantizeAttrs, operands: Operands) -> tuple[Array,
     return (stored.astype(output.dtype.numpy),)
 
 
-QUANTIZE = Op(
+QUANTIZE = OpDefinition(
     "qnn.quantize",
     QuantizeAttrs,
     _quantize_infer,

@@ -15,9 +15,18 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    OpDefinition,
+    Operands,
+    Shape,
+    named,
+    one_input,
+)
 from microgen.graph.ops.constraints import quantized_constraint
 
 # Unlike qnn.requantize, which is TFLite's, qnn.rescale rounds once. Scales and zero points are
@@ -40,7 +49,7 @@ class RescaleAttrs(Attrs):
     rounding: Rounding
 
 
-def _rescale_infer(attrs: RescaleAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _rescale_infer(attrs: RescaleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     expected = 1 if attrs.input_scale is not None else 2
     if len(inputs) != expected:
@@ -73,7 +82,7 @@ def ratio(scale: float, over: float) -> tuple[int, int]:
 
 
 def _rescale_check(
-    attrs: RescaleAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: RescaleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
     hold."""
@@ -144,7 +153,7 @@ def _rescale_bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
     return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, given)
 
 
-RESCALE = Op(
+RESCALE = OpDefinition(
     "qnn.rescale",
     RescaleAttrs,
     _rescale_infer,
@@ -169,13 +178,13 @@ class RequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
-def _requantize_infer(_attrs: RequantizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _requantize_infer(_attrs: RequantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("qnn.requantize", inputs)
     return (inputs[0].shape,)
 
 
-def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's.
 
     Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError if the ratio
@@ -185,7 +194,7 @@ def requantize_multiplier(data: TensorType, output: TensorType) -> tuple[int, in
 
 
 def _requantize_check(
-    _attrs: RequantizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: RequantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
     data, output = inputs[0], outputs[0]
@@ -210,7 +219,7 @@ def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> tuple[
     return (offset_and_clamp(scaled, output, Activation.NONE),)
 
 
-REQUANTIZE = Op(
+REQUANTIZE = OpDefinition(
     "qnn.requantize",
     RequantizeAttrs,
     _requantize_infer,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, writing
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, writing
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence, lstm_tables
@@ -50,7 +50,7 @@ class LstmAttrs(Attrs):
     by_tables: bool = False
 
 
-def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: LstmAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape of data, with the number of outputs as its last dimension."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     three_dimensional = (found.data, found.weight, found.recurrent)
@@ -70,7 +70,7 @@ def infer(attrs: LstmAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
     return ((*found.data.shape[:2], outputs),)
 
 
-def _expected(found: Inputs[TensorType]) -> tuple[tuple[str, TensorType | None, Shape], ...]:
+def _expected(found: Inputs[ArrayType]) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
     """For each input its name, its type, and the shape that it must have."""
     gates, cells, features = found.weight.shape
     outputs = found.recurrent.shape[2]
@@ -84,7 +84,7 @@ def _expected(found: Inputs[TensorType]) -> tuple[tuple[str, TensorType | None, 
     )
 
 
-def _check_states(found: Inputs[TensorType], outputs: int, cells: int) -> None:
+def _check_states(found: Inputs[ArrayType], outputs: int, cells: int) -> None:
     states = (("output", found.output_state, outputs), ("cell", found.cell_state, cells))
     for role, tensor, size in states:
         if tensor.size != size:
@@ -92,7 +92,7 @@ def _check_states(found: Inputs[TensorType], outputs: int, cells: int) -> None:
 
 
 def check(
-    attrs: LstmAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: LstmAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """All float32, or integers as ``LstmAttrs`` says, with scales that the fixed point holds."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
@@ -112,7 +112,7 @@ def check(
     return lstm_integer.constraint(found, attrs.hidden, outputs[0])
 
 
-def _all_float(inputs: Sequence[TensorType]) -> str | None:
+def _all_float(inputs: Sequence[ArrayType]) -> str | None:
     for tensor in inputs:
         if not floats.is_float(tensor):
             return (
@@ -122,7 +122,7 @@ def _all_float(inputs: Sequence[TensorType]) -> str | None:
     return None
 
 
-def _integer_types(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
+def _integer_types(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
     if attrs.hidden is None and not attrs.by_tables:
         return "the quantization of the hidden state is missing"
     data = found.data.dtype
@@ -144,7 +144,7 @@ def _integer_types(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
     return None
 
 
-def _only_gates(attrs: LstmAttrs, found: Inputs[TensorType]) -> str | None:
+def _only_gates(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
     gates = found.weight.shape[0]
     if gates == 4 and not attrs.has_peephole and not attrs.has_projection:
         return None
@@ -186,7 +186,7 @@ def parts(_attrs: LstmAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_lstm",)
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.lstm",
     LstmAttrs,
     infer,

@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.int8 import (
     scale_of_products,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops import fixed_point_16
 from microgen.graph.ops.constraints import accumulator_constraint
 from microgen.graph.ops.fixed_point_16 import saturate
@@ -54,7 +54,7 @@ class LstmParameters:
 
 
 def parameters(
-    types: Inputs[TensorType], hidden: Quant, output: TensorType, clips: tuple[float, float]
+    types: Inputs[ArrayType], hidden: Quant, output: ArrayType, clips: tuple[float, float]
 ) -> LstmParameters:
     """The parameters. ValueError if a scale is too large, or if the cell state's is not a power of
     two."""
@@ -62,7 +62,7 @@ def parameters(
     state = types.output_state
     projection = None
     if types.projection is not None:
-        of_hidden = TensorType((), DType.INT8, hidden)
+        of_hidden = ArrayType((), DType.INT8, hidden)
         projection = quantize_multiplier(scale_of_products(types.projection, of_hidden, state))
     return LstmParameters(
         weight=gate_scales(types.weight, types.data),
@@ -102,25 +102,25 @@ def _cell_bits(scale: float) -> int:
     return bits
 
 
-def _gates(weight: TensorType) -> list[TensorType]:
+def _gates(weight: ArrayType) -> list[ArrayType]:
     """Each gate's part of a weight, with its own scale."""
     assert weight.quant is not None, "checked"
     shape = weight.shape[1:]
-    return [TensorType(shape, weight.dtype, Quant((s,), (0,))) for s in weight.quant.scale]
+    return [ArrayType(shape, weight.dtype, Quant((s,), (0,))) for s in weight.quant.scale]
 
 
-def gate_scales(weight: TensorType, data: TensorType) -> tuple[Scale, ...]:
+def gate_scales(weight: ArrayType, data: ArrayType) -> tuple[Scale, ...]:
     """``real_gate_scales`` in fixed point. ValueError if one is too large."""
     return tuple(quantize_multiplier(scale) for scale in real_gate_scales(weight, data))
 
 
-def real_gate_scales(weight: TensorType, data: TensorType) -> list[float]:
+def real_gate_scales(weight: ArrayType, data: ArrayType) -> list[float]:
     """The scale of each gate's sums of products divided by that of its function's argument."""
-    gate = TensorType((), DType.INT16, GATE)
+    gate = ArrayType((), DType.INT16, GATE)
     return [scale_of_products(part, data, gate) for part in _gates(weight)]
 
 
-def _peephole_scales(peephole: TensorType | None, cell_bits: int) -> tuple[Scale, ...]:
+def _peephole_scales(peephole: ArrayType | None, cell_bits: int) -> tuple[Scale, ...]:
     """Source: that of the module. Here the product is computed in double, then made float32."""
     if peephole is None:
         return ()
@@ -139,7 +139,7 @@ def _stored_clip(limit: float, scale: float, most: int) -> int:
         return int(min(np.float32(limit) / np.float32(scale), np.float32(most)))
 
 
-def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorType) -> str | None:
+def constraint(types: Inputs[ArrayType], hidden: Quant | None, output: ArrayType) -> str | None:
     """Scales that the fixed point holds, and sums within int32. Dtypes are checked earlier."""
     assert hidden is not None, "checked"
     if hidden.scale[0] <= 0:
@@ -160,7 +160,7 @@ def constraint(types: Inputs[TensorType], hidden: Quant | None, output: TensorTy
     return sums_constraint(types)
 
 
-def gates_constraint(types: Inputs[TensorType]) -> str | None:
+def gates_constraint(types: Inputs[ArrayType]) -> str | None:
     """Each weight must have a scale for each gate."""
     for weight in (types.weight, types.recurrent, types.peephole):
         count = weight.shape[0] if weight else 0
@@ -169,7 +169,7 @@ def gates_constraint(types: Inputs[TensorType]) -> str | None:
     return None
 
 
-def sums_constraint(types: Inputs[TensorType]) -> str | None:
+def sums_constraint(types: Inputs[ArrayType]) -> str | None:
     """Sums over the input and over the output state must fit the accumulator."""
     for weight, data in ((types.weight, types.data), (types.recurrent, types.output_state)):
         # Each limit has a small margin, so that the two can be added.

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
 from microgen.graph.arithmetic.int16 import multiply_reduced
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.constraints import activation_constraint, scale_constraint16
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence
@@ -52,7 +52,7 @@ class TableParameters:
     cell_clip: int
 
 
-def parameters(types: Inputs[TensorType], cell_clip: float) -> TableParameters:
+def parameters(types: Inputs[ArrayType], cell_clip: float) -> TableParameters:
     """The parameters of types that ``constraint`` accepts."""
     state, cell = types.output_state, types.cell_state
     return TableParameters(
@@ -67,11 +67,11 @@ def parameters(types: Inputs[TensorType], cell_clip: float) -> TableParameters:
     )
 
 
-def _scale_of_products(result: TensorType) -> Scale:
+def _scale_of_products(result: ArrayType) -> Scale:
     return quantize_multiplier(_PRODUCT / float(np.float32(result.scale)))
 
 
-def _of_cell_state(cell: TensorType) -> SigmoidParameters:
+def _of_cell_state(cell: ArrayType) -> SigmoidParameters:
     """Source: TFLite Micro, lstm_eval.cc, Tanh."""
     power = sigmoid.power_of_two(cell.scale)
     assert power is not None, "checked"
@@ -86,7 +86,7 @@ def _stored_clip(limit: float, scale: float) -> int:
     return int(min(float(np.float32(limit)) / float(np.float32(scale)), 2.0**15 - 1))
 
 
-def constraint(types: Inputs[TensorType]) -> str | None:
+def constraint(types: Inputs[ArrayType]) -> str | None:
     """Scales that the fixed point holds, and sums that fit it. Dtypes are checked earlier."""
     states = (("output state", types.output_state), ("cell state", types.cell_state))
     for role, tensor in states:
@@ -97,7 +97,7 @@ def constraint(types: Inputs[TensorType]) -> str | None:
     return sentence or lstm_integer.sums_constraint(types)
 
 
-def _scales_constraint(types: Inputs[TensorType]) -> str | None:
+def _scales_constraint(types: Inputs[ArrayType]) -> str | None:
     power = sigmoid.power_of_two(types.cell_state.scale)
     if power is None or not _FEWEST <= power <= _MOST:
         return (

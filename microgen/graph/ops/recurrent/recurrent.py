@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape
-from microgen.graph.ops.cost import Cost, products
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, Function
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape
+from microgen.graph.ops.cost import ReferenceCost, products
+from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import (
     FUNCTIONS,
     GATES,
-    Inputs,
-    Layer,
     Off,
+    RecurrentInputs,
+    RecurrentLayer,
     never_off,
     run,
 )
@@ -45,7 +45,7 @@ class RecurrentAttrs(Attrs):
     """
 
     kind: str
-    functions: tuple[Function, ...]
+    functions: tuple[ActivationFormula, ...]
     clip: float = math.inf
     reverse: bool = False
     keeps: bool = True
@@ -53,11 +53,11 @@ class RecurrentAttrs(Attrs):
     couples: bool = False
 
 
-def infer(attrs: RecurrentAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: RecurrentAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """States, batches and cells."""
     if attrs.kind not in GATES:
         raise ValueError(f"the kind is {attrs.kind!r}; one of {', '.join(GATES)} is expected")
-    found = Inputs.of(inputs, attrs.kind)
+    found = RecurrentInputs.of(inputs, attrs.kind)
     if any(len(t.shape) != 3 for t in (found.data, found.weight, found.recurrent)):
         raise ValueError(f"{found.data}, {found.weight} and {found.recurrent} need 3 dimensions")
     steps, batches, _ = found.data.shape
@@ -73,8 +73,8 @@ def _states(attrs: RecurrentAttrs) -> int:
 
 
 def _expected(
-    attrs: RecurrentAttrs, found: Inputs[TensorType], batches: int, cells: int
-) -> tuple[tuple[str, TensorType | None, Shape], ...]:
+    attrs: RecurrentAttrs, found: RecurrentInputs[ArrayType], batches: int, cells: int
+) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
     """For each input its name, its type, and the shape that it must have."""
     gates = GATES[attrs.kind]
     return (
@@ -89,7 +89,7 @@ def _expected(
 
 
 def check(
-    attrs: RecurrentAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: RecurrentAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32, with int32 lengths, and known functions with finite numbers."""
     for place, tensor in enumerate((*inputs, *outputs)):
@@ -122,8 +122,8 @@ def reference(attrs: RecurrentAttrs, operands: Operands) -> tuple[Array, ...]:
 def _balls(
     attrs: RecurrentAttrs, inputs: Sequence[Ball], found: Array | None, off: Off = never_off
 ) -> Ball:
-    given = Inputs.of(inputs, attrs.kind)
-    layer = Layer(
+    given = RecurrentInputs.of(inputs, attrs.kind)
+    layer = RecurrentLayer(
         attrs.kind,
         attrs.functions,
         attrs.clip,
@@ -164,13 +164,13 @@ def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
 
 
 def cost(
-    attrs: RecurrentAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
-) -> Cost:
+    attrs: RecurrentAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+) -> ReferenceCost:
     """Each step of each sequence multiplies all weights, of which there are four sums."""
-    found = Inputs.of(inputs, attrs.kind)
+    found = RecurrentInputs.of(inputs, attrs.kind)
     steps, batches, _ = found.data.shape
     weights = found.weight.size + found.recurrent.size
-    every = (*outputs, TensorType((steps, batches, outputs[0].shape[2]), DType.FLOAT32))
+    every = (*outputs, ArrayType((steps, batches, outputs[0].shape[2]), DType.FLOAT32))
     return products(inputs, every, 4 * steps * batches * weights, calls=40 * steps)
 
 
@@ -179,7 +179,7 @@ def parts(attrs: RecurrentAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (f"nn_{attrs.kind}",)
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.recurrent",
     RecurrentAttrs,
     infer,

@@ -21,7 +21,7 @@ _SOFTSIGN_ULPS = 2  # two roundings
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ActivationFormula:
     """An activation function and the numbers in its formula, float32. ``name`` is a key of
     ``FORMULAS``."""
 

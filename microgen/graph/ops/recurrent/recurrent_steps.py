@@ -14,17 +14,17 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array
 from microgen.graph.ops.balls import Ball, Products, total
-from microgen.graph.ops.recurrent.recurrent_functions import Function
+from microgen.graph.ops.recurrent.recurrent_functions import ActivationFormula
 
 T = TypeVar("T")
-Off = Callable[[Function, Ball], "Array | float"]
+Off = Callable[[ActivationFormula, Ball], "Array | float"]
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 FUNCTIONS = {"rnn": 1, "gru": 2, "lstm": 3}
 _ONE = Ball.of(np.ones(()))
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs(Generic[T]):
+class RecurrentInputs(Generic[T]):
     """The inputs of a node by name; see ``recurrent.RecurrentAttrs``."""
 
     data: T
@@ -37,26 +37,26 @@ class Inputs(Generic[T]):
     peephole: T | None = None
 
     @staticmethod
-    def of(values: Sequence[T], kind: str) -> Inputs[T]:
+    def of(values: Sequence[T], kind: str) -> RecurrentInputs[T]:
         """From a node's list. ValueError if it is too short or too long."""
         most = 8 if kind == "lstm" else 6
         if not 5 <= len(values) <= most:
             raise ValueError(f"nn.recurrent has {len(values)} inputs; 5 to {most} are expected")
-        return Inputs(*values)
+        return RecurrentInputs(*values)
 
 
-def never_off(_function: Function, _result: Ball) -> float:
+def never_off(_function: ActivationFormula, _result: Ball) -> float:
     """The error of functions that are within their ulps."""
     return 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class RecurrentLayer:
     """What a step needs of the attributes and the inputs. ``off`` is how much farther than its ulps
     a function's result may be in an implementation."""
 
     kind: str
-    functions: tuple[Function, ...]
+    functions: tuple[ActivationFormula, ...]
     clip: float
     resets_after: bool
     couples: bool
@@ -133,7 +133,11 @@ Known = Callable[[Array], Array]
 
 
 def run(
-    layer: Layer, given: Inputs[Ball], *, reverse: bool, found: Array | None = None
+    layer: RecurrentLayer,
+    given: RecurrentInputs[Ball],
+    *,
+    reverse: bool,
+    found: Array | None = None,
 ) -> tuple[Ball, Ball, Ball]:
     """All hidden states [steps, batches, cells], the last ones and the last cell states
     [batches, cells].

@@ -14,10 +14,10 @@ from microgen.graph.arithmetic.int8 import (
     scale_of_products,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball, Products, total
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, writing
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, writing
 from microgen.graph.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
@@ -54,7 +54,7 @@ class SvdfScales:
     time: tuple[int, int]
 
 
-def infer(attrs: SvdfAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: SvdfAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The shape [batch, filters / rank]."""
     if len(inputs) not in (4, 5):
         raise ValueError(f"nn.svdf has {len(inputs)} inputs; 4, or 5 with a bias, are expected")
@@ -81,7 +81,7 @@ def infer(attrs: SvdfAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
 
 
 def check(
-    attrs: SvdfAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: SvdfAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """All float32, or integers as ``SvdfAttrs`` says, with scales that the fixed point holds."""
     accepted = (DType.INT8, DType.FLOAT32)
@@ -93,7 +93,7 @@ def check(
     return _integer_types(inputs) or _integer_scales(attrs, inputs, outputs[0])
 
 
-def _all_float(inputs: Sequence[TensorType]) -> str | None:
+def _all_float(inputs: Sequence[ArrayType]) -> str | None:
     for role, found in zip(_ROLES, inputs[1:], strict=False):
         if found.dtype is not DType.FLOAT32:
             return (
@@ -106,7 +106,7 @@ def _all_float(inputs: Sequence[TensorType]) -> str | None:
 _ROLES = ("feature weight", "time weight", "state", "bias")
 
 
-def _integer_types(inputs: Sequence[TensorType]) -> str | None:
+def _integer_types(inputs: Sequence[ArrayType]) -> str | None:
     _, feature, time, state, *bias = inputs
     sentence = (
         weight_constraint(feature, axis=0)
@@ -124,9 +124,7 @@ def _integer_types(inputs: Sequence[TensorType]) -> str | None:
     return None
 
 
-def _integer_scales(
-    attrs: SvdfAttrs, inputs: Sequence[TensorType], output: TensorType
-) -> str | None:
+def _integer_scales(attrs: SvdfAttrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
     """The scales. Activations other than RELU are refused, as LiteRT refuses them."""
     if attrs.activation is not Activation.RELU:
         return f"the activation is {attrs.activation.value}; with int8 data it must be relu"
@@ -139,7 +137,7 @@ def _integer_scales(
     return accumulator_constraint(data, feature.shape[1], scale)
 
 
-def scales(inputs: Sequence[TensorType], output: TensorType) -> SvdfScales:
+def scales(inputs: Sequence[ArrayType], output: ArrayType) -> SvdfScales:
     """The scales. Source: TFLite svdf.cc, Prepare. Everything is in float32, as measured with
     ai-edge-litert 2.3.0. ValueError if a scale is 2**30 or more."""
     data, feature, time, state = inputs[:4]
@@ -215,7 +213,7 @@ def parts(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_svdf",)
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.svdf",
     SvdfAttrs,
     infer,

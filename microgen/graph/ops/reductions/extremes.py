@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, limits
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activation_constraint, unchanged_constraint
 from microgen.graph.ops.reductions.reduction import ReductionAttrs, greatest_error, infer
 
@@ -41,7 +41,7 @@ class MinAttrs(ExtremeAttrs):
 
 
 def _extreme_check(
-    _attrs: ExtremeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: ExtremeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
@@ -71,7 +71,7 @@ class ArgExtremeAttrs(Attrs):
     axis: int
 
 
-def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape without the axis."""
     one_input("argmax or argmin", inputs)
     shape = inputs[0].shape
@@ -81,7 +81,7 @@ def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[TensorType]) -> 
 
 
 def _arg_extreme_check(
-    _attrs: ArgExtremeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: ArgExtremeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8, int32 or float32 data, and positions that are plain int32 or int64 numbers."""
     if outputs[0].dtype not in _INDICES or outputs[0].quant is not None:
@@ -135,7 +135,7 @@ class TopKAttrs(Attrs):
     is_largest: bool
 
 
-def _topk_infer(attrs: TopKAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _topk_infer(attrs: TopKAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape with ``k`` elements along the axis."""
     shape = one_input("topk", inputs).shape
     if not 0 <= attrs.axis < len(shape):
@@ -149,7 +149,7 @@ def _topk_infer(attrs: TopKAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, 
 
 
 def _topk_check(
-    _attrs: TopKAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: TopKAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """Numbers, and positions that are plain int32 or int64."""
     if inputs[0].dtype is DType.BOOL:
@@ -172,19 +172,21 @@ def _topk_reference(attrs: TopKAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.ascontiguousarray(best, operands.output_types[0].dtype.numpy),)
 
 
-def _over_axes(name: str, attrs: type[Attrs], reference: Reference, which: str) -> Op:
+def _over_axes(name: str, attrs: type[Attrs], reference: Reference, which: str) -> OpDefinition:
     """The extreme value over some axes."""
     about = f"the {which} value over some axes"
     bound = bounds.elementwise(greatest_error, roundings=0)
     words = named(name)
-    return Op(name, attrs, infer, _extreme_check, reference, words, bound=bound, about=about)
+    return OpDefinition(
+        name, attrs, infer, _extreme_check, reference, words, bound=bound, about=about
+    )
 
 
-def _position(name: str, attrs: type[Attrs], reference: Reference, which: str) -> Op:
+def _position(name: str, attrs: type[Attrs], reference: Reference, which: str) -> OpDefinition:
     """The position of the extreme value along an axis."""
     about = f"the position of the {which} value along one axis"
     shapes, words = _arg_extreme_infer, named(name)
-    return Op(name, attrs, shapes, _arg_extreme_check, reference, words, about=about)
+    return OpDefinition(name, attrs, shapes, _arg_extreme_check, reference, words, about=about)
 
 
 OPS = (
@@ -192,7 +194,7 @@ OPS = (
     _over_axes("min", MinAttrs, min_reference, "least"),
     _position("argmax", ArgMaxAttrs, _argmax_reference, "greatest"),
     _position("argmin", ArgMinAttrs, _argmin_reference, "least"),
-    Op(
+    OpDefinition(
         "topk",
         TopKAttrs,
         _topk_infer,

@@ -13,10 +13,10 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, one_input
 from microgen.graph.ops.constraints import activations_constraint
 from microgen.graph.ops.cost import by_rows
 
@@ -31,7 +31,7 @@ class L2NormalizeAttrs(Attrs):
     scale 1/128 and zero point 0."""
 
 
-def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("nn.l2_normalize", inputs)
     if not inputs[0].shape:
@@ -40,7 +40,7 @@ def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[TensorType]) -> tuple[Shape
 
 
 def check(
-    _attrs: L2NormalizeAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: L2NormalizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """For int8: the output's scale and zero point are fixed, and rows' squares fit int32."""
     data, output = inputs[0], outputs[0]
@@ -128,7 +128,7 @@ def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("nn_l2_normalize",)
 
 
-OP = Op(
+OP = OpDefinition(
     "nn.l2_normalize",
     L2NormalizeAttrs,
     infer,

@@ -14,9 +14,9 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 
 
@@ -37,7 +37,7 @@ class SumParameters:
     shift: int
 
 
-def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: ReductionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape without the axes, or with 1 in their place."""
     one_input("a reduction", inputs)
     shape = inputs[0].shape
@@ -49,7 +49,7 @@ def infer(attrs: ReductionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, .
     return (tuple(size for axis, size in enumerate(shape) if axis not in attrs.axes),)
 
 
-def count(attrs: ReductionAttrs, data: TensorType) -> int:
+def count(attrs: ReductionAttrs, data: ArrayType) -> int:
     """The number of input values for each output value."""
     return int(np.prod([data.shape[axis] for axis in attrs.axes], dtype=np.int64))
 
@@ -65,7 +65,7 @@ def greatest_error(attrs: ReductionAttrs, given: Inexact) -> Array:
     return error
 
 
-def sum_parameters(data: TensorType, output: TensorType) -> SumParameters:
+def sum_parameters(data: ArrayType, output: ArrayType) -> SumParameters:
     """The parameters. Source: TFLite reduce.cc, PrepareMeanOrSum (the division is in double).
 
     ValueError if the ratio of scales is 2**30 or more.
@@ -74,7 +74,7 @@ def sum_parameters(data: TensorType, output: TensorType) -> SumParameters:
     return SumParameters(*quantize_multiplier(scale_in / scale_out))
 
 
-def mean_parameters(data: TensorType, output: TensorType, n: int) -> SumParameters:
+def mean_parameters(data: ArrayType, output: ArrayType, n: int) -> SumParameters:
     """``sum_parameters`` with the division by ``n`` folded in.
 
     Source: TFLite reference/reduce.h, QuantizedMeanOrSum, whose division truncates.
@@ -85,7 +85,7 @@ def mean_parameters(data: TensorType, output: TensorType, n: int) -> SumParamete
 
 
 def scaled_sums(
-    attrs: ReductionAttrs, data: Array, data_type: TensorType, scale: SumParameters
+    attrs: ReductionAttrs, data: Array, data_type: ArrayType, scale: SumParameters
 ) -> Array:
     """Sums of real values in the output's scale, before its zero point is added; int64.
 
@@ -100,7 +100,7 @@ def scaled_sums(
 
 
 def scaled_in_float32(
-    attrs: ReductionAttrs, data: Array, data_type: TensorType, output: TensorType
+    attrs: ReductionAttrs, data: Array, data_type: ArrayType, output: ArrayType
 ) -> Array:
     """Means of real values in the output's scale, before its zero point is added; int64. Sums are
     exact, and scaled by ``in_float32.scale_of_mean``."""
@@ -110,7 +110,7 @@ def scaled_in_float32(
     return in_float32.scaled(sums, in_float32.scale_of_mean(data_type, output, n))
 
 
-def in_float32_constraint(attrs: ReductionAttrs, data: TensorType) -> str | None:
+def in_float32_constraint(attrs: ReductionAttrs, data: ArrayType) -> str | None:
     """int8, whose sums fit int32."""
     if data.dtype is not DType.INT8:
         return f"the input is {data}; means are scaled in float32 for int8 only"
@@ -121,7 +121,7 @@ def in_float32_constraint(attrs: ReductionAttrs, data: TensorType) -> str | None
 
 
 def sums_constraint(
-    attrs: ReductionAttrs, data: TensorType, output: TensorType, *, largest: int, is_mean: bool
+    attrs: ReductionAttrs, data: ArrayType, output: ArrayType, *, largest: int, is_mean: bool
 ) -> str | None:
     """Quantized: sums of values that are up to ``largest`` from the zero point fit int32."""
     n = count(attrs, data)
@@ -143,7 +143,7 @@ class AllAttrs(ReductionAttrs):
 
 
 def _all_check(
-    _attrs: AllAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: AllAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """All tensors are bool."""
     return activations_constraint(inputs[0], outputs[0], (DType.BOOL,))
@@ -155,7 +155,7 @@ def _all_reference(attrs: AllAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.asarray(found),)
 
 
-ALL = Op(
+ALL = OpDefinition(
     "all",
     AllAttrs,
     infer,
@@ -177,7 +177,7 @@ class MeanAttrs(ReductionAttrs):
 
 
 def _mean_check(
-    attrs: MeanAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: MeanAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, and sums of integers that fit int32."""
     data, output = inputs[0], outputs[0]
@@ -205,7 +205,7 @@ def _mean_reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
     return (clamp(scaled + output.zero_point, output, Activation.NONE),)
 
 
-MEAN = Op(
+MEAN = OpDefinition(
     "mean",
     MeanAttrs,
     infer,
@@ -231,7 +231,7 @@ class SumAttrs(ReductionAttrs):
 
 
 def _sum_check(
-    attrs: SumAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: SumAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """One dtype, and sums of quantized values that fit int32."""
     data, output = inputs[0], outputs[0]
@@ -264,7 +264,7 @@ def _sum_reference(attrs: SumAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.asarray(stored).view(output.dtype.numpy),)
 
 
-SUM = Op(
+SUM = OpDefinition(
     "sum",
     SumAttrs,
     infer,

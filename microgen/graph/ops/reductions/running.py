@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
@@ -30,7 +30,7 @@ class RunningAttrs(Attrs):
     reverse: bool = False
 
 
-def infer(attrs: RunningAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(attrs: RunningAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     shape = one_input("a running sum or product", inputs).shape
     if not 0 <= attrs.axis < len(shape):
@@ -39,7 +39,7 @@ def infer(attrs: RunningAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...
 
 
 def check(
-    _attrs: RunningAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: RunningAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int32, int64 or float32 throughout."""
     return activations_constraint(inputs[0], outputs[0], DTYPES)
@@ -74,7 +74,7 @@ def _cumsum_terms(attrs: CumsumAttrs, operands: Operands) -> int:
     return operands.input_types[0].shape[attrs.axis]
 
 
-CUMSUM = Op(
+CUMSUM = OpDefinition(
     "cumsum",
     CumsumAttrs,
     infer,
@@ -111,7 +111,7 @@ def _cumprod_ball(attrs: CumprodAttrs, given: Inexact) -> tuple[Ball, ...]:
     return (Ball(value, error),)
 
 
-CUMPROD = Op(
+CUMPROD = OpDefinition(
     "cumprod",
     CumprodAttrs,
     infer,

@@ -16,10 +16,10 @@ from microgen.graph.arithmetic.int8 import (
     softmax_parameters,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, named, rows_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, rows_input
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activation_constraint,
@@ -47,13 +47,13 @@ class SoftmaxAttrs(Attrs):
     beta: float
 
 
-def _softmax_infer(_attrs: SoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _softmax_infer(_attrs: SoftmaxAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     return (rows_input("nn.softmax", inputs).shape,)
 
 
 def _softmax_check(
-    attrs: SoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: SoftmaxAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """For integers: an output in [0, 1), and few enough values for their sum to fit its fixed
     point."""
@@ -102,7 +102,7 @@ def _softmax_ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
     return (exponential / exponential.sum(-1),)
 
 
-def softmax_parameters_16(data: TensorType, beta: float) -> tuple[int, int]:
+def softmax_parameters_16(data: ArrayType, beta: float) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to steps of 10/65535 of an int16 input.
 
     Source: TFLite activations.cc, SoftmaxPrepare. ValueError if differences would exceed int32.
@@ -168,7 +168,7 @@ def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -
 
 # Number of steps in 1, zero point of the output, most values that can be summed, scaling.
 _QUANTIZED: Mapping[
-    tuple[DType, DType], tuple[int, int, int, Callable[[TensorType, float], object]]
+    tuple[DType, DType], tuple[int, int, int, Callable[[ArrayType, float], object]]
 ] = {
     (DType.INT8, DType.INT8): (256, -128, _SOFTMAX_MAX_DEPTH, softmax_parameters),
     _WIDER: (2**16, -(2**15), _SOFTMAX_MAX_DEPTH, softmax_parameters),
@@ -176,7 +176,7 @@ _QUANTIZED: Mapping[
 }
 
 
-SOFTMAX = Op(
+SOFTMAX = OpDefinition(
     "nn.softmax",
     SoftmaxAttrs,
     _softmax_infer,
@@ -223,7 +223,7 @@ class LogSoftmaxParameters:
     reverse_shift: int
 
 
-def log_softmax_parameters(data: TensorType) -> LogSoftmaxParameters:
+def log_softmax_parameters(data: ArrayType) -> LogSoftmaxParameters:
     """The parameters. Source: TFLite quantization_util.cc, PreprocessLogSoftmaxScalingExp.
 
     ValueError if TFLite aborts: the input's scale must exceed 2**-26.
@@ -233,13 +233,13 @@ def log_softmax_parameters(data: TensorType) -> LogSoftmaxParameters:
     return LogSoftmaxParameters(p.input_multiplier, p.input_left_shift, p.diff_min, *reverse)
 
 
-def _log_softmax_infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _log_softmax_infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     return (rows_input("nn.log_softmax", inputs).shape,)
 
 
 def _log_softmax_check(
-    _attrs: LogSoftmaxAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: LogSoftmaxAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """For int8: an output in (-16, 0], and so few values that their sum fits its fixed point."""
     data, output = inputs[0], outputs[0]
@@ -329,7 +329,7 @@ def _headroom(x: Array) -> Array:
     return 31 - np.frexp(x.astype(np.float64))[1].astype(np.int64)
 
 
-LOG_SOFTMAX = Op(
+LOG_SOFTMAX = OpDefinition(
     "nn.log_softmax",
     LogSoftmaxAttrs,
     _log_softmax_infer,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType, frozen
-from microgen.graph.ops.base import EXACT, Bound, Inexact, Op, Operands, Shape
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, frozen
+from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shape
 from microgen.graph.ops.constraints import activations_constraint
 
 ENTRIES = 513  # one for every 128th int16 value, and one past the end
@@ -34,7 +34,7 @@ def interpolated(table: Array, values: Array) -> Array:
     return between.astype(np.int16)
 
 
-def of_function(function: Function, data: TensorType, output: TensorType) -> Array:
+def of_function(function: Function, data: ArrayType, output: ArrayType) -> Array:
     """The table of a function from the input's real values to the output's, both int16.
 
     ValueError if it has values that float32 cannot hold; TFLite's result for these is arbitrary.
@@ -125,7 +125,7 @@ class LookupAttrs(Attrs):
     function: str
 
 
-def _lookup_infer(_attrs: LookupAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _lookup_infer(_attrs: LookupAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The data's shape."""
     if len(inputs) != 2:
         raise ValueError(f"lookup has {len(inputs)} inputs; data and table are expected")
@@ -136,7 +136,7 @@ def _lookup_infer(_attrs: LookupAttrs, inputs: Sequence[TensorType]) -> tuple[Sh
 
 
 def _lookup_check(
-    _attrs: LookupAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    _attrs: LookupAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """int8 or int16 throughout."""
     data, table = inputs
@@ -172,7 +172,7 @@ def _lookup_bound(attrs: LookupAttrs, given: Inexact) -> tuple[Array, ...]:
     return (found,)
 
 
-LOOKUP = Op(
+LOOKUP = OpDefinition(
     "lookup",
     LookupAttrs,
     _lookup_infer,

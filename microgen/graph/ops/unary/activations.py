@@ -15,9 +15,9 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.unary import unary
 
@@ -29,14 +29,14 @@ class ClipAttrs(Attrs):
     activation: Activation
 
 
-def _clip_infer(_attrs: ClipAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def _clip_infer(_attrs: ClipAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     one_input("clip", inputs)
     return (inputs[0].shape,)
 
 
 def _clip_check(
-    attrs: ClipAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: ClipAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """An activation to apply, and a ratio of scales that the fixed point can hold."""
     if not attrs.activation.clamps:
@@ -70,7 +70,7 @@ def _clip_reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
     return (offset_and_clamp(centred, output, attrs.activation),)
 
 
-CLIP = Op(
+CLIP = OpDefinition(
     "clip",
     ClipAttrs,
     _clip_infer,
@@ -102,7 +102,7 @@ def _elu_int8(attrs: EluAttrs, operands: Operands) -> tuple[Array, ...]:
 ELU = unary.define(
     "nn.elu",
     EluAttrs,
-    unary.Function(_elu_real, _elu_int8, ulps=ELU_ULPS),
+    unary.ValueFunction(_elu_real, _elu_int8, ulps=ELU_ULPS),
     about="x where x is positive, exp(x) - 1 elsewhere",
 )
 
@@ -113,7 +113,7 @@ class HardSwishAttrs(Attrs):
 
 
 def _hard_swish_constraint(
-    _attrs: HardSwishAttrs, data: TensorType, output: TensorType
+    _attrs: HardSwishAttrs, data: ArrayType, output: ArrayType
 ) -> str | None:
     """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
@@ -129,7 +129,7 @@ def _hard_swish_constraint(
 
 
 def _hard_swish_multipliers(
-    data: TensorType, output: TensorType
+    data: ArrayType, output: ArrayType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """(Q15 multiplier, exponent) to the output's scale, and to a scale in which 3 is 2**15.
 
@@ -194,7 +194,7 @@ def _divide(x: Array, exponent: int) -> Array:
 HARD_SWISH = unary.define(
     "nn.hard_swish",
     HardSwishAttrs,
-    unary.Function(
+    unary.ValueFunction(
         _hard_swish_real,
         _hard_swish_int8,
         constraint=_hard_swish_constraint,
@@ -211,9 +211,7 @@ class LeakyReluAttrs(Attrs):
     alpha: float
 
 
-def _leaky_relu_constraint(
-    attrs: LeakyReluAttrs, data: TensorType, output: TensorType
-) -> str | None:
+def _leaky_relu_constraint(attrs: LeakyReluAttrs, data: ArrayType, output: ArrayType) -> str | None:
     """The sentence for ratios of scales that the fixed point cannot hold."""
     try:
         leaky_relu_multipliers(attrs, data, output)
@@ -223,7 +221,7 @@ def _leaky_relu_constraint(
 
 
 def leaky_relu_multipliers(
-    attrs: LeakyReluAttrs, data: TensorType, output: TensorType
+    attrs: LeakyReluAttrs, data: ArrayType, output: ArrayType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """(multiplier, shift) for positive values, and for the others.
 
@@ -254,7 +252,7 @@ def _leaky_relu_quantized(attrs: LeakyReluAttrs, operands: Operands) -> tuple[Ar
 LEAKY_RELU = unary.define(
     "nn.leaky_relu",
     LeakyReluAttrs,
-    unary.Function(
+    unary.ValueFunction(
         _leaky_relu_real,
         _leaky_relu_quantized,
         int16=_leaky_relu_quantized,

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
-from microgen.graph.ir.graph import Array, Attrs, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Op, Operands
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
@@ -49,7 +49,7 @@ class AbsAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank."""
 
 
-def _abs_constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> str | None:
+def _abs_constraint(_attrs: AbsAttrs, data: ArrayType, output: ArrayType) -> str | None:
     """The sentence for a ratio of scales that the fixed point cannot hold."""
     try:
         abs_multiplier(data, output)
@@ -58,7 +58,7 @@ def _abs_constraint(_attrs: AbsAttrs, data: TensorType, output: TensorType) -> s
     return None
 
 
-def abs_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+def abs_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift); with equal scales the multiplier is 1, which changes no value."""
     return quantize_multiplier(float(np.float32(data.scale) / np.float32(output.scale)))
 
@@ -88,7 +88,7 @@ def _exp_int8(attrs: ExpAttrs, operands: Operands) -> tuple[Array, ...]:
     return unary.quantized(real, operands.output_types[0])
 
 
-def _exp_int16_table(attrs: ExpAttrs, data: TensorType, output: TensorType) -> Array:
+def _exp_int16_table(attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Array:
     """Source: TFLite exp.cc, Prepare."""
     return tables.of_function(partial(_exp_real, attrs), data, output)
 
@@ -111,7 +111,7 @@ def _log_int8(_attrs: LogAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.where(positive, stored, np.int8(-128)),)
 
 
-def _log_int16_table(_attrs: LogAttrs, data: TensorType, output: TensorType) -> Array:
+def _log_int16_table(_attrs: LogAttrs, data: ArrayType, output: ArrayType) -> Array:
     """Source: TFLite elementwise.cc, LogLUTPrepare."""
     least = np.float32(-(2**15)) * np.float32(output.scale)
 
@@ -139,29 +139,29 @@ def _negative_real(_attrs: NegativeAttrs, x: Array) -> Array:
     return -x
 
 
-def _rounding(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> Op:
+def _rounding(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDefinition:
     """A function of floats that are rounded to integers. Source: TFLite ceil.cc, floor.cc, Eval,
     and reference/round.h, RoundToNearest."""
     bound = bounds.function(lambda _attrs, x: np.asarray(function(x)), 0)
     return unary.define_of_floats(name, attrs, lambda x: np.asarray(function(x)), bound, about)
 
 
-def _wave(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> Op:
+def _wave(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDefinition:
     """A function of floats that are angles. Source: TFLite elementwise.cc, CosEval and SinEval."""
     bound = bounds.wave(WAVE_ULPS)
     return unary.define_of_floats(name, attrs, partial(unary.rounded, function), bound, about)
 
 
-_ABS = unary.Function(
+_ABS = unary.ValueFunction(
     _abs_real,
     _abs_quantized,
     int16=_abs_quantized,
     constraint=_abs_constraint,
     steepest=lambda _attrs: 1.0,
 )
-_EXP = unary.Function(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS)
-_LOG = unary.Function(_log_real, _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS)
-_NEGATIVE = unary.Function(_negative_real, _negative_quantized, int16=_negative_quantized)
+_EXP = unary.ValueFunction(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS)
+_LOG = unary.ValueFunction(_log_real, _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS)
+_NEGATIVE = unary.ValueFunction(_negative_real, _negative_quantized, int16=_negative_quantized)
 
 OPS = (
     unary.define("abs", AbsAttrs, _ABS, "the magnitude"),

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import UNIT, spacing
-from microgen.graph.ops.base import Inexact, Op, Operands, Shape, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 Numbers = tuple[np.float32, ...]  # alpha, beta and gamma
@@ -174,13 +174,13 @@ class RealFunctionAttrs(Attrs):
         return tuple(np.float32(number) for number in (self.alpha, self.beta, self.gamma))
 
 
-def infer(_attrs: RealFunctionAttrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+def infer(_attrs: RealFunctionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     """The input's shape."""
     return (one_input("real_function", inputs).shape,)
 
 
 def check(
-    attrs: RealFunctionAttrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+    attrs: RealFunctionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> str | None:
     """float32 throughout, a known function, and numbers that are not NaN."""
     if attrs.function not in FORMULAS:
@@ -227,7 +227,7 @@ def parts(attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function,)
 
 
-OP = Op(
+OP = OpDefinition(
     "real_function",
     RealFunctionAttrs,
     infer,

@@ -14,7 +14,7 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
@@ -33,7 +33,7 @@ def _sqrt_real(_attrs: SqrtAttrs, x: Array) -> Array:
     return unary.rounded(np.sqrt, x)
 
 
-def _sqrt_constraint(_attrs: SqrtAttrs, data: TensorType, _output: TensorType) -> str | None:
+def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> str | None:
     """For int16: the sentence for a scale whose real values are not normal float32 numbers."""
     if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
         return None
@@ -54,7 +54,9 @@ def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
 SQRT = unary.define(
     "sqrt",
     SqrtAttrs,
-    unary.Function(_sqrt_real, _sqrt_quantized, int16=_sqrt_quantized, constraint=_sqrt_constraint),
+    unary.ValueFunction(
+        _sqrt_real, _sqrt_quantized, int16=_sqrt_quantized, constraint=_sqrt_constraint
+    ),
     about="the square root",
 )
 
@@ -73,7 +75,7 @@ class RsqrtAttrs(Attrs):
     NaN."""
 
 
-def _rsqrt_constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> str | None:
+def _rsqrt_constraint(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> str | None:
     """The sentence for scales whose product the fixed point of int8 cannot hold."""
     if data.dtype is not DType.INT8:
         return None
@@ -85,7 +87,7 @@ def _rsqrt_constraint(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) 
     return None if shift >= least else f"the scales are too large: the shift is {shift}"
 
 
-def _rsqrt_multiplier(data: TensorType, output: TensorType) -> tuple[int, int]:
+def _rsqrt_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product."""
     product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
     return quantize_multiplier(1 / float(product))
@@ -136,7 +138,7 @@ def _mul(a: Array, b: Array) -> Array:
     return rounding_doubling_high_mul(a, b)
 
 
-def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType) -> Array:
+def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> Array:
     """Source: TFLite elementwise.cc, GenericPrepare, in float32."""
     most = np.float32(2**15 - 1) * np.float32(output.scale)
 
@@ -149,7 +151,7 @@ def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: TensorType, output: TensorType)
 RSQRT = unary.define(
     "rsqrt",
     RsqrtAttrs,
-    unary.Function(
+    unary.ValueFunction(
         _rsqrt_real,
         _rsqrt_int8,
         int16_table=_rsqrt_int16_table,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
@@ -43,7 +43,7 @@ def power_of_two(scale: float) -> int | None:
     return int(nearest) if abs(log_2 - nearest) < np.float32(1e-3) else None
 
 
-def table_parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParameters:
+def table_parameters(data: ArrayType, powers: tuple[int, ...]) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, TanhPrepare and SigmoidPrepare. ``powers`` are
     the exponents of scales that need no shift."""
     power = power_of_two(data.scale)
@@ -56,7 +56,7 @@ def table_parameters(data: TensorType, powers: tuple[int, ...]) -> SigmoidParame
     return SigmoidParameters(int(multiplier), shift)
 
 
-def table_constraint(data: TensorType) -> str | None:
+def table_constraint(data: ArrayType) -> str | None:
     """The sentence for an input's scale whose products do not fit int32. TFLite reads a multiplier
     of 0, which the least scales have, as that of a power of two, and shifts it out of int32."""
     if data.scale * _STEPS * 2**_MOST_SHIFTS < 1:
@@ -93,7 +93,7 @@ class SigmoidAttrs(Attrs):
     an int16 output 1/32768."""
 
 
-def _sigmoid_constraint(_attrs: SigmoidAttrs, data: TensorType, output: TensorType) -> str | None:
+def _sigmoid_constraint(_attrs: SigmoidAttrs, data: ArrayType, output: ArrayType) -> str | None:
     """A sentence if the output's scale is wrong, or if an int16 input's scale does not fit."""
     steps = 2**15 if data.dtype is DType.INT16 else 256
     if output.scale != 1 / steps:
@@ -112,7 +112,7 @@ def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]
     return unary.quantized(one / (one + exponential), operands.output_types[0])
 
 
-def sigmoid_parameters(data: TensorType) -> SigmoidParameters:
+def sigmoid_parameters(data: ArrayType) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, SigmoidPrepare: a scale of 2**-12 is exact."""
     return table_parameters(data, powers=(-12,))
 
@@ -135,7 +135,7 @@ def sigmoid_of_steps(x: Array) -> Array:
 SIGMOID = unary.define(
     "sigmoid",
     SigmoidAttrs,
-    unary.Function(
+    unary.ValueFunction(
         _sigmoid_real,
         _sigmoid_int8,
         int16=_sigmoid_int16,
@@ -179,7 +179,7 @@ def _tanhf(x: Array) -> Array:
     return np.copysign(np.where(magnitude >= 1, large, -fall / (fall + _TWO)), x)
 
 
-def tanh_parameters(data: TensorType) -> SigmoidParameters:
+def tanh_parameters(data: ArrayType) -> SigmoidParameters:
     """The parameters. Source: TFLite activations.cc, TanhPrepare: 2**-12 and 2**-11 are exact."""
     return table_parameters(data, powers=(-12, -11))
 
@@ -197,7 +197,7 @@ def tanh_of_steps(x: Array) -> Array:
     return (rounded >> 8).astype(np.int16)
 
 
-def _tanh_constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) -> str | None:
+def _tanh_constraint(_attrs: TanhAttrs, data: ArrayType, output: ArrayType) -> str | None:
     """For int16: a sentence if the output's scale is wrong or the input's does not fit."""
     if data.dtype is not DType.INT16:
         return None
@@ -209,7 +209,7 @@ def _tanh_constraint(_attrs: TanhAttrs, data: TensorType, output: TensorType) ->
 TANH = unary.define(
     "tanh",
     TanhAttrs,
-    unary.Function(
+    unary.ValueFunction(
         _tanh_real, _tanh_int8, int16=_tanh_int16, constraint=_tanh_constraint, ulps=TANH_ULPS
     ),
     about="the hyperbolic tangent",

@@ -16,26 +16,26 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType, frozen
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, frozen
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Bound, Op, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Bound, OpDefinition, Operands, Shape, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.tables import tables
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
 
-Constraint = Callable[[Any, TensorType, TensorType], str | None]  # of attributes, input, output
+Constraint = Callable[[Any, ArrayType, ArrayType], str | None]  # of attributes, input, output
 Reference = Callable[[Any, Operands], tuple[Array, ...]]
 Real = Callable[[Any, Array], Array]  # of attributes and float32 values
-Table = Callable[[Any, TensorType, TensorType], Array]  # of attributes, input, output
+Table = Callable[[Any, ArrayType, ArrayType], Array]  # of attributes, input, output
 
 
-def _unconstrained(_attrs: Attrs, _data: TensorType, _output: TensorType) -> str | None:
+def _unconstrained(_attrs: Attrs, _data: ArrayType, _output: ArrayType) -> str | None:
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ValueFunction:
     """How an op computes a value, for each dtype.
 
     ``real`` returns floats of any width, which are rounded to float32. For int16 there is at most
@@ -67,14 +67,14 @@ class Function:
         has_int16 = self.int16 is not None or self.int16_table is not None
         return ALL_FAMILIES if has_int16 else (DType.INT8, DType.FLOAT32)
 
-    def check(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+    def check(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> str | None:
         """The sentence of the first constraint that the types violate."""
         sentence = activations_constraint(data, output, self.accepted)
         if sentence or data.quant is None:
             return sentence
         return self.constraint(attrs, data, output) or self._table_constraint(attrs, data, output)
 
-    def _table_constraint(self, attrs: Attrs, data: TensorType, output: TensorType) -> str | None:
+    def _table_constraint(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> str | None:
         if data.dtype is not DType.INT16 or self.int16_table is None:
             return None
         try:
@@ -101,7 +101,7 @@ class Function:
         found = {DType.INT8: self._every_int8}
         return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
 
-    def _every_int8(self, attrs: Attrs, data: TensorType, output: TensorType) -> Array:
+    def _every_int8(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> Array:
         kinds = tuple(dataclasses.replace(kind, shape=EVERY_INT8.shape) for kind in (data, output))
         (values,) = self.int8(attrs, Operands((EVERY_INT8,), kinds[:1], kinds[1:]))
         return frozen(values)
@@ -112,20 +112,20 @@ def _float(values: Array) -> tuple[Array, ...]:
         return (values.astype(np.float32),)
 
 
-def define(name: str, attrs: type[Attrs], function: Function, about: str) -> Op:
+def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -> OpDefinition:
     """The op of that name, with one input and an output of the input's shape."""
 
-    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
         one_input(name, inputs)
         return (inputs[0].shape,)
 
     def check(
-        attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+        attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
     ) -> str | None:
         """One dtype throughout, for which TFLite has the function."""
         return function.check(attrs, inputs[0], outputs[0])
 
-    return Op(
+    return OpDefinition(
         name,
         attrs,
         infer,
@@ -140,14 +140,14 @@ def define(name: str, attrs: type[Attrs], function: Function, about: str) -> Op:
 
 def define_of_floats(
     name: str, attrs: type[Attrs], function: Callable[[Array], Array], bound: Bound, about: str
-) -> Op:
+) -> OpDefinition:
     """The op of that name, which exists for float32 only."""
 
-    def infer(_attrs: Attrs, inputs: Sequence[TensorType]) -> tuple[Shape, ...]:
+    def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
         return (one_input(name, inputs).shape,)
 
     def check(
-        _attrs: Attrs, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+        _attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
     ) -> str | None:
         """float32 throughout."""
         return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
@@ -155,7 +155,7 @@ def define_of_floats(
     def reference(_attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
         return (floats.rounded(function(operands.inputs[0])),)
 
-    return Op(name, attrs, infer, check, reference, named(name), bound=bound, about=about)
+    return OpDefinition(name, attrs, infer, check, reference, named(name), bound=bound, about=about)
 
 
 def centred(operands: Operands) -> Array:
@@ -180,7 +180,7 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
     return values
 
 
-def quantized(real: Array, output: TensorType) -> tuple[Array, ...]:
+def quantized(real: Array, output: ArrayType) -> tuple[Array, ...]:
     """float32 values as the output stores them: rounded with halves away from zero, saturated.
 
     Source: TFLite activations.cc, PopulateLookupTable, and common.h, LUTPopulate, which multiply
@@ -193,7 +193,7 @@ def quantized(real: Array, output: TensorType) -> tuple[Array, ...]:
     return (clamp(stored.astype(np.int64) + output.zero_point, output, Activation.NONE),)
 
 
-def requantized(x: Array, multiplier: int, shift: int, output: TensorType) -> tuple[Array, ...]:
+def requantized(x: Array, multiplier: int, shift: int, output: ArrayType) -> tuple[Array, ...]:
     """int32 values scaled with double rounding, offset and clamped."""
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return (offset_and_clamp(scaled, output, Activation.NONE),)

@@ -10,13 +10,13 @@ from types import MappingProxyType
 
 from microgen.base.errors import MicrogenError
 from microgen.relay.blob.payloads.base import Payload, PayloadReader, Signature
-from microgen.relay.blob.payloads.c_source import CSource
+from microgen.relay.blob.payloads.c_source import CSourceModule
 from microgen.relay.blob.payloads.const_loader import ConstLoader
 from microgen.relay.blob.tree import IMPORT_TREE, LIBRARY
 
 __all__ = [
     "OF_FORMAT",
-    "CSource",
+    "CSourceModule",
     "ConstLoader",
     "Payload",
     "PayloadReader",
@@ -26,7 +26,7 @@ __all__ = [
 
 # Type key -> reader of its payload; up to v0.8 TVM called ``const_loader`` ``metadata``.
 OF_FORMAT: Mapping[str, PayloadReader] = MappingProxyType(
-    {"c": CSource.loads, "const_loader": ConstLoader.loads, "metadata": ConstLoader.loads}
+    {"c": CSourceModule.loads, "const_loader": ConstLoader.loads, "metadata": ConstLoader.loads}
 )
 
 

@@ -16,7 +16,7 @@ from microgen.relay.blob.payloads.base import Payload, name, names
 
 
 @dataclass(frozen=True, slots=True)
-class CSource(Payload):
+class CSourceModule(Payload):
     """A module of C source. ``format`` is TVM's name of the code's format: ``c``, ``cc``."""
 
     code: str
@@ -25,7 +25,7 @@ class CSource(Payload):
     const_names: tuple[str, ...] = ()
 
     @classmethod
-    def loads(cls, stream: Stream) -> CSource:
+    def loads(cls, stream: Stream) -> CSourceModule:
         """Read a payload."""
         return cls(stream.text(), name(stream), names(stream), names(stream))
 

@@ -29,7 +29,7 @@ class Opaque(Payload):
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedPayload:
     """A payload by its size and SHA-256, and the functions that it provides."""
 
     nbytes: int
@@ -37,7 +37,7 @@ class Expected:
     functions: tuple[str, ...]
 
 
-def reader(expected: Sequence[Expected]) -> PayloadReader:
+def reader(expected: Sequence[ExpectedPayload]) -> PayloadReader:
     """Reads any one of the payloads, and refuses others."""
 
     def loads(stream: Stream) -> Payload:

@@ -13,7 +13,7 @@ import numpy as np
 from microgen.base.formats.c_layout import aligned
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.external import ExternalFunction
-from microgen.compiler.codegens.placement import Span
+from microgen.compiler.codegens.placement import BufferSpan
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import registry as kernels
 from microgen.kernels.base import Implementation, KernelConstant
@@ -66,10 +66,12 @@ def of(function: ExternalFunction, commands: Sequence[Command]) -> Memories:
     return Memories(sizes, bytearray(), places)
 
 
-def _spans(commands: Sequence[Command], function: ExternalFunction) -> list[Span]:
+def _spans(commands: Sequence[Command], function: ExternalFunction) -> list[BufferSpan]:
     last = {name: i for i, made in enumerate(commands) for name in made.reads}
     return [
-        Span(made.output, function.graph.types[made.output].nbytes, i, last.get(made.output, i))
+        BufferSpan(
+            made.output, function.graph.types[made.output].nbytes, i, last.get(made.output, i)
+        )
         for i, made in enumerate(commands)
     ]
 

@@ -27,7 +27,7 @@ from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OperatorStep:
     """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
     name of the result, whose shape and dtype its arguments have, too."""
 
@@ -48,7 +48,7 @@ class Flow:
 
     inputs: tuple[str, ...]
     constants: Mapping[str, Array]
-    steps: tuple[Step, ...]
+    steps: tuple[OperatorStep, ...]
     results: tuple[str, ...]
     result_bytes: tuple[int, ...]
     read: frozenset[str]
@@ -105,11 +105,11 @@ def _flat(value: _Value) -> tuple[str, ...]:
 
 
 def _needed(
-    steps: Sequence[Step], results: tuple[str, ...]
-) -> tuple[tuple[Step, ...], frozenset[str]]:
+    steps: Sequence[OperatorStep], results: tuple[str, ...]
+) -> tuple[tuple[OperatorStep, ...], frozenset[str]]:
     """The steps on which the results depend, and the values that are read."""
     read = set(results)
-    needed: list[Step] = []
+    needed: list[OperatorStep] = []
     for step in reversed(steps):
         if step.value in read:
             needed.append(step)
@@ -126,7 +126,7 @@ class _Reading:
     values: dict[Expr, _Value] = field(default_factory=dict)
     bound: dict[Expr, Expr] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[OperatorStep] = field(default_factory=list)
 
     def read(self, relay: Function) -> None:
         """Find the values of the body and of everything below it."""
@@ -177,7 +177,9 @@ class _Reading:
         arguments = tuple(name for a in call.args for name in _flat(self.values[a]))
         value, nbytes = f"op{self.numbers[call]}", _nbytes(result)
         self.steps.append(
-            Step(self.numbers[call], op, arguments, value, result.shape, result.dtype, nbytes)
+            OperatorStep(
+                self.numbers[call], op, arguments, value, result.shape, result.dtype, nbytes
+            )
         )
         return value
 

@@ -20,7 +20,7 @@ _WIDTH = 79
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MacroKind:
     """A kind of macro: the number of tensors that it reads, what its function does with element
     ``k``, and, if the integer form differs, what that does. ``p_OP_`` is the macro's argument."""
 
@@ -35,14 +35,14 @@ class Form:
 
 
 _CHOICE = ("out[k] = (a[k] p_OP_ b[k]) ? a[k] : b[k];",)
-BINARY = Form(
+BINARY = MacroKind(
     "BINARY",
     2,
     ("out[k] = a[k] p_OP_ b[k];",),
     ("out[k] = (int32_t)((uint32_t)a[k] p_OP_ (uint32_t)b[k]);",),
 )
-CHOICE = Form("CHOICE", 2, _CHOICE, _CHOICE)
-UNARY = Form(
+CHOICE = MacroKind("CHOICE", 2, _CHOICE, _CHOICE)
+UNARY = MacroKind(
     "UNARY",
     1,
     ("const float x = a[k];", "out[k] = p_OP_;"),
@@ -55,7 +55,7 @@ _FORMS = (BINARY, CHOICE, UNARY)
 class Use:
     """A macro that some function needs."""
 
-    form: Form
+    form: MacroKind
     dtype: str
     rank: int
 
@@ -97,43 +97,43 @@ def _loops(use: Use) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class OperatorMacro:
     """An operator's macro, and by dtype the C text that is the macro's argument."""
 
-    form: Form
+    form: MacroKind
     texts: Mapping[str, str]
 
 
-def _same(form: Form, text: str) -> Operator:
-    return Operator(form, {"float32": text, "int32": text})
+def _same(form: MacroKind, text: str) -> OperatorMacro:
+    return OperatorMacro(form, {"float32": text, "int32": text})
 
 
 # Integers are computed modulo 2^32, as in numpy. In a comparison with NaN, or of zeros, the
 # right operand is taken, as in TVM and TFLite. If x is -0, 0 - x is 0.
-OPERATORS: Mapping[str, Operator] = MappingProxyType(
+OPERATORS: Mapping[str, OperatorMacro] = MappingProxyType(
     {
         "add": _same(BINARY, "+"),
         "subtract": _same(BINARY, "-"),
         "multiply": _same(BINARY, "*"),
-        "divide": Operator(BINARY, {"float32": "/"}),
+        "divide": OperatorMacro(BINARY, {"float32": "/"}),
         "maximum": _same(CHOICE, ">"),
         "minimum": _same(CHOICE, "<"),
-        "negative": Operator(UNARY, {"float32": "-x", "int32": "(int32_t)(0u - (uint32_t)x)"}),
-        "abs": Operator(
+        "negative": OperatorMacro(UNARY, {"float32": "-x", "int32": "(int32_t)(0u - (uint32_t)x)"}),
+        "abs": OperatorMacro(
             UNARY,
             {
                 "float32": "(x > 0.0f) ? x : 0.0f - x",
                 "int32": "(x < 0) ? (int32_t)(0u - (uint32_t)x) : x",
             },
         ),
-        "nn.relu": Operator(
+        "nn.relu": OperatorMacro(
             UNARY, {"float32": "(x < 0.0f) ? 0.0f : x", "int32": "(x < 0) ? 0 : x"}
         ),
     }
 )
 
 
-def _refusal(operator: Operator, call: OperatorCall) -> str | None:
+def _refusal(operator: OperatorMacro, call: OperatorCall) -> str | None:
     result = call.result
     if not isinstance(result, TensorType) or result.dtype not in operator.texts:
         return f"it is {_dtype(result)}, and {call.op} is taken of {' or '.join(operator.texts)}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.external import CFunction, ExternalFunction
 from microgen.planner.program.element_types import ctype
-from microgen.tvm.codegens.ccompiler.flow import Flow, Step, flow_of
+from microgen.tvm.codegens.ccompiler.flow import Flow, OperatorStep, flow_of
 from microgen.tvm.codegens.ccompiler.operators import OPERATORS, Use
 
 
@@ -62,11 +62,11 @@ def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
     return found
 
 
-def _spans(flow: Flow) -> list[placement.Span]:
+def _spans(flow: Flow) -> list[placement.BufferSpan]:
     """The lifetimes of results that are not outputs of the function."""
     last = {name: at for at, step in enumerate(flow.steps) for name in step.arguments}
     return [
-        placement.Span(step.value, step.nbytes, at, last[step.value])
+        placement.BufferSpan(step.value, step.nbytes, at, last[step.value])
         for at, step in enumerate(flow.steps)
         if step.value not in flow.results
     ]
@@ -91,17 +91,17 @@ def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _buffer(step: Step, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
+def _buffer(step: OperatorStep, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
     element, offset = ctype(step.dtype), offsets[step.value]
     return f"{element} *{places[step.value]} = ({element} *)(void *)&scratch[{offset}];"
 
 
-def _call(step: Step, names: Mapping[int, str], places: Mapping[str, str]) -> str:
+def _call(step: OperatorStep, names: Mapping[int, str], places: Mapping[str, str]) -> str:
     arguments = (places[value] for value in (*step.arguments, step.value))
     return f"{names[step.number]}({', '.join(arguments)});"
 
 
-def _declaration(step: Step, names: Mapping[int, str]) -> str:
+def _declaration(step: OperatorStep, names: Mapping[int, str]) -> str:
     use, operator = _use(step), OPERATORS[step.op]
     macro = use.form.macro(use.dtype, use.rank)
     dims = step.shape if len(step.shape) == use.rank else (math.prod(step.shape),)
@@ -109,7 +109,7 @@ def _declaration(step: Step, names: Mapping[int, str]) -> str:
     return f"{macro}({', '.join(given)});"
 
 
-def _use(step: Step) -> Use:
+def _use(step: OperatorStep) -> Use:
     """The macro's use. Tensors of two dimensions are iterated as such, all others as one row."""
     return Use(OPERATORS[step.op].form, step.dtype, 2 if len(step.shape) == 2 else 1)
 

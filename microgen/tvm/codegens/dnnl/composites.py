@@ -41,7 +41,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class CompositeBody:
     """The parts of a composite function's body, from the beginning: the root's call, the operands
     that are added, and the activation's call."""
 
@@ -66,7 +66,7 @@ def parse(name: str) -> Composite | None:
     return Composite(ROOTS[root], bool(bias), bool(summed), activation or "")
 
 
-def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
+def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> CompositeBody:
     """The parts of the body of the function ``name``, or of expressions that will become one. In
     this case the operands in ``outside`` remain outside. ValueError if the name does not fit."""
     wanted = parse(name)
@@ -79,7 +79,7 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> Body:
     for call, bias, summand in _additions(inner, wanted):
         is_inside = not {call, *(part.call for part in (bias, summand) if part)} & set(outside)
         if is_inside and isinstance(call, Call) and call.op == Op(wanted.root):
-            return Body(call, bias, summand, activation)
+            return CompositeBody(call, bias, summand, activation)
     raise ValueError(f"is {name} without an {wanted.root} in its place")
 
 

@@ -14,8 +14,8 @@ from microgen.tvm.codegens.dnnl.composites import (
     LAST,
     ROOTS,
     Added,
-    Body,
     Composite,
+    CompositeBody,
     parse,
 )
 from microgen.tvm.codegens.dnnl.support import OPERATORS
@@ -76,7 +76,7 @@ def _sum(added: Added, types: Mapping[Expr, Type]) -> str | None:
     return f"the operands of the sum, {operands[0]} and {operands[1]}, have two shapes"
 
 
-def _activation(body: Body, types: Mapping[Expr, Type]) -> str | None:
+def _activation(body: CompositeBody, types: Mapping[Expr, Type]) -> str | None:
     return _operator(body.activation, types) if body.activation else None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Attrs, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
 from microgen.graph.ops import floats, registry
 from microgen.graph.ops.base import Operands, Pads
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -58,8 +58,8 @@ def _kernel(node: JSONNode) -> Compute:
 
 def _op(name: str, attrs: Attrs, shape: Sequence[int], *values: Array) -> Array:
     """One of microgen's operators on float32 values, with a result of this shape."""
-    types = tuple(TensorType(value.shape, DType.FLOAT32) for value in values)
-    operands = Operands(values, types, (TensorType(tuple(shape), DType.FLOAT32),))
+    types = tuple(ArrayType(value.shape, DType.FLOAT32) for value in values)
+    operands = Operands(values, types, (ArrayType(tuple(shape), DType.FLOAT32),))
     return registry()[name].reference(attrs, operands)[0]
 
 

@@ -9,7 +9,7 @@ from microgen.base.errors import UnsupportedError
 from microgen.base.formats.c_layout import aligned, struct_bytes
 from microgen.compiler.codegens import module_pool
 from microgen.compiler.codegens.external import ExternalFunction
-from microgen.compiler.codegens.placement import Span, placed
+from microgen.compiler.codegens.placement import BufferSpan, placed
 from microgen.relay.expr import Call, Expr, Function, Op, TensorType, Type
 from microgen.relay.transform.support import operator_call
 from microgen.relay.visit import depth_first, operands
@@ -45,7 +45,7 @@ def workspace_bytes(graph: JSONGraph) -> int:
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)
     spans = [
-        Span(i, aligned(4 * math.prod(node.shapes[0]), WORKSPACE_ALIGNMENT), i, last_uses[i])
+        BufferSpan(i, aligned(4 * math.prod(node.shapes[0]), WORKSPACE_ALIGNMENT), i, last_uses[i])
         for i, node in enumerate(graph.nodes)
         if node.op == "kernel" and i not in heads
     ]

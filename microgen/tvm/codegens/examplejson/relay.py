@@ -17,8 +17,8 @@ from microgen.tvm.codegens.examplejson.text import (
     MARK,
     MAX_DIMS,
     MAX_NUMBER,
-    Node,
     Subgraph,
+    TextNode,
 )
 
 OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul"}
@@ -68,7 +68,7 @@ class _Serializer:
 
     def __init__(self, function: ExternalFunction) -> None:
         self._function = function
-        self._nodes: dict[Expr, Node] = {}
+        self._nodes: dict[Expr, TextNode] = {}
 
     def subgraph(self, header: str) -> Subgraph:
         relay = self._relay()
@@ -94,7 +94,7 @@ class _Serializer:
         if reason or not isinstance(found, TensorType):
             raise self._unsupported(str(reason))
         operands = tuple(self._nodes[arg].id for arg in args)
-        self._nodes[expr] = Node(op, len(self._nodes), operands, found.shape)
+        self._nodes[expr] = TextNode(op, len(self._nodes), operands, found.shape)
 
     def _operator(self, call: Call) -> str:
         name = call.op.name if isinstance(call.op, Op) else "a function"

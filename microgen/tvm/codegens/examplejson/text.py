@@ -28,7 +28,7 @@ _HINT = "`microgen help docs/reference/examplejson.md` has the format"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TextNode:
     """An input, or an operator with two ``operands``, the ids of earlier nodes. ``shape`` is its
     value's: 1 to 6 dimensions of at least 1."""
 
@@ -50,16 +50,16 @@ class Subgraph:
 
     header: str
     symbol: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[TextNode, ...]
     outputs: tuple[int, ...]
 
     @property
-    def inputs(self) -> tuple[Node, ...]:
+    def inputs(self) -> tuple[TextNode, ...]:
         """The inputs, in order."""
         return tuple(node for node in self.nodes if node.op == INPUT)
 
     @property
-    def operators(self) -> tuple[Node, ...]:
+    def operators(self) -> tuple[TextNode, ...]:
         """All other nodes, in order."""
         return tuple(node for node in self.nodes if node.op != INPUT)
 
@@ -79,7 +79,7 @@ def _lines(subgraph: Subgraph) -> list[str]:
     return lines
 
 
-def _line(node: Node) -> str:
+def _line(node: TextNode) -> str:
     if node.op == INPUT:
         return f"{INPUT} {node.id} {_words(node.shape)}"
     return f"{node.op} {node.id} inputs: {_words(node.operands)} shape: {_words(node.shape)}"
@@ -110,7 +110,7 @@ class _Reader:
     def __init__(self) -> None:
         self.subgraphs: list[Subgraph] = []
         self.where = ""
-        self._nodes: dict[int, Node] = {}
+        self._nodes: dict[int, TextNode] = {}
         self._is_open = False
 
     def read(self, words: Sequence[str]) -> None:
@@ -158,7 +158,7 @@ class _Reader:
             raise self._malformed(f"{len(shape)} dimensions, expected 1 to {MAX_DIMS}")
         if min(shape) < 1 or ITEM_BYTES * math.prod(shape) > MAX_NUMBER:
             raise self._malformed(f"the shape {shape} has no element, or too many")
-        self._nodes[node] = Node(INPUT, node, (), shape)
+        self._nodes[node] = TextNode(INPUT, node, (), shape)
 
     def _operator(self, op: str, rest: Sequence[str]) -> None:
         if op not in OPERATORS:
@@ -172,7 +172,7 @@ class _Reader:
         shape = tuple(self._number(word) for word in rest[5:])
         if any(self._nodes[operand].shape != shape for operand in operands):
             raise self._malformed(f"the shape {shape} is not that of both inputs")
-        self._nodes[node] = Node(op, node, operands, shape)
+        self._nodes[node] = TextNode(op, node, operands, shape)
 
     def _close(self, outputs: tuple[int, ...]) -> None:
         if not self._is_open:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from microgen.base.formats.checked_json import Place, parse
+from microgen.base.formats.checked_json import JsonPlace, parse
 from microgen.relay.expr import DTYPES
 from microgen.tvm.codegens.json_graph.node import OPS, RESERVED, Entry, JSONGraph, JSONNode, Shape
 
@@ -37,7 +37,7 @@ def loads(text: str | bytes, where: str = "JSON graph") -> JSONGraph:
     return graph
 
 
-def _known(place: Place, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
+def _known(place: JsonPlace, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
     for key, _ in place.fields():
         if key not in (*needed, *optional):
             place.refuse(f"has an unknown key {key[:40]!r}, expected {', '.join(needed)}")
@@ -45,7 +45,7 @@ def _known(place: Place, needed: Sequence[str], optional: Sequence[str] = ()) ->
         place.field(key)
 
 
-def _node(place: Place, before: Sequence[JSONNode]) -> JSONNode:
+def _node(place: JsonPlace, before: Sequence[JSONNode]) -> JSONNode:
     spelled = "attr" if place.has("attr") else "attrs"
     _known(place, ("op", "name", spelled), ("inputs",))
     op = place.field("op").text()
@@ -66,14 +66,14 @@ def _node(place: Place, before: Sequence[JSONNode]) -> JSONNode:
     return node
 
 
-def _name(place: Place) -> str:
+def _name(place: JsonPlace) -> str:
     name = place.text()
     if not name or "\0" in name:
         place.refuse("is not a name")
     return name
 
 
-def _check_counts(attrs: Place, node: JSONNode) -> None:
+def _check_counts(attrs: JsonPlace, node: JSONNode) -> None:
     found = {key: v.text() for key, v in attrs.fields() if key in ("num_inputs", "num_outputs")}
     if found != node.counts:
         attrs.refuse(f"counts {_counted(found)}, expected {_counted(node.counts)}")
@@ -83,11 +83,11 @@ def _counted(counts: dict[str, str]) -> str:
     return ", ".join(f"{key} {value[:20]}" for key, value in sorted(counts.items())) or "nothing"
 
 
-def _entries(place: Place, nodes: Sequence[JSONNode]) -> tuple[Entry, ...]:
+def _entries(place: JsonPlace, nodes: Sequence[JSONNode]) -> tuple[Entry, ...]:
     return tuple(_entry(item, nodes) for item in place.items())
 
 
-def _entry(place: Place, nodes: Sequence[JSONNode]) -> Entry:
+def _entry(place: JsonPlace, nodes: Sequence[JSONNode]) -> Entry:
     numbers = [item.size() for item in place.items()]
     if len(numbers) not in (2, 3):
         place.refuse(f"has {len(numbers)} numbers, expected node, output, version")
@@ -101,7 +101,7 @@ def _entry(place: Place, nodes: Sequence[JSONNode]) -> Entry:
     return node, output, version
 
 
-def _wrapped(place: Place) -> Place:
+def _wrapped(place: JsonPlace) -> JsonPlace:
     """The only item of a list, which TVM puts around each attribute."""
     items = list(itertools.islice(place.items(), 2))
     if len(items) != 1:
@@ -109,22 +109,22 @@ def _wrapped(place: Place) -> Place:
     return items[0]
 
 
-def _texts(place: Place) -> tuple[str, ...]:
+def _texts(place: JsonPlace) -> tuple[str, ...]:
     return tuple(item.text() for item in _wrapped(place).items())
 
 
-def _shapes(attrs: Place) -> tuple[Shape, ...]:
+def _shapes(attrs: JsonPlace) -> tuple[Shape, ...]:
     return tuple(map(_shape, _wrapped(attrs.field("shape")).items()))
 
 
-def _shape(place: Place) -> Shape:
+def _shape(place: JsonPlace) -> Shape:
     shape = tuple(item.size() for item in place.items())
     if len(shape) > _MAX_RANK or max(shape, default=0) > _MAX_DIM:
         place.refuse(f"has more than {_MAX_RANK} axes, or one longer than {_MAX_DIM}")
     return shape
 
 
-def _dtypes(attrs: Place) -> tuple[str, ...]:
+def _dtypes(attrs: JsonPlace) -> tuple[str, ...]:
     place = attrs.field("dtype")
     found = _texts(place)
     for dtype in found:
@@ -133,12 +133,12 @@ def _dtypes(attrs: Place) -> tuple[str, ...]:
     return found
 
 
-def _equal(place: Place, expected: Iterable[int]) -> None:
+def _equal(place: JsonPlace, expected: Iterable[int]) -> None:
     found: Iterator[int] = (item.size() for item in place.items())
     if tuple(found) != tuple(expected):
         place.refuse("does not agree with the nodes")
 
 
-def _unique(place: Place, names: Sequence[str]) -> None:
+def _unique(place: JsonPlace, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         place.refuse("has two constants of one name")

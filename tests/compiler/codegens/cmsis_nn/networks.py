@@ -7,7 +7,7 @@ import numpy as np
 from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir import interpreter
-from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node, Origin, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -28,12 +28,12 @@ class _Network:
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
-        self.types: dict[str, TensorType] = {}
+        self.types: dict[str, ArrayType] = {}
         self.constants: dict[str, Array] = {}
         self.nodes: list[Node] = []
 
     def tensor(self, name: str, shape: tuple[int, ...], quant: Quant) -> str:
-        self.types[name] = TensorType(shape, DType.INT8, quant)
+        self.types[name] = ArrayType(shape, DType.INT8, quant)
         return name
 
     def constant(self, name: str, tensor: c.Tensor) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from microgen.compiler.codegens.cmsis_nn import choice, numbers, tree
 from microgen.compiler.codegens.cmsis_nn.numbers import CmsisWindow
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 from microgen.compiler.codegens.external import CSource
 from microgen.target import board as boards
 from microgen.target.cpu import CPUS, Cpu
@@ -45,7 +45,7 @@ def _numbers(case: Case) -> tuple[int, ...]:
     return (*w.data, *w.output, *w.kernel, *w.strides, *w.dilation, *pads, w.depth, is_depthwise)
 
 
-def _expected(form: Form, case: Case) -> tuple[int, ...]:
+def _expected(form: LibraryForm, case: Case) -> tuple[int, ...]:
     w = _window(case)
     is_depthwise = case.op == "nn.depthwise_conv2d"
     wrapper = choice.depthwise_wrapper if is_depthwise else choice.convolve_wrapper
@@ -75,7 +75,7 @@ def test_sizes_equal_those_of_the_c_functions(name: str, tmp_path: Path) -> None
     answer = harness.run_on_board(source, calls, [record], board, tmp_path)
     sizes = np.frombuffer(answer[: sizes.nbytes], np.int32).reshape(sizes.shape)
     for case, row in zip(found, sizes, strict=True):
-        assert _expected(Form.of(board), case) == tuple(row), (case.name, _window(case))
+        assert _expected(LibraryForm.of(board), case) == tuple(row), (case.name, _window(case))
 
 
 @NEEDS_ARM
@@ -88,6 +88,6 @@ def test_forms_are_what_the_headers_choose(cpu: Cpu) -> None:
     command = ["arm-none-eabi-gcc", *cpu.cflags, "-dM", "-E", str(header)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     macros = {line.split()[1] for line in done.stdout.splitlines()}
-    forms = (("ARM_MATH_MVEI", Form.MVE), ("ARM_MATH_DSP", Form.DSP))
-    chosen = next((form for macro, form in forms if macro in macros), Form.PLAIN)
-    assert Form.of_cpu(cpu) is chosen
+    forms = (("ARM_MATH_MVEI", LibraryForm.MVE), ("ARM_MATH_DSP", LibraryForm.DSP))
+    chosen = next((form for macro, form in forms if macro in macros), LibraryForm.PLAIN)
+    assert LibraryForm.of_cpu(cpu) is chosen

@@ -14,7 +14,7 @@ from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.compiler import codegens
 from microgen.compiler.codegens.cmsis_nn import CODEGEN, calls, choice, numbers, tree
 from microgen.compiler.codegens.cmsis_nn.function import compiled
-from microgen.compiler.codegens.cmsis_nn.tree import Form
+from microgen.compiler.codegens.cmsis_nn.tree import LibraryForm
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -136,7 +136,7 @@ def test_operands_that_differ_in_ones_only_are_taken() -> None:
 
 
 def test_general_functions_stand_in_where_wrappers_are_wrong() -> None:
-    found = {form: set[str]() for form in Form}
+    found = {form: set[str]() for form in LibraryForm}
     for case in cases.all_cases(range(60)):
         choose = {"nn.conv2d": choice.convolution, "nn.depthwise_conv2d": choice.depthwise}
         if case.op in choose:
@@ -145,7 +145,7 @@ def test_general_functions_stand_in_where_wrappers_are_wrong() -> None:
                 names.add(choose[case.op](form, of).function)
     ordinary = {"arm_convolve_wrapper_s8", "arm_convolve_s8"}
     every = {*ordinary, "arm_depthwise_conv_wrapper_s8", "arm_depthwise_conv_s8"}
-    assert found == dict.fromkeys(Form, every)
+    assert found == dict.fromkeys(LibraryForm, every)
 
 
 @harness.NEEDS_TREE
@@ -153,16 +153,16 @@ def test_general_functions_stand_in_where_wrappers_are_wrong() -> None:
 def test_buffers_inside_a_function_share_its_scratch(board: str, tmp_path: Path) -> None:
     examples = [networks.residual(seed) for seed in range(3)]
     source = harness.compiled(examples, boards.load(board))
-    graph, form = examples[0].graph, Form.of(boards.load(board))
+    graph, form = examples[0].graph, LibraryForm.of(boards.load(board))
     tensors = sum(graph.types[node.outputs[0]].nbytes for node in graph.nodes[:-1])
     contexts = sum(calls.of(node, graph, form).scratch for node in graph.nodes)
     assert tensors / 3 < source.functions[0].scratch < tensors + contexts
     harness.check(examples, board, tmp_path)
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", LibraryForm)
 @pytest.mark.parametrize("seed", range(3))
-def test_it_says_which_results_remain_in_scratch(form: Form, seed: int) -> None:
+def test_it_says_which_results_remain_in_scratch(form: LibraryForm, seed: int) -> None:
     """The owner of each byte of scratch, after all of the function's writes in order."""
     (of,) = harness.functions([networks.residual(seed)])
     made = compiled(of, form)

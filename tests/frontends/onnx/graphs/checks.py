@@ -18,7 +18,7 @@ from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx.oracle.ort import OnnxRuntime
 from microgen.graph.ir import beside
 from microgen.graph.ir.beside import Expected
-from microgen.graph.ir.graph import Array, DType, Graph, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.pipeline import Compiled
@@ -160,7 +160,7 @@ def _off_ties(one: Expected, graph: Graph, values: Mapping[str, Array], seed: in
 def _exact(one: Expected, graph: Graph, data: Array) -> Array:
     """The mean before it is rounded, in units of the result's scale, float64."""
     kinds = graph.types[one.node.inputs[0]], graph.types[one.tensor]
-    floats = [TensorType(kind.shape, DType.FLOAT32) for kind in kinds]
+    floats = [ArrayType(kind.shape, DType.FLOAT32) for kind in kinds]
     numbers = (data.astype(np.float64) - kinds[0].zero_point).reshape(kinds[0].shape)
     attrs = dataclasses.replace(one.node.attrs, in_float32=False)  # type: ignore[type-var]
     operands = Operands((numbers.astype(np.float32),), (floats[0],), (floats[1],))

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from tests.kernels.comparisons.comparisons import OPERATORS, PAIRS, QUANTIZED
@@ -79,7 +79,7 @@ def test_infinities_nan_and_zeros_of_either_sign(op: str) -> None:
     values = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0], np.float32)
 
     def tensor(array: Array) -> c.Tensor:
-        return c.Tensor(TensorType(array.shape, DType.FLOAT32), array)
+        return c.Tensor(ArrayType(array.shape, DType.FLOAT32), array)
 
     assert_equal(compared(op, tensor(values[:, None]), tensor(values)))
 
@@ -89,14 +89,14 @@ def test_infinities_nan_and_zeros_of_either_sign(op: str) -> None:
 def test_int16_of_several_scales(op: str) -> None:
     rng = np.random.default_rng(1)
     for scale in (2.0**-15, 0.01, 0.3):
-        kinds = [TensorType((4000,), DType.INT16, c.quant(each)) for each in (scale, 2 * scale)]
+        kinds = [ArrayType((4000,), DType.INT16, c.quant(each)) for each in (scale, 2 * scale)]
         small = rng.integers(-(2**14), 2**14, 4000).astype(np.int16)
         near = (2 * small + rng.integers(-1, 2, 4000)).astype(np.int16)
         assert_equal(compared(op, c.Tensor(kinds[0], near), c.Tensor(kinds[1], small)))
 
 
-def types(dtype: DType, scale: float | None = None) -> TensorType:
-    return TensorType((2,), dtype, c.quant(scale) if scale else None)
+def types(dtype: DType, scale: float | None = None) -> ArrayType:
+    return ArrayType((2,), dtype, c.quant(scale) if scale else None)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def types(dtype: DType, scale: float | None = None) -> TensorType:
     ],
 )
 def test_refusals(
-    op: str, lhs: TensorType, rhs: TensorType, output: TensorType, sentence: str
+    op: str, lhs: ArrayType, rhs: ArrayType, output: ArrayType, sentence: str
 ) -> None:
     assert sentence in str(registry()[op].check(ATTRS, [lhs, rhs], [output]))

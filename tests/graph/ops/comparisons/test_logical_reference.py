@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
 from tests.kernels.comparisons.logicals import OPERATORS, operands
@@ -24,7 +24,7 @@ def test_equals_litert(op: str) -> None:
 @pytest.mark.parametrize("op", OPERATORS)
 def test_refusals(op: str) -> None:
     definition = registry()[op]
-    one, other = TensorType((2,), DType.BOOL), TensorType((2,), DType.INT8)
+    one, other = ArrayType((2,), DType.BOOL), ArrayType((2,), DType.INT8)
     count = 1 if op == "logical_not" else 2
     with pytest.raises(ValueError, match=f"3 inputs of {op}; {count} expected"):
         definition.infer(ATTRS, [one] * 3)

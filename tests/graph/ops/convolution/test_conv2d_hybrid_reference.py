@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.convolution.conv2d_hybrid import OP, Conv2DHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, PADDING, float_type, needs_litert
@@ -40,9 +40,9 @@ def test_equals_litert(block: int) -> None:
 def test_refusals() -> None:
     attrs = Conv2DHybridAttrs((1, 1), (1, 1), "SAME", Activation.NONE)
     x, y = float_type((1, 4, 4, 6)), float_type((1, 4, 4, 2))
-    w = TensorType((2, 3, 3, 6), DType.INT8, Quant((1.0,), (0,)))
+    w = ArrayType((2, 3, 3, 6), DType.INT8, Quant((1.0,), (0,)))
 
-    def said(*inputs: TensorType) -> str:
+    def said(*inputs: ArrayType) -> str:
         return str(OP.check(attrs, inputs, [y]))
 
     assert said(x, w) == "None"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pads
 from microgen.graph.ops.convolution.conv2d import OP, Conv2DAttrs
 from tests.kernels.conformance import conformance
@@ -75,7 +75,7 @@ def plain(padding: Padding, size: tuple[int, int], kernel: tuple[int, int]) -> C
     """A case of ones in one channel, so each output is the number of cells in the window."""
     types = (
         activation_type((1, *size, 1), 1, 0),
-        TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
+        ArrayType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
     )
     attrs = Conv2DAttrs((1, 1), (1, 1), padding, Activation.NONE, Rounding.DOUBLE)
     arrays = tuple(np.ones(t.shape, np.int8) for t in types)
@@ -111,15 +111,15 @@ def test_impossible_shapes(
     sentence: str,
 ) -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), padding, Activation.NONE, Rounding.DOUBLE)
-    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
-    types += [TensorType(bias, DType.INT32)] if bias else []
+    types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
+    types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
         OP.infer(attrs, types)
 
 
 def test_strides_must_be_positive() -> None:
     attrs = Conv2DAttrs((0, 1), (1, 1), "SAME", Activation.NONE, Rounding.DOUBLE)
-    types = [TensorType((1, 1, 1, 1), DType.INT8)] * 2
+    types = [ArrayType((1, 1, 1, 1), DType.INT8)] * 2
     with pytest.raises(ValueError, match="must all be at least 1"):
         OP.infer(attrs, types)
 
@@ -151,17 +151,17 @@ def test_constraints(
     sentence: str,
 ) -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
-    types = [TensorType((1, 1, 1, 1), *data), TensorType((2, 1, 1, 1), DType.INT8, weight)]
-    types += [TensorType((2,), *bias)] if bias else []
-    found = OP.check(attrs, types, [TensorType((1, 1, 1, 2), DType.INT8, output)])
+    types = [ArrayType((1, 1, 1, 1), *data), ArrayType((2, 1, 1, 1), DType.INT8, weight)]
+    types += [ArrayType((2,), *bias)] if bias else []
+    found = OP.check(attrs, types, [ArrayType((1, 1, 1, 2), DType.INT8, output)])
     assert found is not None
     assert sentence in found
 
 
-PLAIN = TensorType((1, 1, 1, 1), DType.FLOAT32)
-INT16 = TensorType((1, 1, 1, 1), DType.INT16, UNIT)
-INT8 = TensorType((1, 1, 1, 1), DType.INT8, UNIT)
-BIAS32, BIAS64 = TensorType((1,), DType.INT32), TensorType((1,), DType.INT64)
+PLAIN = ArrayType((1, 1, 1, 1), DType.FLOAT32)
+INT16 = ArrayType((1, 1, 1, 1), DType.INT16, UNIT)
+INT8 = ArrayType((1, 1, 1, 1), DType.INT8, UNIT)
+BIAS32, BIAS64 = ArrayType((1,), DType.INT32), ArrayType((1,), DType.INT64)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ BIAS32, BIAS64 = TensorType((1,), DType.INT32), TensorType((1,), DType.INT64)
     ],
 )
 def test_dtypes_go_together(
-    inputs: tuple[TensorType, ...], output: TensorType, rounding: Rounding, sentence: str
+    inputs: tuple[ArrayType, ...], output: ArrayType, rounding: Rounding, sentence: str
 ) -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, rounding)
     found = OP.check(attrs, inputs, [output])
@@ -205,10 +205,10 @@ def test_int16_zero_points_and_scales() -> None:
 def test_the_accumulator_must_not_overflow(depth: int, fits: bool) -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
     types = [
-        TensorType((1, 1, 1, depth), DType.INT8, Quant((1.0,), (-128,))),
-        TensorType((1, 1, 1, depth), DType.INT8, UNIT),
+        ArrayType((1, 1, 1, depth), DType.INT8, Quant((1.0,), (-128,))),
+        ArrayType((1, 1, 1, depth), DType.INT8, UNIT),
     ]
-    output = TensorType((1, 1, 1, 1), DType.INT8, Quant((2.0,), (0,)))
+    output = ArrayType((1, 1, 1, 1), DType.INT8, Quant((2.0,), (0,)))
     found = OP.check(attrs, types, [output])
     assert (found is None) is fits
     assert fits or "int32 accumulator" in str(found)

@@ -7,7 +7,7 @@ import pytest
 import tflite
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pads, Pair
 from microgen.graph.ops.convolution.conv2d_transpose import OP, Conv2DTransposeAttrs
 from tests.kernels.conformance.litert_oracle import (
@@ -96,14 +96,14 @@ def of_int16(case: Case, bias: DType | None, *, declared: bool, largest: int) ->
     data, weight, *_ = case.types
     assert weight.quant is not None
     filters = weight.shape[0]
-    x = TensorType(
+    x = ArrayType(
         data.shape, DType.INT16, Quant((float(np.float32(2.0 ** rng.uniform(-15, -5))),), (0,))
     )
     types, arrays = [x, weight], [rng.integers(-32768, 32768, data.shape).astype(np.int16)]
     arrays.append(case.arrays[1])
     typical = x.scale * max(weight.quant.scale) * 40 * float(np.prod(weight.shape[1:])) ** 0.5
     if bias:
-        types.append(TensorType((filters,), bias))
+        types.append(ArrayType((filters,), bias))
         arrays.append(rng.integers(-largest, largest, filters).astype(bias.numpy))
         typical = max(typical, x.scale * max(weight.quant.scale) * largest / 30000)
     options = dict(case.options)
@@ -148,7 +148,7 @@ def test_float_equals_litert() -> None:
     for seed in range(100):
         case = random_case(seed)
         rng = np.random.default_rng(seed)
-        types = [TensorType(t.shape, DType.FLOAT32) for t in case.types]
+        types = [ArrayType(t.shape, DType.FLOAT32) for t in case.types]
         arrays = [rng.normal(0, 1, t.shape).astype(np.float32) for t in types]
         assert_equal(
             replace(case, types=types, arrays=arrays, output_quant=None, output_dtype=DType.FLOAT32)
@@ -159,7 +159,7 @@ def counts(data: Pair, kernel: Pair, strides: Pair, pads: Pads, size: Pair) -> l
     """The number of products in each output. All values are ones."""
     types = (
         activation_type((1, *data, 1), 1, 0),
-        TensorType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
+        ArrayType((1, *kernel, 1), DType.INT8, Quant((1.0,), (0,))),
     )
     attrs = Conv2DTransposeAttrs(strides, pads, size, Activation.NONE, Rounding.DOUBLE)
     arrays = tuple(np.ones(t.shape, np.int8) for t in types)
@@ -181,7 +181,7 @@ def test_weights_are_not_flipped() -> None:
     attrs = Conv2DTransposeAttrs((1, 1), "VALID", (1, 3), Activation.NONE, Rounding.DOUBLE)
     types = (
         activation_type((1, 1, 1, 1), 1, 0),
-        TensorType((1, 1, 3, 1), DType.INT8, Quant((1.0,), (0,))),
+        ArrayType((1, 1, 3, 1), DType.INT8, Quant((1.0,), (0,))),
     )
     arrays = (np.array([[[[2]]]], np.int8), np.arange(3, dtype=np.int8).reshape(1, 1, 3, 1))
     case = Case(OP.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
@@ -210,15 +210,15 @@ def test_impossible_shapes(
     attrs = Conv2DTransposeAttrs(
         **pairs, padding="VALID", activation=Activation.NONE, rounding=Rounding.DOUBLE
     )
-    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
-    types += [TensorType(bias, DType.INT32)] if bias else []
+    types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
+    types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
         OP.infer(attrs, types)
 
 
 def test_inputs_are_counted() -> None:
     with pytest.raises(ValueError, match="has 1 inputs; data, weight and a bias are expected"):
-        OP.infer(random_case(0).attrs, [TensorType((1, 1, 1, 1), DType.INT8)])
+        OP.infer(random_case(0).attrs, [ArrayType((1, 1, 1, 1), DType.INT8)])
 
 
 @pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])
@@ -228,10 +228,10 @@ def test_the_accumulator_must_not_overflow(stride: int, depth: int, fits: bool) 
     quant = Quant((1.0,), (0,))
     attrs = Conv2DTransposeAttrs((stride, stride), (0, 0), (4, 4), Activation.NONE, Rounding.DOUBLE)
     types = [
-        TensorType((1, 2, 2, depth), DType.INT8, Quant((1.0,), (-128,))),
-        TensorType((1, stride, stride, depth), DType.INT8, quant),
+        ArrayType((1, 2, 2, depth), DType.INT8, Quant((1.0,), (-128,))),
+        ArrayType((1, stride, stride, depth), DType.INT8, quant),
     ]
-    output = TensorType((1, 2 * stride, 2 * stride, 1), DType.INT8, Quant((2.0,), (0,)))
+    output = ArrayType((1, 2 * stride, 2 * stride, 1), DType.INT8, Quant((2.0,), (0,)))
     found = OP.check(attrs, types, [output])
     assert (found is None) is fits
     assert fits or "int32 accumulator" in str(found)

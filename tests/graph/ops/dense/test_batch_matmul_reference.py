@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.batch_matmul import OP, BatchMatmulAttrs, parameters
 from microgen.graph.ops.elementwise.broadcast import scale
 from tests.kernels.conformance import conformance
@@ -24,8 +24,8 @@ UNIT = conformance.quant(1.0)
 PLAIN = BatchMatmulAttrs(False, False)
 
 
-def case_of(attrs: BatchMatmulAttrs, types: list[TensorType], rng: np.random.Generator,
-            output: TensorType, constants: list[int]) -> Case:  # fmt: skip
+def case_of(attrs: BatchMatmulAttrs, types: list[ArrayType], rng: np.random.Generator,
+            output: ArrayType, constants: list[int]) -> Case:  # fmt: skip
     return Case(
         OP.name,
         attrs,
@@ -85,7 +85,7 @@ def test_float_equals_litert() -> None:
     for seed in range(200):
         case, rng = random_case(seed), np.random.default_rng(seed)
         arrays = [rng.normal(0, 10 ** rng.uniform(-2, 2), t.shape) for t in case.types]
-        types = [TensorType(t.shape, DType.FLOAT32) for t in case.types]
+        types = [ArrayType(t.shape, DType.FLOAT32) for t in case.types]
         floats = [a.astype(np.float32) for a in arrays]
         assert_equal(
             replace(case, types=types, arrays=floats, output_quant=None, output_dtype=DType.FLOAT32)
@@ -138,12 +138,12 @@ def test_impossible_shapes(
     lhs: tuple[int, ...], rhs: tuple[int, ...], attrs: BatchMatmulAttrs, sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [TensorType(lhs, DType.INT8), TensorType(rhs, DType.INT8)])
+        OP.infer(attrs, [ArrayType(lhs, DType.INT8), ArrayType(rhs, DType.INT8)])
 
 
 def test_two_operands_are_expected() -> None:
     with pytest.raises(ValueError, match="3 inputs; two are expected"):
-        OP.infer(PLAIN, [TensorType((1, 1), DType.INT8)] * 3)
+        OP.infer(PLAIN, [ArrayType((1, 1), DType.INT8)] * 3)
 
 
 def test_refusals() -> None:
@@ -155,11 +155,11 @@ def test_refusals() -> None:
         return str(OP.check(PLAIN, [lhs, rhs], [activation_type((1, 1), out, 0)]))
 
     def said16(depth: int, out: float) -> str:
-        types = [TensorType(s, DType.INT16, UNIT) for s in ((1, depth), (depth, 1))]
-        output = TensorType((1, 1), DType.INT16, conformance.quant(out))
+        types = [ArrayType(s, DType.INT16, UNIT) for s in ((1, depth), (depth, 1))]
+        output = ArrayType((1, 1), DType.INT16, conformance.quant(out))
         return str(OP.check(PLAIN, types, [output]))
 
-    data, wrong = activation_type((1, 1), 1.0, 0), TensorType((1, 1), DType.INT32)
+    data, wrong = activation_type((1, 1), 1.0, 0), ArrayType((1, 1), DType.INT32)
     assert "the right input is int32[1,1]" in str(OP.check(PLAIN, [data, wrong], [data]))
     assert said(33025, 1e6, -128) == "None"
     assert "33026 products are summed" in said(33026, 1e6, -128)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import hybrid
 from microgen.graph.ops.dense.dense_hybrid import OP, DenseHybridAttrs
 from tests.kernels.conformance import conformance as c
@@ -43,7 +43,7 @@ def test_zero_points_and_roundings_near_ties_equal_litert(asymmetric: bool) -> N
     high = np.where(rng.random(low.size) < 0.7, -low * place / (1 - place), size)
     inside = [low + (high - low) * rng.random(low.size) for _ in range(4)]
     rows = np.stack([low, high, *inside], 1).astype(np.float32)
-    weight = TensorType((6, 6), DType.INT8, c.quant(1.0))
+    weight = ArrayType((6, 6), DType.INT8, c.quant(1.0))
     inputs = (
         c.Tensor(float_type(rows.shape), rows),
         c.Tensor(weight, np.eye(6, dtype=np.int8), is_constant=True),
@@ -66,15 +66,15 @@ def test_symmetric_and_asymmetric() -> None:
 def test_refusals() -> None:
     attrs = DenseHybridAttrs(Activation.NONE, asymmetric=False, keep_num_dims=False)
     x, y = float_type((1, 4)), float_type((1, 2))
-    w = TensorType((2, 4), DType.INT8, c.quant(1.0))
+    w = ArrayType((2, 4), DType.INT8, c.quant(1.0))
 
-    def said(*inputs: TensorType, output: TensorType = y) -> str:
+    def said(*inputs: ArrayType, output: ArrayType = y) -> str:
         return str(OP.check(attrs, inputs, [output]))
 
     assert said(x, w) == "None"
     assert "the input is int8[1,4]" in said(replace(x, dtype=DType.INT8), w)
     assert "the weight is float32[2,4]; it must be int8" in said(x, replace(w, dtype=DType.FLOAT32))
-    assert "the bias is int32[2]; of float32" in said(x, w, TensorType((2,), DType.INT32))
+    assert "the bias is int32[2]; of float32" in said(x, w, ArrayType((2,), DType.INT32))
     wide = replace(w, shape=(2, 65794))
     assert "65794 products are summed" in said(float_type((1, 65794)), wide)
 

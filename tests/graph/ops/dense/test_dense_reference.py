@@ -7,7 +7,7 @@ import pytest
 import tflite
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.dense.dense import OP, DenseAttrs
 from tests.kernels.conformance.litert_oracle import (
     FUSED,
@@ -61,13 +61,13 @@ def random_int16_case(seed: int, dtype: DType | None, *, largest: int = 2**30) -
     )
     x, out = (Quant((float(np.float32(2.0 ** rng.uniform(-15, -5))),), (0,)) for _ in range(2))
     types = [
-        TensorType((int(rng.integers(1, 5)), features), DType.INT16, x),
-        TensorType((units, features), DType.INT8, weight),
+        ArrayType((int(rng.integers(1, 5)), features), DType.INT16, x),
+        ArrayType((units, features), DType.INT8, weight),
     ]
     arrays = [rng.integers(-32768, 32768, types[0].shape), rng.integers(-128, 128, types[1].shape)]
     typical = x.scale[0] * max(weight.scale) * 40 * features**0.5
     if dtype:
-        types.append(TensorType((units,), dtype))
+        types.append(ArrayType((units,), dtype))
         arrays.append(rng.integers(-largest, largest, units) >> int(rng.integers(0, 20)))
         typical = max(typical, x.scale[0] * max(weight.scale) * abs(arrays[2]).max() / 30000)
     out = Quant((float(np.float32(typical * 2.0 ** rng.uniform(-1, 3))),), (0,))
@@ -106,7 +106,7 @@ def test_int16_with_large_biases_equals_litert() -> None:
 def test_int16_sums_are_rounded_real_and_stay_within_int32() -> None:
     case = random_int16_case(3, None)
     single = replace(case.attrs, rounding=Rounding.SINGLE)
-    output = TensorType((1, 1), DType.INT16, case.output_quant)
+    output = ArrayType((1, 1), DType.INT16, case.output_quant)
     assert "int16 sums are rounded 'single'; it must be real" in str(
         OP.check(single, case.types, (output,))
     )
@@ -151,7 +151,7 @@ def test_ties_round_away_from_zero_as_in_litert(zero_point: int) -> None:
     sums = np.array([8, 24, 40, -8, -24, -40, 7, -7, 9, -9], np.int32)  # in sixteenths
     case = random_case(0)
     data, weight = activation_type((1, 1), 0.5, 0), activation_type((10, 1), 0.5, 0)
-    bias = TensorType((10,), DType.INT32, Quant((0.25,), (0,)))
+    bias = ArrayType((10,), DType.INT32, Quant((0.25,), (0,)))
     case = replace(
         case,
         attrs=DenseAttrs(Activation.NONE, Rounding.SINGLE, False),
@@ -181,12 +181,12 @@ def test_impossible_shapes(
     keep: bool,
     sentence: str,
 ) -> None:
-    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
-    types += [TensorType(bias, DType.INT32)] if bias else []
+    types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
+    types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
         OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, keep), types)
 
 
 def test_rows_without_keep_num_dims_are_flattened() -> None:
-    types = [TensorType((2, 3, 8), DType.INT8), TensorType((5, 4), DType.INT8)]
+    types = [ArrayType((2, 3, 8), DType.INT8), ArrayType((5, 4), DType.INT8)]
     assert OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, False), types) == ((12, 5),)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import OP, DepthwiseConv2DHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, PADDING, float_type, needs_litert
@@ -39,9 +39,9 @@ def test_equals_litert(block: int) -> None:
 def test_refusals() -> None:
     attrs = DepthwiseConv2DHybridAttrs((1, 1), (1, 1), "SAME", 1, Activation.NONE)
     x = float_type((1, 4, 4, 2))
-    w = TensorType((1, 3, 3, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), 3))
+    w = ArrayType((1, 3, 3, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), 3))
 
-    def said(*inputs: TensorType) -> str:
+    def said(*inputs: ArrayType) -> str:
         return str(OP.check(attrs, inputs, [x]))
 
     assert said(x, w) == "None"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.depthwise.depthwise_conv2d import OP, DepthwiseConv2DAttrs
 from tests.kernels.conformance import conformance
 from tests.kernels.conformance.litert_oracle import assert_equal, needs_litert
@@ -63,8 +63,8 @@ def test_impossible_shapes(
     attrs = DepthwiseConv2DAttrs(
         (1, 1), (1, 1), "VALID", multiplier, Activation.NONE, Rounding.DOUBLE
     )
-    types = [TensorType(data, DType.INT8), TensorType(weight, DType.INT8)]
-    types += [TensorType(bias, DType.INT32)] if bias else []
+    types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
+    types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
         OP.infer(attrs, types)
 
@@ -72,7 +72,7 @@ def test_impossible_shapes(
 def test_weights_are_quantized_along_the_last_axis() -> None:
     attrs = DepthwiseConv2DAttrs((1, 1), (1, 1), "VALID", 1, Activation.NONE, Rounding.DOUBLE)
     unit = Quant((1.0,), (0,))
-    data = TensorType((1, 1, 1, 2), DType.INT8, unit)
+    data = ArrayType((1, 1, 1, 2), DType.INT8, unit)
     for axis, fits in ((3, True), (0, False)):
-        weight = TensorType((1, 1, 1, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), axis))
+        weight = ArrayType((1, 1, 1, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), axis))
         assert (OP.check(attrs, [data, weight], [data]) is None) is fits

@@ -13,7 +13,7 @@ import pytest
 import microgen
 from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.detection.multiclass_suppression import OP, MulticlassSuppressionAttrs
@@ -189,16 +189,16 @@ def test_dtypes_that_litert_misreads(
 
 
 def test_constraints() -> None:
-    boxes, scores = (TensorType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5, 3)))
+    boxes, scores = (ArrayType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5, 3)))
     attrs = MulticlassSuppressionAttrs(3, 2, 0, 0.5, 0.5)
     (shape,) = OP.infer(attrs, [boxes, scores])
     assert shape == (6, 7)
-    output = TensorType(shape, DType.FLOAT32, None)
+    output = ArrayType(shape, DType.FLOAT32, None)
     assert OP.check(attrs, [boxes, scores], [output]) is None
     assert "the overlap is 2" in str(
         OP.check(replace(attrs, overlap=2.0), [boxes, scores], [output])
     )
-    many = TensorType((5, 2**24 + 1), DType.FLOAT32, None)
+    many = ArrayType((5, 2**24 + 1), DType.FLOAT32, None)
     assert "16777217 classes" in str(OP.check(attrs, [boxes, many], [output]))
     with pytest.raises(ValueError, match="must be"):
         OP.infer(attrs, [scores, boxes])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.detection.resize2d import OP, Resize2DAttrs
 from tests.kernels.conformance import dtypes
 from tests.kernels.conformance.litert_oracle import (
@@ -63,10 +63,10 @@ def test_the_two_options_exclude_each_other() -> None:
 
 def test_float_positions_must_be_exact_enough() -> None:
     with pytest.raises(ValueError, match="float32 positions need 1048576 pixels or less"):
-        OP.infer(Resize2DAttrs((2, 2**21), False, False), [TensorType((1, 2, 2, 1), DType.FLOAT32)])
+        OP.infer(Resize2DAttrs((2, 2**21), False, False), [ArrayType((1, 2, 2, 1), DType.FLOAT32)])
 
 
 def test_only_int8_is_interpolated_in_floats() -> None:
     attrs = Resize2DAttrs((1, 1), align_corners=False, half_pixel_centers=False, in_floats=True)
-    data = TensorType((1, 1, 1, 1), DType.FLOAT32)
+    data = ArrayType((1, 1, 1, 1), DType.FLOAT32)
     assert "stored values become floats for int8 only" in str(OP.check(attrs, [data], [data]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.detection.roi_align import OP, RoiAlignAttrs
 from tests.kernels.conformance.onnx_oracle import by_onnx
 from tests.kernels.moves.movement_cases import roi_align
@@ -50,12 +50,12 @@ def test_impossible_shapes_are_refused(
     shapes: tuple[tuple[int, ...], ...], attrs: RoiAlignAttrs, sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, [TensorType(shape, DType.FLOAT32) for shape in shapes])
+        OP.infer(attrs, [ArrayType(shape, DType.FLOAT32) for shape in shapes])
 
 
 def test_dtypes() -> None:
     attrs = RoiAlignAttrs((1, 1), 1.0, 0, False, False)
-    plain, whole = TensorType((1,), DType.FLOAT32), TensorType((1,), DType.INT32)
+    plain, whole = ArrayType((1,), DType.FLOAT32), ArrayType((1,), DType.INT32)
     assert OP.check(attrs, [plain, plain, whole], [plain]) is None
     assert "the regions are" in str(OP.check(attrs, [plain, whole, whole], [plain]))
     assert "must be int32" in str(OP.check(attrs, [plain, plain, plain], [plain]))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.detection.sampling import (
     GRID_SAMPLE,
     MODES,
@@ -62,13 +62,13 @@ def test_coordinates_of_elements_give_the_elements(mode: str, padding: str) -> N
 def test_grid_sample_impossible_shapes_are_refused(
     shapes: tuple[tuple[int, ...], ...], mode: str, sentence: str
 ) -> None:
-    kinds = [TensorType(shape, DType.FLOAT32) for shape in shapes]
+    kinds = [ArrayType(shape, DType.FLOAT32) for shape in shapes]
     with pytest.raises(ValueError, match=sentence):
         GRID_SAMPLE.infer(GridSampleAttrs(mode, "zeros", False), kinds)
 
 
 def test_grid_sample_dtypes() -> None:
-    plain, wrong = TensorType((1,), DType.FLOAT32), TensorType((1,), DType.INT8)
+    plain, wrong = ArrayType((1,), DType.FLOAT32), ArrayType((1,), DType.INT8)
     attrs = GridSampleAttrs("linear", "zeros", False)
     assert "the grid is" in str(GRID_SAMPLE.check(attrs, [plain, wrong], [plain]))
 
@@ -103,13 +103,13 @@ def test_resample_impossible_shapes_are_refused(
     shapes: tuple[tuple[int, ...], ...], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
-        RESAMPLE.infer(ResampleAttrs(1), [TensorType(shape, F) for shape in shapes])
+        RESAMPLE.infer(ResampleAttrs(1), [ArrayType(shape, F) for shape in shapes])
 
 
 def test_resample_dtypes() -> None:
-    kinds = [TensorType((2,), F), TensorType((3,), S), TensorType((3, 1), F)]
-    output = TensorType((3,), F)
+    kinds = [ArrayType((2,), F), ArrayType((3,), S), ArrayType((3, 1), F)]
+    output = ArrayType((3,), F)
     assert RESAMPLE.check(ResampleAttrs(0), kinds, [output]) is None
     for position, wrong in ((0, S), (2, S)):
-        given = [TensorType(k.shape, wrong) if i == position else k for i, k in enumerate(kinds)]
+        given = [ArrayType(k.shape, wrong) if i == position else k for i, k in enumerate(kinds)]
         assert "float32" in str(RESAMPLE.check(ResampleAttrs(0), given, [output]))

@@ -9,7 +9,7 @@ from flatbuffers import flexbuffers
 
 from microgen.base.errors import MicrogenError, ModelError
 from microgen.frontends.tflite.litert import LiteRT
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.detection.suppression import (
@@ -177,11 +177,11 @@ def test_spoiled_options_are_refused_or_read() -> None:
 
 
 def test_constraints() -> None:
-    boxes, scores = (TensorType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5,)))
+    boxes, scores = (ArrayType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5,)))
     types = [boxes, scores, replace(scores, dtype=DType.INT32)]
     attrs = NonMaxSuppressionAttrs(3, 0.5, 0.5)
     (shape,) = NON_MAX_SUPPRESSION.infer(attrs, types)
-    output = TensorType(shape, DType.FLOAT32, None)
+    output = ArrayType(shape, DType.FLOAT32, None)
     assert NON_MAX_SUPPRESSION.check(attrs, types, [output]) is None
     assert "the overlap is 2" in str(
         NON_MAX_SUPPRESSION.check(replace(attrs, overlap=2.0), types, [output])
@@ -220,14 +220,14 @@ def test_equals_onnx(seed: int) -> None:
     "shapes", [((1, 8, 4),), ((1, 8, 3), (1, 1, 8)), ((2, 8, 4), (1, 1, 8)), ((1, 8, 4), (8,))]
 )
 def test_impossible_shapes_are_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
-    kinds = [TensorType(shape, DType.FLOAT32) for shape in shapes]
+    kinds = [ArrayType(shape, DType.FLOAT32) for shape in shapes]
     with pytest.raises(ValueError, match="expected"):
         ALL_CLASS_SUPPRESSION.infer(AllClassSuppressionAttrs(1, 0.5, None, False), kinds)
 
 
 def test_dtypes() -> None:
     attrs = AllClassSuppressionAttrs(1, 0.5, None, False)
-    plain, wide = TensorType((1,), DType.FLOAT32), TensorType((1,), DType.INT64)
+    plain, wide = ArrayType((1,), DType.FLOAT32), ArrayType((1,), DType.INT64)
     assert "the boxes are" in str(ALL_CLASS_SUPPRESSION.check(attrs, [wide, plain], [wide]))
     assert "the scores are" in str(ALL_CLASS_SUPPRESSION.check(attrs, [plain, wide], [wide]))
     assert "it is int64" in str(ALL_CLASS_SUPPRESSION.check(attrs, [plain, plain], [plain]))

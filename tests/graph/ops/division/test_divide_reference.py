@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.division.divide import OP, DivideAttrs
 from tests.kernels.conformance.litert_oracle import (
@@ -104,7 +104,7 @@ def test_int32_equals_litert() -> None:
 
 @needs_litert
 def test_the_quotient_that_exceeds_int32_equals_litert() -> None:
-    kind = TensorType((2,), DType.INT32)
+    kind = ArrayType((2,), DType.INT32)
     arrays = [np.array([-(2**31)] * 2, np.int32), np.array([-1, 1], np.int32)]
     names = ("DIV", "DivOptions")
     for activation in FUSED:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
@@ -67,7 +67,7 @@ def test_equals_litert(op: str, dtype: DType) -> None:
 def test_special_floats_equal_litert(op: str) -> None:
     x = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -3e38, 7.5], np.float32)
     lhs, rhs = (np.ascontiguousarray(a) for a in np.meshgrid(x, x[2:], indexing="ij"))
-    kind = TensorType(lhs.shape, DType.FLOAT32)
+    kind = ArrayType(lhs.shape, DType.FLOAT32)
     case = Case(op, ATTRS, [kind, kind], [lhs, rhs], None, *OPS[op], output_dtype=DType.FLOAT32)
     np.testing.assert_array_equal(by_reference(case), by_litert(case))
 
@@ -79,7 +79,7 @@ def test_close_quotients_equal_litert(op: str) -> None:
     small, wide = rng.integers(1, 2**12, 5000), rng.integers(-(2**24), 2**24, 5000)
     near = (small * wide).astype(np.float32).view(np.int32) + rng.integers(-2, 3, 5000)
     arrays = [near.astype(np.int32).view(np.float32), small.astype(np.float32)]
-    kind = TensorType((5000,), DType.FLOAT32)
+    kind = ArrayType((5000,), DType.FLOAT32)
     case = Case(op, ATTRS, [kind, kind], arrays, None, *OPS[op], output_dtype=DType.FLOAT32)
     np.testing.assert_array_equal(by_reference(case), by_litert(case))
 
@@ -100,10 +100,10 @@ def test_constant_divisors_with_zeros_are_refused_unless_the_result_is_nan(
 
 
 def test_other_dtypes_are_refused() -> None:
-    kind = TensorType((2,), DType.INT64)
+    kind = ArrayType((2,), DType.INT64)
     sentence = registry()["floor_divide"].check(ATTRS, [kind, kind], [kind])
     assert "all must be of one dtype: int32 or float32" in str(sentence)
-    boolean = TensorType((2,), DType.BOOL)
+    boolean = ArrayType((2,), DType.BOOL)
     assert "the left input is bool" in str(
         registry()["floor_mod"].check(ATTRS, [boolean, boolean], [boolean])
     )
@@ -112,7 +112,7 @@ def test_other_dtypes_are_refused() -> None:
 def test_fmod_equals_pythons() -> None:
     x = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -3e38, 7.5], np.float32)
     lhs, rhs = (np.ascontiguousarray(a) for a in np.meshgrid(x, x[2:], indexing="ij"))
-    kind = TensorType(lhs.shape, DType.FLOAT32)
+    kind = ArrayType(lhs.shape, DType.FLOAT32)
     (found,) = registry()["fmod"].reference(ATTRS, Operands((lhs, rhs), (kind, kind), (kind,)))
     for a, b, remainder in zip(lhs.flat, rhs.flat, found.flat, strict=True):
         expected = math.nan if math.isinf(a) else math.fmod(a, b)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.elementwise.bitwise import OP, BitFunction, BitwiseAttrs
 from tests.kernels.elementwise.test_bitwise import cases
 
@@ -27,6 +27,6 @@ def test_equals_pythons_integers() -> None:
 
 
 def test_other_dtypes_are_refused() -> None:
-    kind = TensorType((2,), DType.BOOL)
+    kind = ArrayType((2,), DType.BOOL)
     attrs = BitwiseAttrs(BitFunction.LEFT)
     assert "must be of one dtype: int8 or uint8" in str(OP.check(attrs, [kind, kind], [kind]))

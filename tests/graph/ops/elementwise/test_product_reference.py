@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.elementwise.product import (
     MULTIPLY,
@@ -137,7 +137,7 @@ def test_special_floats_equal_c() -> None:
 def test_square_roots_do_not_depend_on_shapes() -> None:
     x = np.array([-np.inf, -0.0, 4.0], np.float32)
     for y in (np.float32(0.5), np.full(3, 0.5, np.float32)):
-        kinds = tuple(TensorType(np.shape(a), DType.FLOAT32) for a in (x, y))
+        kinds = tuple(ArrayType(np.shape(a), DType.FLOAT32) for a in (x, y))
         operands = Operands((x, np.asarray(y)), kinds, kinds[:1])
         (found,) = POWER.reference(PowerAttrs(), operands)
         assert found.tolist() == [np.inf, 0, 2]
@@ -145,7 +145,7 @@ def test_square_roots_do_not_depend_on_shapes() -> None:
 
 
 def test_other_dtypes_are_refused() -> None:
-    kind = TensorType((2,), DType.UINT8)
+    kind = ArrayType((2,), DType.UINT8)
     sentence = POWER.check(PowerAttrs(), [kind, kind], [kind])
     assert "all must be of one dtype: int32 or int64 or float32" in str(sentence)
 

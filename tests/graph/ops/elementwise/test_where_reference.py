@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.elementwise.where import OP, WhereAttrs
 from tests.kernels.conformance import choices
 from tests.kernels.conformance import conformance as c
@@ -25,12 +25,12 @@ def test_equals_litert(dtype: DType) -> None:
 
 
 def test_refusals() -> None:
-    flag, plain = TensorType((2,), DType.BOOL), TensorType((2,), DType.FLOAT32)
-    data, other = (TensorType((2,), DType.INT8, c.quant(0.1, point)) for point in (0, 1))
+    flag, plain = ArrayType((2,), DType.BOOL), ArrayType((2,), DType.FLOAT32)
+    data, other = (ArrayType((2,), DType.INT8, c.quant(0.1, point)) for point in (0, 1))
     with pytest.raises(ValueError, match="2 inputs; a condition and two are expected"):
         OP.infer(ATTRS, [flag, data])
     with pytest.raises(ValueError, match=r"bool\[3\] and int8\[2\] and int8\[2\] do not broadcast"):
-        OP.infer(ATTRS, [TensorType((3,), DType.BOOL), data, data])
+        OP.infer(ATTRS, [ArrayType((3,), DType.BOOL), data, data])
     for inputs, sentence in (
         ((plain, data, data), "the condition is float32"),
         ((flag, data, other), "they must be equal"),

@@ -8,7 +8,7 @@ import pytest
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import numerics
 from microgen.frontends.tflite import convert
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands, StatusError
@@ -55,7 +55,7 @@ def _case(seed: int, over: int = 0) -> Case:
     return Case(
         GATHER_ND.name,
         ATTRS,
-        [data, TensorType(values.shape, DType.INT32)],
+        [data, ArrayType(values.shape, DType.INT32)],
         [random_array(rng, shape, dtype), values],
         data.quant,
         "GATHER_ND",
@@ -88,11 +88,11 @@ def test_negative_indices_fail_as_in_litert() -> None:
 
 def test_gather_nd_the_first_index_outside_is_named() -> None:
     case = _case(0)
-    kind, array = TensorType((2, 3), DType.INT32), np.zeros((2, 3), np.int32)
+    kind, array = ArrayType((2, 3), DType.INT32), np.zeros((2, 3), np.int32)
     indices = np.array([[1, 2], [1, 3]], np.int32)
     case = dataclasses.replace(
         case,
-        types=[kind, TensorType((2, 2), DType.INT32)],
+        types=[kind, ArrayType((2, 2), DType.INT32)],
         arrays=[array, indices],
         output_quant=None,
         output_dtype=DType.INT32,
@@ -131,13 +131,13 @@ def test_constant_indices_outside_are_refused(wrong: list[list[int]]) -> None:
 def test_gather_nd_impossible_depths_are_refused(
     data: tuple[int, ...], indices: tuple[int, ...]
 ) -> None:
-    kinds = [TensorType(shape, DType.INT32) for shape in (data, indices)]
+    kinds = [ArrayType(shape, DType.INT32) for shape in (data, indices)]
     with pytest.raises(ValueError, match="the indices' last axis must have 1 to"):
         GATHER_ND.infer(ATTRS, kinds)
 
 
 def test_indices_are_int32() -> None:
-    data, indices = TensorType((2,), DType.INT8), TensorType((1,), DType.INT64)
+    data, indices = ArrayType((2,), DType.INT8), ArrayType((1,), DType.INT64)
     assert "must be int32" in str(GATHER_ND.check(ATTRS, [data, indices], [data]))
 
 
@@ -219,7 +219,7 @@ def test_axis_positions_positions_are_those_of_the_elements(seed: int) -> None:
 
 
 def test_an_index_outside_is_named() -> None:
-    indices, kind = np.array([[-3], [3]], np.int32), TensorType((2, 1), DType.INT32)
+    indices, kind = np.array([[-3], [3]], np.int32), ArrayType((2, 1), DType.INT32)
     with pytest.raises(StatusError) as caught:
         AXIS_POSITIONS.reference(
             AxisPositionsAttrs((2, 3), 1), Operands((indices,), (kind,), (kind,))
@@ -230,16 +230,16 @@ def test_an_index_outside_is_named() -> None:
 @pytest.mark.parametrize(("axis", "own"), [(2, (1, 1)), (1, (3, 1)), (0, (1,))])
 def test_axis_positions_impossible_shapes_are_refused(axis: int, own: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"the axis is|must fit into"):
-        AXIS_POSITIONS.infer(AxisPositionsAttrs((2, 3), axis), [TensorType(own, DType.INT32)])
+        AXIS_POSITIONS.infer(AxisPositionsAttrs((2, 3), axis), [ArrayType(own, DType.INT32)])
 
 
 # nd_positions in plain Python.
 
 
 def _found(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:  # type: ignore[type-arg]
-    kind = TensorType(values.shape, DType(values.dtype.name))
+    kind = ArrayType(values.shape, DType(values.dtype.name))
     attrs = NdPositionsAttrs(shape)
-    output = TensorType(ND_POSITIONS.infer(attrs, [kind])[0], DType.INT32)
+    output = ArrayType(ND_POSITIONS.infer(attrs, [kind])[0], DType.INT32)
     assert ND_POSITIONS.check(attrs, [kind], [output]) is None
     return ND_POSITIONS.reference(attrs, Operands((values,), (kind,), (output,)))[0]
 
@@ -267,11 +267,11 @@ def test_nd_positions_the_first_index_outside_is_named(wrong: int) -> None:
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
 def test_nd_positions_impossible_depths_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="their last axis must have 2 numbers"):
-        ND_POSITIONS.infer(NdPositionsAttrs((4, 4)), [TensorType(shape, DType.INT32)])
+        ND_POSITIONS.infer(NdPositionsAttrs((4, 4)), [ArrayType(shape, DType.INT32)])
 
 
 def test_dtypes() -> None:
-    wide, narrow = TensorType((1,), DType.INT64), TensorType((1,), DType.INT8)
+    wide, narrow = ArrayType((1,), DType.INT64), ArrayType((1,), DType.INT8)
     assert "must be int32 or int64" in str(
         ND_POSITIONS.check(NdPositionsAttrs((1,)), [narrow], [wide])
     )
@@ -331,13 +331,13 @@ def test_a_position_outside_is_named() -> None:
 def test_scatter_impossible_shapes_are_refused(
     shapes: tuple[tuple[int, ...], ...], reduction: str, sentence: str
 ) -> None:
-    kinds = [TensorType(shape, DType.INT32) for shape in shapes]
+    kinds = [ArrayType(shape, DType.INT32) for shape in shapes]
     with pytest.raises(ValueError, match=sentence):
         registry()["scatter"].infer(ScatterAttrs((3, 2), reduction), kinds)
 
 
 def test_positions_are_int32() -> None:
-    kind, wide = TensorType((3,), DType.INT32), TensorType((3,), DType.INT64)
+    kind, wide = ArrayType((3,), DType.INT32), ArrayType((3,), DType.INT64)
     assert "must be int32" in str(
         registry()["scatter"].check(ScatterAttrs((3,)), [kind, wide, kind], [kind])
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.moves.layouts import (
     BROADCAST_TO,
@@ -202,7 +202,7 @@ def test_impossible_layouts(model: Model, sentence: str) -> None:
 
 def test_each_element_keeps_its_index_on_every_named_axis() -> None:
     data = np.arange(2 * 3 * 4 * 5, dtype=np.int8).reshape(2, 3, 4, 5)
-    kind = TensorType(data.shape, DType.INT8)
+    kind = ArrayType(data.shape, DType.INT8)
     attrs = LayoutTransformAttrs("NCHW", "NHWC")
     (found,) = LAYOUT_TRANSFORM.reference(attrs, Operands((data,), (kind,), (kind,)))
     for n, channel, h, w in np.ndindex(data.shape):
@@ -223,5 +223,5 @@ def test_each_element_keeps_its_index_on_every_named_axis() -> None:
 def test_layouts_that_fit_no_data(source: str, target: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         LAYOUT_TRANSFORM.infer(
-            LayoutTransformAttrs(source, target), [TensorType((1, 2, 3, 4), DType.INT8)]
+            LayoutTransformAttrs(source, target), [ArrayType((1, 2, 3, 4), DType.INT8)]
         )

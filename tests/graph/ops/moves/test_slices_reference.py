@@ -10,7 +10,7 @@ from microgen.base.errors import ModelError, UnsupportedError
 from microgen.compiler.passes import run
 from microgen.frontends.numerics import profile
 from microgen.frontends.tflite import convert as frontend
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate, initial_state
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.slices import (
@@ -286,7 +286,7 @@ def _case(seed: int) -> Case:
     return Case(
         DYNAMIC_UPDATE_SLICE.name,
         ATTRS,
-        [data, TensorType(update, dtype, data.quant), TensorType(index.shape, DType.INT32)],
+        [data, ArrayType(update, dtype, data.quant), ArrayType(index.shape, DType.INT32)],
         [random_array(rng, shape, dtype), random_array(rng, update, dtype), index],
         data.quant,
         "DYNAMIC_UPDATE_SLICE",
@@ -314,14 +314,14 @@ def test_dynamic_update_slice_equals_litert() -> None:
 def test_dynamic_update_slice_impossible_shapes(
     update: tuple[int, ...], index: tuple[int, ...], sentence: str
 ) -> None:
-    kinds = [TensorType(shape, DType.INT32) for shape in ((2, 3), update, index)]
+    kinds = [ArrayType(shape, DType.INT32) for shape in ((2, 3), update, index)]
     with pytest.raises(ValueError, match=sentence):
         DYNAMIC_UPDATE_SLICE.infer(ATTRS, kinds)
 
 
 def test_the_index_is_int32_and_dtypes_agree() -> None:
-    data, index = TensorType((2,), DType.FLOAT32), TensorType((1,), DType.INT32)
+    data, index = ArrayType((2,), DType.FLOAT32), ArrayType((1,), DType.INT32)
     assert DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, data, index], [data]) is None
     assert "must be int32" in str(DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, data, data], [data]))
-    other = TensorType((2,), DType.INT32)
+    other = ArrayType((2,), DType.INT32)
     assert "one dtype" in str(DYNAMIC_UPDATE_SLICE.check(ATTRS, [data, other, index], [data]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.moves.indexed import TAKE, TakeAttrs
 from tests.kernels.conformance.every_dtype import dtype_of, random_array, random_type
@@ -91,7 +91,7 @@ def computed_case(seed: int) -> Case:
     return Case(
         TAKE.name,
         TakeAttrs(axis, batch_dims),
-        [data, TensorType(indices.shape, DType.INT64 if wide else DType.INT32)],
+        [data, ArrayType(indices.shape, DType.INT64 if wide else DType.INT32)],
         [random_array(rng, shape, dtype), indices.astype(np.int64 if wide else np.int32)],
         data.quant,
         "GATHER",
@@ -134,4 +134,4 @@ def test_computed_indices_and_batches_equal_litert() -> None:
 def test_impossible_batches(attrs: TakeAttrs, indices: tuple[int, ...], sentence: str) -> None:
     data = activation_type((2, 3), 1.0, 0)
     with pytest.raises(ValueError, match=sentence):
-        TAKE.infer(attrs, [data, TensorType(indices, DType.INT32)])
+        TAKE.infer(attrs, [data, ArrayType(indices, DType.INT32)])

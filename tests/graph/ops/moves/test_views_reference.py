@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.moves.views import (
     BITCAST,
@@ -43,22 +43,22 @@ def test_quantization_must_not_change() -> None:
 
 
 def test_bits_of_floats_are_those_that_ieee_754_defines() -> None:
-    kinds = (TensorType((2,), DType.FLOAT32),), (TensorType((2,), DType.UINT32),)
+    kinds = (ArrayType((2,), DType.FLOAT32),), (ArrayType((2,), DType.UINT32),)
     data = np.array([1.0, -2.5], np.float32)
     (found,) = BITCAST.reference(BitcastAttrs(), Operands((data,), *kinds))
     assert found.tolist() == [struct.unpack("<I", struct.pack("<f", x))[0] for x in (1.0, -2.5)]
 
 
 def test_other_sizes_and_bool_outputs_are_refused() -> None:
-    data, narrow = TensorType((2,), DType.FLOAT32), TensorType((2,), DType.INT8)
+    data, narrow = ArrayType((2,), DType.FLOAT32), ArrayType((2,), DType.INT8)
     assert "of one size" in str(BITCAST.check(BitcastAttrs(), [data], [narrow]))
-    boolean = TensorType((2,), DType.BOOL)
+    boolean = ArrayType((2,), DType.BOOL)
     assert "must not be bool" in str(BITCAST.check(BitcastAttrs(), [narrow], [boolean]))
     assert BITCAST.check(BitcastAttrs(), [boolean], [narrow]) is None
 
 
-DATA = TensorType((2, 3), DType.INT8, Quant((1.0,), (0,)))
-OUTPUT = TensorType((3, 2), DType.INT8, Quant((0.5,), (7,)))
+DATA = ArrayType((2, 3), DType.INT8, Quant((1.0,), (0,)))
+OUTPUT = ArrayType((3, 2), DType.INT8, Quant((0.5,), (7,)))
 
 
 def test_bytes_stay_and_their_meaning_changes() -> None:
@@ -71,7 +71,7 @@ def test_bytes_stay_and_their_meaning_changes() -> None:
 
 
 def test_dtype_and_size_must_stay() -> None:
-    wide = TensorType((3, 2), DType.INT16, Quant((0.5,), (0,)))
+    wide = ArrayType((3, 2), DType.INT16, Quant((0.5,), (0,)))
     assert "must be of one dtype" in str(
         REINTERPRET.check(ReinterpretAttrs((3, 2)), [DATA], [wide])
     )

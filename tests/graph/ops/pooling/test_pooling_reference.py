@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.pooling.pooling import (
     AVG_POOL2D,
     MAX_POOL2D,
@@ -35,7 +35,7 @@ def test_halves_may_be_rounded_upwards() -> None:
     upward = functools.partial(AvgPool2DAttrs, ties_upward=True)
     assert four_windows(AVG_POOL2D.name, upward) == [[-9, -6], [-7, -6]]
     attrs = upward((1, 1), (1, 1), "VALID", Activation.NONE)
-    data = TensorType((1, 1, 1, 1), DType.INT16, Quant((1.0,), (0,)))
+    data = ArrayType((1, 1, 1, 1), DType.INT16, Quant((1.0,), (0,)))
     assert "halves are rounded upwards for int8 only" in str(
         AVG_POOL2D.check(attrs, [data], [data])
     )
@@ -48,7 +48,7 @@ def test_avg_pool2d_refusals() -> None:
 def test_sums_of_integers_must_fit_int32() -> None:
     attrs = AvgPool2DAttrs((256, 256), (1, 1), "VALID", Activation.NONE)
     for dtype, sentence in ((DType.INT16, "65536 cells may sum to 2147483648"), (DType.INT8, None)):
-        data = TensorType((1, 300, 300, 1), dtype, Quant((1.0,), (0,)))
+        data = ArrayType((1, 300, 300, 1), dtype, Quant((1.0,), (0,)))
         assert str(sentence) in str(AVG_POOL2D.check(attrs, [data], [data]))
 
 
@@ -70,7 +70,7 @@ def test_max_pool2d_refusals() -> None:
 
 def test_nan_does_not_count() -> None:
     attrs = MaxPool2DAttrs((1, 2), (1, 1), "VALID", Activation.NONE)
-    data = TensorType((1, 1, 4, 1), DType.FLOAT32)
+    data = ArrayType((1, 1, 4, 1), DType.FLOAT32)
     array = np.array([np.nan, 1, np.nan, np.nan], np.float32).reshape(data.shape)
     case = Case(MAX_POOL2D.name, attrs, [data], [array], None, "", "", output_dtype=DType.FLOAT32)
     assert by_reference(case).ravel().tolist() == [1, 1, -float(np.finfo(np.float32).max)]

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.conversions import (
     ACCEPTED,
@@ -63,10 +63,10 @@ def test_cast_equals_litert(source: DType, target: DType) -> None:
 def test_integers_without_a_sign_equal_numpys(target: DType) -> None:
     """Integers wrap as numpy's do. Floats inside of the range are truncated, others saturate."""
     limits, rng = np.iinfo(target.numpy), np.random.default_rng(3)
-    kind = TensorType((), target)
+    kind = ArrayType((), target)
     for source in ACCEPTED:
         array = cast_values(rng, source)
-        operands = Operands((array,), (TensorType(array.shape, source),), (kind,))
+        operands = Operands((array,), (ArrayType(array.shape, source),), (kind,))
         (found,) = CAST.reference(CastAttrs(), operands)
         if source is not DType.FLOAT32:
             np.testing.assert_array_equal(found, array.astype(target.numpy))
@@ -77,7 +77,7 @@ def test_integers_without_a_sign_equal_numpys(target: DType) -> None:
 
 
 def test_cast_refusals() -> None:
-    data = TensorType((2,), DType.INT8)
+    data = ArrayType((2,), DType.INT8)
     with pytest.raises(ValueError, match="2 inputs; one is expected"):
         CAST.infer(CastAttrs(), [data, data])
 
@@ -104,15 +104,15 @@ def test_equals_litert_exactly() -> None:
     ("data", "output", "sentence"),
     [
         (float_type((2,)), float_type((2,)), "the input is float32[2]"),
-        (TensorType((2,), DType.INT16), float_type((2,)), "must have one scale"),
+        (ArrayType((2,), DType.INT16), float_type((2,)), "must have one scale"),
         (
-            TensorType((2,), DType.INT8, Quant((1.0,), (0,))),
-            TensorType((2,), DType.INT32),
+            ArrayType((2,), DType.INT8, Quant((1.0,), (0,))),
+            ArrayType((2,), DType.INT32),
             "the output is int32[2]",
         ),
     ],
 )
-def test_dequantize_refusals(data: TensorType, output: TensorType, sentence: str) -> None:
+def test_dequantize_refusals(data: ArrayType, output: ArrayType, sentence: str) -> None:
     assert sentence in str(DEQUANTIZE.check(DequantizeAttrs(), [data], [output]))
 
 
@@ -141,7 +141,7 @@ def test_quantize_equals_litert() -> None:
 
 
 def test_what_litert_leaves_undefined() -> None:
-    output = TensorType((6,), DType.INT8, Quant((0.5,), (3,)))
+    output = ArrayType((6,), DType.INT8, Quant((0.5,), (3,)))
     data = np.array([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e10], np.float32)
     (found,) = QUANTIZE.reference(
         QuantizeAttrs(), Operands((data,), (float_type((6,)),), (output,))
@@ -152,16 +152,16 @@ def test_what_litert_leaves_undefined() -> None:
 @pytest.mark.parametrize(
     ("data", "output", "sentence"),
     [
-        (TensorType((2,), DType.INT32), TensorType((2,), DType.INT8), "the input is int32[2]"),
-        (float_type((2,)), TensorType((2,), DType.INT8), "must have one scale"),
+        (ArrayType((2,), DType.INT32), ArrayType((2,), DType.INT8), "the input is int32[2]"),
+        (float_type((2,)), ArrayType((2,), DType.INT8), "must have one scale"),
         (
             float_type((2,)),
-            TensorType((2,), DType.INT32),
+            ArrayType((2,), DType.INT32),
             "the output int32[2] must have one scale",
         ),
     ],
 )
-def test_quantize_refusals(data: TensorType, output: TensorType, sentence: str) -> None:
+def test_quantize_refusals(data: ArrayType, output: ArrayType, sentence: str) -> None:
     assert sentence in str(QUANTIZE.check(QuantizeAttrs(), [data], [output]))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.quantization.rescale import (
     REQUANTIZE,
     RESCALE,
@@ -60,7 +60,7 @@ def test_equals_the_definition(block: int) -> None:
 )
 def test_ties(rounding: Rounding, expected: list[int]) -> None:
     values = np.array([-3, -2, -1, 0, 1, 2, 3], np.int8)
-    data = c.Tensor(TensorType((7,), DType.INT8), values)
+    data = c.Tensor(ArrayType((7,), DType.INT8), values)
     attrs = RescaleAttrs(0, 1.0, 0, 2.0, 0, rounding)
     case = c.Case("halves", "qnn.rescale", attrs, (data,), None)
     assert case.expected.tolist() == expected == by_tvm(case).tolist()
@@ -68,7 +68,7 @@ def test_ties(rounding: Rounding, expected: list[int]) -> None:
 
 def test_sums_with_zero_points_are_modulo_2_to_32() -> None:
     values = np.array([2**31 - 1, -(2**31)], np.int32)
-    data = c.Tensor(TensorType((2,), DType.INT32), values)
+    data = c.Tensor(ArrayType((2,), DType.INT32), values)
     attrs = RescaleAttrs(0, 1.0, -1, 1.0, 1, Rounding.UPWARD)
     case = c.Case("ends", "qnn.rescale", attrs, (data,), None, DType.INT32)
     assert case.expected.tolist() == [-(2**31) + 1, -(2**31) + 2]
@@ -84,18 +84,18 @@ def test_sums_with_zero_points_are_modulo_2_to_32() -> None:
     ],
 )
 def test_rescale_constraints(attrs: RescaleAttrs, sentence: str) -> None:
-    kind = TensorType((3,), DType.INT8)
+    kind = ArrayType((3,), DType.INT8)
     assert sentence in str(RESCALE.check(attrs, [kind], [kind]))
 
 
 def test_dtypes_and_scales() -> None:
     attrs = RescaleAttrs(1, None, 0, 1.0, 0, Rounding.UPWARD)
-    data, scales = TensorType((3, 2), DType.INT8), TensorType((3,), DType.FLOAT32)
+    data, scales = ArrayType((3, 2), DType.INT8), ArrayType((3,), DType.FLOAT32)
     with pytest.raises(ValueError, match="one for each of 2 is expected"):
         RESCALE.infer(attrs, [data, scales])
     with pytest.raises(ValueError, match="has 1 inputs; 2 are expected"):
         RESCALE.infer(attrs, [data])
-    wide = TensorType((3, 2), DType.INT64)
+    wide = ArrayType((3, 2), DType.INT64)
     assert str(RESCALE.check(attrs, [wide, scales], [data])).startswith("the input is int64[3,2]")
 
 
@@ -127,7 +127,7 @@ def wide_case(seed: int) -> Case:
     values = requantize_random_values(rng, source)
     if source is DType.INT32:
         values = values[np.abs(values * (data.scale[0] / output.scale[0])) < 2**30]
-    kind = TensorType(values.shape, source, data)
+    kind = ArrayType(values.shape, source, data)
     return Case(
         REQUANTIZE.name,
         RequantizeAttrs(),
@@ -160,7 +160,7 @@ def test_other_widths_equal_litert() -> None:
     ],
 )
 def test_pairs_that_litert_does_not_have(source: DType, target: DType, sentence: str) -> None:
-    data, output = (TensorType((1,), d, Quant((1.0,), (0,))) for d in (source, target))
+    data, output = (ArrayType((1,), d, Quant((1.0,), (0,))) for d in (source, target))
     assert str(REQUANTIZE.check(RequantizeAttrs(), [data], [output])).startswith(sentence)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import MicrogenError
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.recurrent.lstm import OP, LstmAttrs
 from tests.kernels.conformance import stateful
 from tests.kernels.conformance.litert_oracle import float_type, needs_litert
@@ -183,17 +183,17 @@ def test_scales_that_the_fixed_point_cannot_hold(integer: Network) -> None:
 def test_int8_peepholes_with_a_projection_to_another_number() -> None:
     """LiteRT would use the number of outputs as the number of cells."""
     kinds = [
-        TensorType((1, 1, 3), DType.INT8, Quant((0.1,), (0,))),
-        TensorType((4, 5, 3), DType.INT8, Quant((0.1,) * 4, (0,) * 4, 0)),
-        TensorType((4, 5, 2), DType.INT8, Quant((0.1,) * 4, (0,) * 4, 0)),
-        TensorType((4, 5), DType.INT32),
-        TensorType((1, 2), DType.INT8, Quant((0.1,), (0,))),
-        TensorType((1, 5), DType.INT16, Quant((2.0**-11,), (0,))),
-        TensorType((3, 5), DType.INT16, Quant((1e-5,) * 3, (0,) * 3, 0)),
-        TensorType((2, 5), DType.INT8, Quant((0.1,), (0,))),
+        ArrayType((1, 1, 3), DType.INT8, Quant((0.1,), (0,))),
+        ArrayType((4, 5, 3), DType.INT8, Quant((0.1,) * 4, (0,) * 4, 0)),
+        ArrayType((4, 5, 2), DType.INT8, Quant((0.1,) * 4, (0,) * 4, 0)),
+        ArrayType((4, 5), DType.INT32),
+        ArrayType((1, 2), DType.INT8, Quant((0.1,), (0,))),
+        ArrayType((1, 5), DType.INT16, Quant((2.0**-11,), (0,))),
+        ArrayType((3, 5), DType.INT16, Quant((1e-5,) * 3, (0,) * 3, 0)),
+        ArrayType((2, 5), DType.INT8, Quant((0.1,), (0,))),
     ]
     attrs = LstmAttrs(False, 0, 0, True, True, Quant((0.1,), (0,)))
-    output = TensorType((1, 1, 2), DType.INT8, Quant((0.1,), (0,)))
+    output = ArrayType((1, 1, 2), DType.INT8, Quant((0.1,), (0,)))
     assert OP.infer(attrs, kinds) == ((1, 1, 2),)
     assert "both must be equal" in str(OP.check(attrs, kinds, [output]))
 

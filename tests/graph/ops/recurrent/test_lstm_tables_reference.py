@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import MicrogenError
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.recurrent.lstm import OP, LstmAttrs
 from tests.kernels.conformance import stateful
 from tests.kernels.conformance.stateful import Network
@@ -246,13 +246,13 @@ def test_biases_have_the_width_of_the_accumulator() -> None:
 
 def test_tables_go_with_four_gates() -> None:
     kinds = [
-        TensorType((1, 1, 3), DType.INT8, Quant((0.1,), (0,))),
-        TensorType((3, 5, 3), DType.INT8, Quant((0.1,) * 3, (0,) * 3, 0)),
-        TensorType((3, 5, 5), DType.INT8, Quant((0.1,) * 3, (0,) * 3, 0)),
-        TensorType((3, 5), DType.INT32),
-        TensorType((1, 5), DType.INT8, Quant((0.1,), (0,))),
-        TensorType((1, 5), DType.INT16, Quant((2.0**-11,), (0,))),
+        ArrayType((1, 1, 3), DType.INT8, Quant((0.1,), (0,))),
+        ArrayType((3, 5, 3), DType.INT8, Quant((0.1,) * 3, (0,) * 3, 0)),
+        ArrayType((3, 5, 5), DType.INT8, Quant((0.1,) * 3, (0,) * 3, 0)),
+        ArrayType((3, 5), DType.INT32),
+        ArrayType((1, 5), DType.INT8, Quant((0.1,), (0,))),
+        ArrayType((1, 5), DType.INT16, Quant((2.0**-11,), (0,))),
     ]
-    output = TensorType((1, 1, 5), DType.INT8, Quant((0.1,), (0,)))
+    output = ArrayType((1, 1, 5), DType.INT8, Quant((0.1,), (0,)))
     attrs = LstmAttrs(False, 0, 0, by_tables=True)
     assert "four gates" in str(OP.check(attrs, kinds, [output]))

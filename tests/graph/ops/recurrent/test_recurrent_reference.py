@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.base import Inexact, Operands
 from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, Function
+from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from tests.frontends.onnx.one_node import OneNode, by_runtime, model
 from tests.kernels.conformance import conformance as c
@@ -99,7 +99,10 @@ def test_functions_equal_onnxruntime(name: str) -> None:
 
 def test_lengths_beyond_the_steps_are_clamped() -> None:
     case = sized(
-        np.random.default_rng(1), RecurrentAttrs("rnn", (Function("tanh"),)), (3, 2, 2, 2), 1
+        np.random.default_rng(1),
+        RecurrentAttrs("rnn", (ActivationFormula("tanh"),)),
+        (3, 2, 2, 2),
+        1,
     )
     case.inputs[4].array[:] = [-5, 9]
     assert not case.expected[:, 0].any()
@@ -124,13 +127,13 @@ def test_the_bound_is_small_if_all_states_are_known(seed: int) -> None:
 
 _F = DType.FLOAT32
 _RIGHT = (
-    TensorType((2, 1, 3), _F),
-    TensorType((1, 4, 3), _F),
-    TensorType((1, 4, 4), _F),
-    TensorType((1, 4), _F),
-    TensorType((1,), DType.INT32),
+    ArrayType((2, 1, 3), _F),
+    ArrayType((1, 4, 3), _F),
+    ArrayType((1, 4, 4), _F),
+    ArrayType((1, 4), _F),
+    ArrayType((1,), DType.INT32),
 )
-_RNN = RecurrentAttrs("rnn", (Function("tanh"),))
+_RNN = RecurrentAttrs("rnn", (ActivationFormula("tanh"),))
 
 
 @pytest.mark.parametrize(
@@ -139,14 +142,14 @@ _RNN = RecurrentAttrs("rnn", (Function("tanh"),))
         (replace(_RNN, kind="mlp"), _RIGHT, "the kind is 'mlp'"),
         (_RNN, _RIGHT[:4], "has 4 inputs; 5 to 6"),
         (_RNN, (*_RIGHT, *_RIGHT), "has 10 inputs"),
-        (_RNN, (TensorType((2, 3), _F), *_RIGHT[1:]), "need 3 dimensions"),
+        (_RNN, (ArrayType((2, 3), _F), *_RIGHT[1:]), "need 3 dimensions"),
         (replace(_RNN, kind="gru"), _RIGHT, "the weight of the input"),
-        (_RNN, (*_RIGHT[:3], TensorType((4,), _F), _RIGHT[4]), "the bias is"),
-        (_RNN, (*_RIGHT, TensorType((2, 4), _F)), "the hidden state is"),
+        (_RNN, (*_RIGHT[:3], ArrayType((4,), _F), _RIGHT[4]), "the bias is"),
+        (_RNN, (*_RIGHT, ArrayType((2, 4), _F)), "the hidden state is"),
     ],
 )
 def test_impossible_shapes_are_refused(
-    attrs: RecurrentAttrs, inputs: tuple[TensorType, ...], sentence: str
+    attrs: RecurrentAttrs, inputs: tuple[ArrayType, ...], sentence: str
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
         OP.infer(attrs, inputs)
@@ -155,17 +158,21 @@ def test_impossible_shapes_are_refused(
 @pytest.mark.parametrize(
     ("attrs", "inputs", "sentence"),
     [
-        (_RNN, (*_RIGHT[:4], TensorType((1,), _F)), "int32 is expected"),
-        (_RNN, (TensorType((2, 1, 3), DType.INT8), *_RIGHT[1:]), "float32 is expected"),
+        (_RNN, (*_RIGHT[:4], ArrayType((1,), _F)), "int32 is expected"),
+        (_RNN, (ArrayType((2, 1, 3), DType.INT8), *_RIGHT[1:]), "float32 is expected"),
         (replace(_RNN, clip=-1.0), _RIGHT, "the clip is -1"),
         (replace(_RNN, couples=True), _RIGHT, "no such gates"),
         (replace(_RNN, functions=()), _RIGHT, "there are 0 functions"),
-        (replace(_RNN, functions=(Function("cube"),)), _RIGHT, "there is no function"),
-        (replace(_RNN, functions=(Function("elu", math.inf),)), _RIGHT, "there is no function"),
+        (replace(_RNN, functions=(ActivationFormula("cube"),)), _RIGHT, "there is no function"),
+        (
+            replace(_RNN, functions=(ActivationFormula("elu", math.inf),)),
+            _RIGHT,
+            "there is no function",
+        ),
     ],
 )
 def test_what_is_not_computed_is_refused(
-    attrs: RecurrentAttrs, inputs: tuple[TensorType, ...], sentence: str
+    attrs: RecurrentAttrs, inputs: tuple[ArrayType, ...], sentence: str
 ) -> None:
-    output = TensorType((3, 1, 4), _F)
+    output = ArrayType((3, 1, 4), _F)
     assert sentence in str(OP.check(attrs, inputs, [output]))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.reductions.extremes import (
     ArgMaxAttrs,
@@ -98,6 +98,6 @@ def test_the_best_come_first(seed: int) -> None:
 
 def test_dtypes() -> None:
     attrs = TopKAttrs(0, 1, True)
-    flags, wide = TensorType((1,), DType.BOOL), TensorType((1,), DType.INT64)
+    flags, wide = ArrayType((1,), DType.BOOL), ArrayType((1,), DType.INT64)
     assert "must be numbers" in str(registry()["topk"].check(attrs, [flags], [wide]))
     assert "must be int32 or int64" in str(registry()["topk"].check(attrs, [wide], [flags]))

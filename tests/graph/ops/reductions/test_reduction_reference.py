@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.reductions.reduction import ALL, MEAN, SUM, AllAttrs, MeanAttrs, SumAttrs
 from tests.kernels.conformance.conformance import quant
 from tests.kernels.conformance.dtypes import FAMILIES
@@ -25,7 +25,7 @@ def _all_case(seed: int) -> Case:
     case = litert_case(seed, ALL.name, "REDUCE_ALL", AllAttrs, DType.INT32, unchanged=True)
     rng, shape = np.random.default_rng(seed), case.types[0].shape
     array = rng.random(shape) < 0.9
-    kind = TensorType(shape, DType.BOOL)
+    kind = ArrayType(shape, DType.BOOL)
     return dataclasses.replace(
         case, types=[kind], arrays=[array], version=1, output_dtype=DType.BOOL
     )
@@ -43,7 +43,7 @@ def test_no_axes_change_nothing() -> None:
 
 
 def test_other_dtypes_are_refused() -> None:
-    kind = TensorType((2,), DType.INT32)
+    kind = ArrayType((2,), DType.INT32)
     found = ALL.check(AllAttrs((0,), keep_dims=True), [kind], [kind])
     assert found == "the input is int32[2]; it must be bool"
 
@@ -142,13 +142,13 @@ def test_sum_constraints() -> None:
 
 
 def test_int16_is_refused_where_it_is_taken_for_bytes() -> None:
-    data = TensorType((4,), DType.INT16, Quant((1.0,), (0,)))
+    data = ArrayType((4,), DType.INT16, Quant((1.0,), (0,)))
     found = SUM.check(SumAttrs((0,), True, is_unsigned=True), [data], [data])
     assert "LiteRT sums the bytes of int16" in str(found)
 
 
 def test_int16_sums_are_rounded_and_saturate() -> None:
-    data = TensorType((2, 2), DType.INT16, Quant((1.0,), (0,)))
+    data = ArrayType((2, 2), DType.INT16, Quant((1.0,), (0,)))
     array = np.array([[32767, 5], [32767, -12]], np.int16)
     case = Case(SUM.name, SumAttrs((0,), False), [data], [array], Quant((1.0,), (0,)), "", "")
     case = replace(case, output_dtype=DType.INT16)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
-from microgen.graph.ops.base import Inexact, Op, Operands
+from microgen.graph.ir.graph import ArrayType, DType
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands
 from microgen.graph.ops.reductions.running import (
     CUMPROD,
     CUMSUM,
@@ -24,7 +24,7 @@ def _case(seed: int) -> Case:
     return Case(
         CUMSUM.name,
         CumsumAttrs(axis, exclusive, reverse),
-        [TensorType(shape, dtype)],
+        [ArrayType(shape, dtype)],
         [random_array(rng, shape, dtype)],
         None,
         "CUMSUM",
@@ -42,7 +42,7 @@ def test_cumsum_equals_litert() -> None:
 
 
 def _operands(data: np.ndarray, dtype: DType) -> Operands:
-    kind = TensorType(data.shape, dtype)
+    kind = ArrayType(data.shape, dtype)
     return Operands((data,), (kind,), (kind,))
 
 
@@ -79,8 +79,8 @@ def test_the_bound_of_cumprod_covers_changed_inputs(attrs: CumprodAttrs) -> None
 @pytest.mark.parametrize(
     ("op", "kind"), [(CUMSUM, CumsumAttrs), (CUMPROD, CumprodAttrs)], ids=["cumsum", "cumprod"]
 )
-def test_impossible_inputs_are_refused(op: Op, kind: type[RunningAttrs]) -> None:
-    numbers, others = TensorType((2, 3), DType.INT32), TensorType((2, 3), DType.BOOL)
+def test_impossible_inputs_are_refused(op: OpDefinition, kind: type[RunningAttrs]) -> None:
+    numbers, others = ArrayType((2, 3), DType.INT32), ArrayType((2, 3), DType.BOOL)
     with pytest.raises(ValueError, match="the axis is 2"):
         op.infer(kind(2), [numbers])
     expected = "the input is bool[2,3]; it must be int32 or int64 or float32"

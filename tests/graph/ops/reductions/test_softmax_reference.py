@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, Quant, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.reductions.softmax import (
     LOG_SOFTMAX,
     SOFTMAX,
@@ -196,7 +196,7 @@ OUTPUT = Quant((1 / 16,), (127,))
 OUTPUT_TYPE = activation_type((1, 3), 1 / 16, 127)
 
 
-def _case(data: TensorType, values: np.ndarray) -> Case:
+def _case(data: ArrayType, values: np.ndarray) -> Case:
     return Case(LOG_SOFTMAX.name, ATTRS, [data], [values], OUTPUT, "LOG_SOFTMAX", "")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables.tables import LOOKUP, LookupAttrs
 from tests.kernels.conformance.litert_oracle import activation_type
@@ -30,7 +30,7 @@ def test_shapes() -> None:
 
 
 def test_constraints() -> None:
-    wide = TensorType((256,), DType.INT32)
+    wide = ArrayType((256,), DType.INT32)
     assert "the table is int32" in str(LOOKUP.check(ATTRS, [DATA, wide], [DATA]))
     assert "the input is" in str(LOOKUP.check(ATTRS, [wide, TABLE], [DATA]))
 

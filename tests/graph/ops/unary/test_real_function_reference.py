@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import DType, TensorType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Inexact, Operands
 from microgen.graph.ops.unary.real_function import FORMULAS, OP, RealFunctionAttrs
 from tests.kernels.unary.test_real_function import ATTRS
@@ -53,7 +53,7 @@ def _value(attrs: RealFunctionAttrs, x: float) -> float:
 
 
 def _result(attrs: RealFunctionAttrs, x: np.ndarray) -> np.ndarray:
-    kind = TensorType(x.shape, DType.FLOAT32)
+    kind = ArrayType(x.shape, DType.FLOAT32)
     (found,) = OP.reference(attrs, Operands((x,), (kind,), (kind,)))
     return found
 
@@ -77,7 +77,7 @@ def test_results_of_inexact_arguments_are_within_the_bound(attrs: RealFunctionAt
     x = np.concatenate([VALUES, rng.normal(0, 3, 2000)]).astype(np.float32)
     error = np.abs(rng.normal(0, 1, x.shape)) * 10.0 ** rng.uniform(-7, 0, x.shape)
     near = (x + rng.uniform(-1, 1, x.shape) * error).astype(np.float32)
-    kind = TensorType(x.shape, DType.FLOAT32)
+    kind = ArrayType(x.shape, DType.FLOAT32)
     expected = _result(attrs, x)
     real = np.abs(near.astype(np.float64) - x)
     inexact = Inexact(Operands((x,), (kind,), (kind,)), (real,), (expected,), (None,))
@@ -90,9 +90,9 @@ def test_results_of_inexact_arguments_are_within_the_bound(attrs: RealFunctionAt
 
 
 def test_unknown_functions_and_numbers_are_refused() -> None:
-    kind = TensorType((2,), DType.FLOAT32)
+    kind = ArrayType((2,), DType.FLOAT32)
     assert "'nothing' is no function" in str(OP.check(RealFunctionAttrs("nothing"), [kind], [kind]))
     nan = RealFunctionAttrs("bounded", math.nan)
     assert "none may be NaN" in str(OP.check(nan, [kind], [kind]))
-    integers = TensorType((2,), DType.INT32)
+    integers = ArrayType((2,), DType.INT32)
     assert "must be float32" in str(OP.check(RealFunctionAttrs("erf"), [integers], [integers]))

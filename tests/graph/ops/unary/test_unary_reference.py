@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from microgen.graph.ir.graph import Array, Attrs, DType, Quant, TensorType
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.unary import roots
@@ -75,7 +75,7 @@ def by_optimized_litert(case: Case) -> Array:
     return result
 
 
-def _spec(name: str, kind: TensorType, quant: Quant | None) -> TensorSpec:
+def _spec(name: str, kind: ArrayType, quant: Quant | None) -> TensorSpec:
     scale, zero_point = (quant.scale, quant.zero_point) if quant else ((), ())
     return TensorSpec(name, kind.shape, kind.dtype.value, None, scale, zero_point)
 
@@ -169,7 +169,7 @@ def test_floats_equal_litert(row: Row) -> None:
 
 @_rows(*(row for row in ROWS if not row.int8 and row.op != "nn.elu"))
 def test_other_dtypes_than_float32_are_refused(row: Row) -> None:
-    kind = TensorType((2,), DType.INT32)
+    kind = ArrayType((2,), DType.INT32)
     found = registry()[row.op].check(row.attrs, [kind], [kind])
     assert found == "the input is int32[2]; it must be float32"
 

@@ -6,7 +6,7 @@ from microgen.frontends.toy.layers import Layer
 
 from microgen.frontends import layouts
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -16,7 +16,7 @@ from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 _CHANNELS = 1
 
 
-def _pool(layer: Layer) -> Tensor:
+def _pool(layer: Layer) -> BuiltTensor:
     (data,) = layer.operands
     layer.expect(data, DType.FLOAT32)
     size = (layer.record["size"],) * 2
@@ -25,7 +25,7 @@ def _pool(layer: Layer) -> Tensor:
     return layer.laid_out(found, "NHWC", "NCHW")
 
 
-def _bias(layer: Layer) -> Tensor:
+def _bias(layer: Layer) -> BuiltTensor:
     """Adds twice the second operand along the channels of the first.
 
     The sum of the second operand with itself is a constant if the operand is one.
@@ -36,12 +36,12 @@ def _bias(layer: Layer) -> Tensor:
     return layer.emit("add", AddAttrs(Activation.NONE), (data, spread))
 
 
-def _softmax(layer: Layer) -> Tensor:
+def _softmax(layer: Layer) -> BuiltTensor:
     moved, source, target = layouts.axis_last(layer, layer.operands[0], _CHANNELS)
     return layer.laid_out(layer.emit("nn.softmax", SoftmaxAttrs(1.0), (moved,)), target, source)
 
 
-def _scale(layer: Layer) -> Tensor:
+def _scale(layer: Layer) -> BuiltTensor:
     data, factor = layer.operands
     if factor.value is None:
         raise layer.unsupported("has a computed factor", supported="constant factors")

@@ -12,7 +12,7 @@ import microgen
 from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import DType, Graph, TensorType
+from microgen.graph.ir.graph import ArrayType, DType, Graph
 from microgen.target import board as boards
 from microgen.tvm.codegens.accelerator import CODEGEN
 from tests.support.graphs import Builder
@@ -40,7 +40,7 @@ def test_operators_without_a_command_are_refused() -> None:
 def test_other_types_are_refused() -> None:
     b = Builder()
     graph = b.graph(b.add(b.input(1, 4), b.input(1, 4)))
-    floats = {name: TensorType((1, 4), DType.FLOAT32) for name in graph.types}
+    floats = {name: ArrayType((1, 4), DType.FLOAT32) for name in graph.types}
     found = _refusal(dataclasses.replace(graph, types=floats))
     assert found == "'input0' is float32, the kernel computes int8"
 

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.comparisons.logical import LogicalAttrs
@@ -17,14 +17,14 @@ from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
-def _gather(node: OnnxNode) -> Tensor:
+def _gather(node: OnnxNode) -> BuiltTensor:
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     if not data.shape:
         raise node.invalid("selects parts of a tensor without axes")
     return _parts(node, data, indices, arguments.axis(node, len(data.shape), 0))
 
 
-def _parts(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
+def _parts(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -> BuiltTensor:
     """Parts along an axis. Constant indices at regular steps need no table."""
     shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
     if indices.type.size == 0 and math.prod(shape) == 0 and data.value is not None:
@@ -37,19 +37,19 @@ def _parts(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
     return node.emit("take", TakeAttrs(axis), (data, places))
 
 
-def _gather_elements(node: OnnxNode) -> Tensor:
+def _gather_elements(node: OnnxNode) -> BuiltTensor:
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     axis = arguments.axis(node, len(data.shape), 0)
     return taken_along(node, data, indices, axis)
 
 
-def taken_along(node: OnnxNode, data: Tensor, indices: Tensor, axis: int) -> Tensor:
+def taken_along(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -> BuiltTensor:
     """The element at each index along an axis, and at the index's own place along the others."""
     positions = move_nodes.along(node, indices, data.shape, axis)
     return node.emit("take", TakeAttrs(0), (node.reshaped(data, (data.type.size,)), positions))
 
 
-def _gather_nd(node: OnnxNode) -> Tensor:
+def _gather_nd(node: OnnxNode) -> BuiltTensor:
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     first = int(node.attr("batch_dims", 0))
     depth = indices.shape[-1] if indices.shape else 0
@@ -62,13 +62,13 @@ def _gather_nd(node: OnnxNode) -> Tensor:
     return node.emit("take", TakeAttrs(first, first), (node.reshaped(data, rows), positions))
 
 
-def _features(node: OnnxNode) -> Tensor:
+def _features(node: OnnxNode) -> BuiltTensor:
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     wide = node.reshaped(data, (1,) * (2 - min(2, len(data.shape))) + data.shape)
     return _parts(node, wide, node.reshaped(indices, (indices.type.size,)), len(wide.shape) - 1)
 
 
-def _one_hot(node: OnnxNode) -> Tensor:
+def _one_hot(node: OnnxNode) -> BuiltTensor:
     """A choice between two values where the index, or the index minus the depth, is that of the
     place. So indices that are outside choose "off" everywhere."""
     given, values = node.tensor(0), node.tensor(2)

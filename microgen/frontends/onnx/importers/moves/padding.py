@@ -7,7 +7,7 @@ import numpy as np
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
@@ -15,7 +15,7 @@ from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 _MODES = ("constant", "reflect", "edge", "wrap")
 
 
-def _pad(node: OnnxNode) -> Tensor:
+def _pad(node: OnnxNode) -> BuiltTensor:
     data, mode = node.tensor(0), str(node.attr("mode", "constant"))
     if mode not in _MODES:
         raise node.unsupported(f"has the mode {mode!r}", supported=", ".join(_MODES))
@@ -36,7 +36,7 @@ def _pad(node: OnnxNode) -> Tensor:
     return data
 
 
-def _pads(node: OnnxNode, data: Tensor) -> tuple[Pair, ...]:
+def _pads(node: OnnxNode, data: BuiltTensor) -> tuple[Pair, ...]:
     """(before, after) per axis."""
     rank, given = len(data.shape), node.ints_of("pads", 1) or ()
     stated = node.optional_constant(3, "axes")
@@ -47,7 +47,7 @@ def _pads(node: OnnxNode, data: Tensor) -> tuple[Pair, ...]:
     return tuple(found.get(axis, (0, 0)) for axis in range(rank))
 
 
-def _cropped(node: OnnxNode, data: Tensor, pads: tuple[Pair, ...]) -> Tensor:
+def _cropped(node: OnnxNode, data: BuiltTensor, pads: tuple[Pair, ...]) -> BuiltTensor:
     """The data without what negative pads remove."""
     begin = [max(0, -before) for before, _ in pads]
     shape = [
@@ -59,7 +59,7 @@ def _cropped(node: OnnxNode, data: Tensor, pads: tuple[Pair, ...]) -> Tensor:
     return move_nodes.sliced(node, data, begin, (1,) * len(shape), shape)
 
 
-def _value(node: OnnxNode, data: Tensor) -> float:
+def _value(node: OnnxNode, data: BuiltTensor) -> float:
     """The number around the data: an attribute in old opsets, then an input."""
     given = node.optional_constant(2, "padding values") if node.version > 10 else None
     number: Array = np.ravel(node.attr("value", 0.0) if given is None else given)
@@ -86,7 +86,7 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
     return np.minimum(folded, period - folded) if size > 1 else np.zeros_like(places)
 
 
-def _center_crop_pad(node: OnnxNode) -> Tensor:
+def _center_crop_pad(node: OnnxNode) -> BuiltTensor:
     """Each axis is cut or padded with zeros; the odd element is one at the end."""
     data, declared = node.tensor(0), node.declared_for(1)
     rank = len(data.shape)

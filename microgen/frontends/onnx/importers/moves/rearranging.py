@@ -11,7 +11,7 @@ from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
@@ -19,7 +19,7 @@ from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
-def _transpose(node: OnnxNode) -> Tensor:
+def _transpose(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     rank = len(data.shape)
     axes = arguments.axes(node, node.ints("perm", tuple(reversed(range(rank)))), rank)
@@ -28,7 +28,7 @@ def _transpose(node: OnnxNode) -> Tensor:
     return move_nodes.transposed(node, data, axes)
 
 
-def _expand(node: OnnxNode) -> Tensor:
+def _expand(node: OnnxNode) -> BuiltTensor:
     data, wanted = node.tensor(0), node.declared_for(1) or node.ints_of("shape", 1) or ()
     if len(wanted) > move_nodes.MOST_AXES:
         raise node.unsupported(f"has {len(wanted)} axes", supported=f"up to {move_nodes.MOST_AXES}")
@@ -39,7 +39,7 @@ def _expand(node: OnnxNode) -> Tensor:
     return move_nodes.broadcast(node, data, move_nodes.shape_of(node, shape, data.dtype).shape)
 
 
-def _tile(node: OnnxNode) -> Tensor:
+def _tile(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     counts = _declared_counts(node, data) or node.ints_of("repeats", 1) or ()
     if len(counts) != len(data.shape):
@@ -52,7 +52,7 @@ def _tile(node: OnnxNode) -> Tensor:
     return data
 
 
-def _repeated(node: OnnxNode, data: Tensor, counts: Mapping[int, int]) -> Tensor:
+def _repeated(node: OnnxNode, data: BuiltTensor, counts: Mapping[int, int]) -> BuiltTensor:
     """Repetitions become new axes, each before the axis that is repeated."""
     apart, wide, shape = list[int](), list[int](), list[int]()
     for axis, size in enumerate(data.shape):
@@ -63,7 +63,7 @@ def _repeated(node: OnnxNode, data: Tensor, counts: Mapping[int, int]) -> Tensor
     return node.reshaped(move_nodes.broadcast(node, node.reshaped(data, apart), wide), shape)
 
 
-def _declared_counts(node: OnnxNode, data: Tensor) -> tuple[int, ...] | None:
+def _declared_counts(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...] | None:
     """The number of repetitions that makes the declared shape of the data's."""
     shape = node.declared_for(1)
     if shape is None or len(shape) != len(data.shape):
@@ -73,7 +73,7 @@ def _declared_counts(node: OnnxNode, data: Tensor) -> tuple[int, ...] | None:
     return tuple(size // own for size, own in zip(shape, data.shape, strict=True))
 
 
-def _depth_to_space(node: OnnxNode) -> Tensor:
+def _depth_to_space(node: OnnxNode) -> BuiltTensor:
     data, block, mode = *_blocks(node), str(node.attr("mode", "DCR"))
     n, channels, height, width = data.shape
     depth = channels // block**2
@@ -88,7 +88,7 @@ def _depth_to_space(node: OnnxNode) -> Tensor:
     return node.laid_out(found, "NHWC", "NCHW")
 
 
-def _space_to_depth(node: OnnxNode) -> Tensor:
+def _space_to_depth(node: OnnxNode) -> BuiltTensor:
     data, block, mode = *_blocks(node), str(node.attr("mode", "DCR"))
     n, depth, height, width = data.shape
     if mode not in ("DCR", "CRD") or height % block or width % block:
@@ -102,14 +102,14 @@ def _space_to_depth(node: OnnxNode) -> Tensor:
     return node.laid_out(found, "NHWC", "NCHW")
 
 
-def _blocks(node: OnnxNode) -> tuple[Tensor, int]:
+def _blocks(node: OnnxNode) -> tuple[BuiltTensor, int]:
     data, block = node.tensor(0), int(node.attr("blocksize"))
     if len(data.shape) != 4 or not 1 <= block <= data.type.size:
         raise node.invalid(f"has blocks of {block} for {data.type}; [N, C, H, W] is expected")
     return data, block
 
 
-def _trilu(node: OnnxNode) -> Tensor:
+def _trilu(node: OnnxNode) -> BuiltTensor:
     """A choice between the data and zeros: column >= row + k, or <= for the lower part."""
     data = node.tensor(0)
     if len(data.shape) < 2:
@@ -127,7 +127,7 @@ def _trilu(node: OnnxNode) -> Tensor:
     return _chosen(node, mask, data, zero)
 
 
-def _diagonal(node: OnnxNode, rows: int, columns: int) -> Tensor:
+def _diagonal(node: OnnxNode, rows: int, columns: int) -> BuiltTensor:
     """The operand k as int64 [1, 1]; a constant is within the matrix, or next to it."""
     k = node.optional(1)
     if k is not None and k.value is None and k.dtype is DType.INT64 and k.type.size == 1:
@@ -136,12 +136,14 @@ def _diagonal(node: OnnxNode, rows: int, columns: int) -> Tensor:
     return node.constant(np.array([[max(-rows - 1, min(columns + 1, int(value)))]]), "k")
 
 
-def _chosen(node: OnnxNode, condition: Tensor, lhs: Tensor, rhs: Tensor) -> Tensor:
+def _chosen(
+    node: OnnxNode, condition: BuiltTensor, lhs: BuiltTensor, rhs: BuiltTensor
+) -> BuiltTensor:
     inputs = (condition, lhs, rhs)
     return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
 
 
-def _reverse_sequence(node: OnnxNode) -> Tensor:
+def _reverse_sequence(node: OnnxNode) -> BuiltTensor:
     """Rows of the merged first two axes: at step t of a sequence of n steps, that of step n - 1 - t
     if t is less than n, otherwise that of step t."""
     data, lengths = node.tensor(0), move_nodes.indices_of(node, 1)
@@ -164,7 +166,7 @@ def _along(axis: int, size: int) -> tuple[int, int]:
     return (size, 1) if axis == 0 else (1, size)
 
 
-def _rows(node: OnnxNode, data: Tensor, positions: Tensor) -> Tensor:
+def _rows(node: OnnxNode, data: BuiltTensor, positions: BuiltTensor) -> BuiltTensor:
     """The rows of the merged first two axes at positions of both."""
     merged = node.reshaped(data, (math.prod(data.shape[:2]), *data.shape[2:]))
     if positions.value is not None:

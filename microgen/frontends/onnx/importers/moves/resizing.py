@@ -18,8 +18,8 @@ from microgen.frontends.onnx.resize_coordinates import (
     nearest,
     positions,
 )
-from microgen.graph.builder import Tensor
-from microgen.graph.ir.graph import Array, DType, TensorType
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
@@ -52,11 +52,11 @@ class _Wanted:
         return Filter(cubic, self.antialias, self.excludes)
 
 
-def _upsample(node: OnnxNode) -> Tensor:
+def _upsample(node: OnnxNode) -> BuiltTensor:
     return _by_scales(node, 1)
 
 
-def _by_scales(node: OnnxNode, position: int) -> Tensor:
+def _by_scales(node: OnnxNode, position: int) -> BuiltTensor:
     """Upsample, and Resize of opset 10: the scales are an input or an attribute."""
     data, given = node.tensor(0), node.attr("scales", None)
     scales = given if given is not None else node.constant_of(position, "scales").ravel().tolist()
@@ -65,7 +65,7 @@ def _by_scales(node: OnnxNode, position: int) -> Tensor:
     return _resized(node, data, _Wanted(_changed(axes), "asymmetric", mode))
 
 
-def _resize(node: OnnxNode) -> Tensor:
+def _resize(node: OnnxNode) -> BuiltTensor:
     if node.version < 11:
         return _by_scales(node, 1)
     data, rank = node.tensor(0), len(node.tensor(0).shape)
@@ -90,7 +90,7 @@ def _resize(node: OnnxNode) -> Tensor:
     )
 
 
-def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, ResizedAxis]:
+def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[int, ResizedAxis]:
     """The chosen axes, by scales or by sizes."""
     scales, policy = node.optional_constant(2, "scales"), node.attr(_POLICY, "stretch")
     if scales is not None and scales.size:
@@ -116,7 +116,7 @@ def _new_axes(node: OnnxNode, data: Tensor, chosen: Sequence[int]) -> dict[int, 
 
 
 def _scaled(
-    node: OnnxNode, data: Tensor, scales: Sequence[float], chosen: Sequence[int]
+    node: OnnxNode, data: BuiltTensor, scales: Sequence[float], chosen: Sequence[int]
 ) -> dict[int, ResizedAxis]:
     ratios = [float(np.float32(scale)) for scale in scales]
     if len(ratios) != len(chosen) or not all(0 < ratio <= _MOST_PLACES for ratio in ratios):
@@ -147,12 +147,12 @@ def _with_roi(node: OnnxNode, axes: dict[int, ResizedAxis]) -> dict[int, Resized
     return {k: a for k, a in found.items() if _changed({k: a}) or (a.start, a.end) != (0, 1)}
 
 
-def _resized(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+def _resized(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
     _check(node, data, wanted)
     return (_resize2d if _is_resize2d(data, wanted) else _by_axes)(node, data, wanted)
 
 
-def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
+def _check(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> None:
     for name, found, known in (
         ("mode", wanted.mode, _MODES),
         ("coordinate_transformation_mode", wanted.coordinates, tuple(COORDINATES)),
@@ -175,7 +175,7 @@ def _check(node: OnnxNode, data: Tensor, wanted: _Wanted) -> None:
         node.expect(data, DType.FLOAT32)
 
 
-def _by_axes(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+def _by_axes(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
     pads = [(0, 0)] * len(data.shape)
     axes = sorted(wanted.axes.items(), key=lambda each: each[1].places / each[1].size)
     for k, axis in axes:
@@ -193,7 +193,7 @@ def _by_axes(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
 
 def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
     each = 1 if wanted.mode == "nearest" else 2 * wanted.filter.reach(axis.scale) + 2
-    kind = TensorType((axis.places * each,), DType.FLOAT32)
+    kind = ArrayType((axis.places * each,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
     at = positions(wanted.coordinates, axis)
     if not np.isfinite(at).all():
@@ -206,20 +206,20 @@ def _inside(at: Array, axis: ResizedAxis) -> Array:
     return inside
 
 
-def _extrapolated(node: OnnxNode, data: Tensor) -> float:
+def _extrapolated(node: OnnxNode, data: BuiltTensor) -> float:
     stored = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
     return float(stored) if data.dtype is DType.FLOAT32 else int(stored)
 
 
-def _outside(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+def _outside(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
     """The result of a region that is outside of the data."""
     sizes = [wanted.axes[k].places if k in wanted.axes else n for k, n in enumerate(data.shape)]
     return move_nodes.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 
 
 def _along(
-    node: OnnxNode, data: Tensor, k: int, wanted: _Wanted, axis: ResizedAxis, at: Array
-) -> Tensor:
+    node: OnnxNode, data: BuiltTensor, k: int, wanted: _Wanted, axis: ResizedAxis, at: Array
+) -> BuiltTensor:
     if wanted.mode == "nearest":
         places = nearest(wanted.rounding, at, axis.size)
         if np.array_equal(places, np.arange(axis.size)):
@@ -230,7 +230,7 @@ def _along(
     return node.emit("resample", ResampleAttrs(k), operands)
 
 
-def _is_resize2d(data: Tensor, wanted: _Wanted) -> bool:
+def _is_resize2d(data: BuiltTensor, wanted: _Wanted) -> bool:
     """Whether ``image.resize2d`` computes it, which needs no tables."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
     is_whole = all(axis.length == axis.places for axis in wanted.axes.values())
@@ -238,7 +238,7 @@ def _is_resize2d(data: Tensor, wanted: _Wanted) -> bool:
     return wanted.mode == "linear" and is_plain and is_whole and is_image
 
 
-def _resize2d(node: OnnxNode, data: Tensor, wanted: _Wanted) -> Tensor:
+def _resize2d(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
     attrs = Resize2DAttrs(
         (wanted.axes[2].places, wanted.axes[3].places),
         wanted.coordinates == "align_corners",

@@ -10,7 +10,7 @@ from microgen.frontends.layouts import LETTERS
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
@@ -21,7 +21,7 @@ from microgen.graph.ops.detection.sampling import MODES, PADDINGS, GridSampleAtt
 _OLD_MODES = {"bilinear": "linear", "bicubic": "cubic"}  # names before opset 20
 
 
-def _grid_sample(node: OnnxNode) -> Tensor:
+def _grid_sample(node: OnnxNode) -> BuiltTensor:
     data, grid = node.tensor(0), node.tensor(1)
     node.expect(data, DType.FLOAT32)
     node.expect(grid, DType.FLOAT32)
@@ -40,7 +40,7 @@ def _grid_sample(node: OnnxNode) -> Tensor:
     return node.laid_out(found, target, source)
 
 
-def _roi_align(node: OnnxNode) -> Tensor:
+def _roi_align(node: OnnxNode) -> BuiltTensor:
     data, rois = node.tensor(0), node.tensor(1)
     node.expect(data, DType.FLOAT32)
     node.expect(rois, DType.FLOAT32)
@@ -62,7 +62,7 @@ def _roi_align(node: OnnxNode) -> Tensor:
     return node.laid_out(node.emit("roi_align", attrs, (image, rois, places)), "NHWC", "NCHW")
 
 
-def _affine_grid(node: OnnxNode) -> Tensor:
+def _affine_grid(node: OnnxNode) -> BuiltTensor:
     """Constant coordinates of all places, with a 1 at the end, times the matrices."""
     theta, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:

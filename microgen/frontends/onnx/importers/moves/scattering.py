@@ -12,10 +12,10 @@ from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import Tensor
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
-from microgen.graph.ops.cost import Cost
+from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
@@ -25,8 +25,12 @@ _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
 
 def scattered(
-    node: OnnxNode, data: Tensor, positions: Tensor, updates: Tensor, inner: Sequence[int] = ()
-) -> Tensor:
+    node: OnnxNode,
+    data: BuiltTensor,
+    positions: BuiltTensor,
+    updates: BuiltTensor,
+    inner: Sequence[int] = (),
+) -> BuiltTensor:
     """The data, of ``inner`` rows, with a row of updates at each position. Data that is the same
     everywhere is one number."""
     reduction = str(node.attr("reduction", "none"))
@@ -44,7 +48,7 @@ def scattered(
     return node.reshaped(found, data.shape)
 
 
-def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
+def _filler(node: OnnxNode, data: BuiltTensor) -> BuiltTensor | None:
     """The only value of a constant."""
     if data.value is None or data.type.size < 2:
         return None
@@ -54,7 +58,7 @@ def _filler(node: OnnxNode, data: Tensor) -> Tensor | None:
     return node.constant(flat[:1].reshape(()), "filler", data.type.quant)
 
 
-def _scatter_elements(node: OnnxNode) -> Tensor:
+def _scatter_elements(node: OnnxNode) -> BuiltTensor:
     data, indices, updates = node.tensor(0), move_nodes.indices_of(node, 1), node.tensor(2)
     axis = arguments.axis(node, len(data.shape), 0)
     if indices.shape != updates.shape:
@@ -63,7 +67,7 @@ def _scatter_elements(node: OnnxNode) -> Tensor:
     return scattered(node, data, positions, updates)
 
 
-def _scatter_nd(node: OnnxNode) -> Tensor:
+def _scatter_nd(node: OnnxNode) -> BuiltTensor:
     data, indices, updates = node.tensor(0), move_nodes.indices_of(node, 1), node.tensor(2)
     depth = indices.shape[-1] if indices.shape else 0
     if not 1 <= depth <= len(data.shape):
@@ -75,7 +79,7 @@ def _scatter_nd(node: OnnxNode) -> Tensor:
     return scattered(node, data, positions, updates, inner)
 
 
-def _tensor_scatter(node: OnnxNode) -> Tensor:
+def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
     """Rows from an index of each batch on. The axes after the one that the indices count along are
     those of a row."""
     data, updates = node.tensor(0), node.tensor(1)
@@ -94,7 +98,7 @@ def _tensor_scatter(node: OnnxNode) -> Tensor:
     return scattered(node, data, positions, updates, inner)
 
 
-def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> Tensor:
+def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> BuiltTensor:
     """The place of each row of each batch."""
     steps = node.constant(np.arange(shape[1], dtype=np.int64).reshape(1, -1), "steps")
     if node.optional(2) is None:
@@ -104,14 +108,14 @@ def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> Tensor:
     return node.emit("add", AddAttrs(Activation.NONE), (first, steps))
 
 
-def _circular(node: OnnxNode, places: Tensor, size: int) -> Tensor:
+def _circular(node: OnnxNode, places: BuiltTensor, size: int) -> BuiltTensor:
     """Places after the end count from the front again."""
     narrow = move_nodes.converted(node, places, DType.INT32)
     length = node.constant(np.array(size, np.int32), "length")
     return node.emit("floor_mod", FloorDivisionAttrs(), (narrow, length))
 
 
-def _max_unpool(node: OnnxNode) -> Tensor:
+def _max_unpool(node: OnnxNode) -> BuiltTensor:
     """Positions are those in the tensor that was pooled, in one row. A larger output has it at its
     beginning, and zeros after it."""
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
@@ -132,7 +136,7 @@ def _max_unpool(node: OnnxNode) -> Tensor:
     return node.emit("nn.pad", PadAttrs(pads, 0), (found,)) if wanted != natural else found
 
 
-def _unpooled(node: OnnxNode, data: Tensor) -> tuple[int, ...]:
+def _unpooled(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...]:
     """The shape of the tensor that was pooled."""
     rank = arguments.spatial_rank(node, data)
     kernel = node.ints("kernel_shape")
@@ -180,7 +184,7 @@ class _Blocks:
         return flat
 
 
-def _col2im(node: OnnxNode) -> Tensor:
+def _col2im(node: OnnxNode) -> BuiltTensor:
     """Elements of blocks are added at their places in the padded image, all channels of a place
     together."""
     data, blocks = node.tensor(0), _blocks(node)
@@ -190,7 +194,7 @@ def _col2im(node: OnnxNode) -> Tensor:
     channels = data.shape[1] // size
     planes = data.shape[0] * channels
     padded = move_nodes.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
-    budget.spend(Cost(64 * size * count, 16 * size * count), node.where)
+    budget.spend(ReferenceCost(64 * size * count, 16 * size * count), node.where)
     places = node.constant(blocks.places().ravel().astype(np.int32), "places")
     rows = move_nodes.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero")

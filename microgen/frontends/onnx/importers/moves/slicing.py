@@ -10,11 +10,11 @@ import numpy as np
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Tensor, Value
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 
 
-def _concat(node: OnnxNode) -> Tensor:
+def _concat(node: OnnxNode) -> BuiltTensor:
     """Parts without elements are left out: exporters join shapes of which one is empty."""
     parts = node.tensors()
     axis = arguments.axis(node, len(parts[0].shape), 1)
@@ -62,7 +62,7 @@ def _parts(node: OnnxNode, size: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _slice(node: OnnxNode) -> Tensor:
+def _slice(node: OnnxNode) -> BuiltTensor:
     """Source: the specification of Slice; starts and ends outside are moved to the nearest."""
     data = node.tensor(0)
     starts, ends = node.ints_of("starts", 1), node.ints_of("ends", 2)
@@ -89,7 +89,7 @@ def _within(size: int, start: int, end: int, step: int) -> tuple[int, int]:
     return first, max(0, -(-(last - first) // step))
 
 
-def _compress(node: OnnxNode) -> Tensor:
+def _compress(node: OnnxNode) -> BuiltTensor:
     """Parts that a constant condition selects."""
     data, condition = node.tensor(0), node.constant_of(1, "conditions").ravel()
     if node.attr("axis", None) is None:
@@ -104,7 +104,7 @@ def _compress(node: OnnxNode) -> Tensor:
     return move_nodes.picked(node, data, axis, places)
 
 
-def _reshape(node: OnnxNode) -> Tensor:
+def _reshape(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return node.reshaped(data, declared)
@@ -123,7 +123,7 @@ def _reshape(node: OnnxNode) -> Tensor:
     return node.reshaped(data, shape)
 
 
-def _flatten(node: OnnxNode) -> Tensor:
+def _flatten(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0)
     axis, rank = int(node.attr("axis", 1)), len(data.shape)
     if not -rank <= axis <= rank:
@@ -132,7 +132,7 @@ def _flatten(node: OnnxNode) -> Tensor:
     return node.reshaped(data, (math.prod(data.shape[:axis]), math.prod(data.shape[axis:])))
 
 
-def _squeeze(node: OnnxNode) -> Tensor:
+def _squeeze(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return _declared(node, data, declared)
@@ -147,7 +147,7 @@ def _squeeze(node: OnnxNode) -> Tensor:
     return node.reshaped(data, [size for axis, size in enumerate(shape) if axis not in axes])
 
 
-def _unsqueeze(node: OnnxNode) -> Tensor:
+def _unsqueeze(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return _declared(node, data, declared)
@@ -156,7 +156,7 @@ def _unsqueeze(node: OnnxNode) -> Tensor:
     return node.reshaped(data, _widened(data.shape, arguments.axes(node, given, rank), rank))
 
 
-def _declared(node: OnnxNode, data: Tensor, shape: Sequence[int]) -> Tensor:
+def _declared(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:
     """The data under the shape that the model declares, which has other axes of size 1."""
     if [size for size in shape if size != 1] != [size for size in data.shape if size != 1]:
         raise node.invalid(f"makes {list(shape)} of {data.type}; only sizes of 1 may differ")
