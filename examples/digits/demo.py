@@ -27,6 +27,7 @@ from microgen.graph.ir import interpreter
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ops import registry
 from microgen.interface import api
+from microgen.planner.program.ram import ARENA_IO, TOTAL
 from microgen.project.firmware import ram
 from microgen.verifier import Sizes, VerifyReport, measure, stack_bound
 
@@ -162,12 +163,12 @@ def _add_memory(shown: Table, measured: Measured) -> None:
     shown.add_row("Checks of the ELF file passed", f"{passed} of {len(applicable)}")
     plan = measured.project.plan
     used = ram.of_total(measured.project, sizes.arena, sizes.ram, sizes.stack)
-    shown.add_row(f"RAM: {ram.ARENA_IO}", f"{used.arena_io:,} B")
+    shown.add_row(f"RAM: {ARENA_IO}", f"{used.arena_io:,} B")
     shown.add_row("RAM: lower bound of that", f"{plan.lower_bound + plan.io_bytes:,} B")
     if used.stack:
         shown.add_row("RAM: static data", f"{used.static:,} B")
         shown.add_row("RAM: reserved for the stack", f"{used.stack:,} B")
-        shown.add_row(ram.TOTAL, f"{used.total:,} B")
+        shown.add_row(TOTAL, f"{used.total:,} B")
     shown.add_row("Flash: code", f"{sizes.code:,} B")
     shown.add_row("Flash: weights", f"{sizes.weights:,} B")
     shown.add_row("Flash: total", f"{sizes.flash:,} B")
