@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How kernel bodies are inlined into their callers, and what they tell the compiler about pointers.
- */
+/* How kernel bodies are inlined into their callers, how kernels are declared and defined out of
+ * line, and what they tell the compiler about pointers. */
 #ifndef MICROGEN_INLINE_H
 #define MICROGEN_INLINE_H
 
@@ -11,6 +11,21 @@
 #else
 #define MG_INLINE static inline
 #endif
+
+/* Begins the declaration of a kernel: a C function, for callers in C++ too. */
+#if defined(__cplusplus)
+#define MG_EXTERN extern "C"
+#else
+#define MG_EXTERN extern
+#endif
+
+/* Defines the out-of-line form of the kernel `symbol`, which calls `symbol`_body. `arguments` are
+ * the names of the parameters, in parentheses; the parameters themselves follow. */
+#define MG_OUT_OF_LINE(symbol, arguments, ...)                                                     \
+    void symbol(__VA_ARGS__)                                                                       \
+    {                                                                                              \
+        symbol##_body arguments;                                                                   \
+    }
 
 /* Whether a value is known while the code is compiled: code that only pays off with it is left out
  * of out-of-line forms. The results must be the same without it. */

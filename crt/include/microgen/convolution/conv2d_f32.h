@@ -9,10 +9,6 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape;
     float activation_min; /* finite */
@@ -25,8 +21,8 @@ typedef struct {
  *
  * Each output is the sum of the products in the order of the weights, plus the bias, clamped.
  * Padding is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
-void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
-                   const float *bias, float *output);
+MG_EXTERN void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
+                             const float *bias, float *output);
 
 /* The sum of products of a filter and its window. */
 MG_INLINE float mg_conv2d_f32_sum(const mg_window *window, const float *values, const float *filter)
@@ -105,15 +101,8 @@ MG_INLINE void mg_conv2d_f32_body(const mg_conv2d_f32_params *p, const float *in
 }
 
 #ifdef MG_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
-                   const float *bias, float *output)
-{
-    mg_conv2d_f32_body(p, input, weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_f32, (p, input, weight, bias, output), const mg_conv2d_f32_params *p,
+               const float *input, const float *weight, const float *bias, float *output)
 #endif
 
 #endif

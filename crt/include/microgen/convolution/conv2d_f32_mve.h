@@ -11,16 +11,12 @@
 #include "microgen/convolution/pixel_lines.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_f32_params mg_conv2d_f32_mve_params;
 
 /* Computes the same as mg_conv2d_f32_body in one group, except that sums begin with the bias and
  * products are fused with additions. weight is in the order of microgen/blocks/blocks_f32_mve.h. */
-void mg_conv2d_f32_mve(const mg_conv2d_f32_mve_params *p, const float *input, const float *weight,
-                       const float *bias, float *output);
+MG_EXTERN void mg_conv2d_f32_mve(const mg_conv2d_f32_mve_params *p, const float *input,
+                                 const float *weight, const float *bias, float *output);
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -94,17 +90,11 @@ MG_INLINE void mg_conv2d_f32_mve_body(const mg_conv2d_f32_mve_params *p, const f
 }
 
 #ifdef MG_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_f32_mve(const mg_conv2d_f32_mve_params *p, const float *input, const float *weight,
-                       const float *bias, float *output)
-{
-    mg_conv2d_f32_mve_body(p, input, weight, bias, output);
-}
+MG_OUT_OF_LINE(mg_conv2d_f32_mve, (p, input, weight, bias, output),
+               const mg_conv2d_f32_mve_params *p, const float *input, const float *weight,
+               const float *bias, float *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

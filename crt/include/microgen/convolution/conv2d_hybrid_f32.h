@@ -9,10 +9,6 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape; /* filter_channels is input_channels */
     int32_t per_channel;   /* 1: one scale per filter, and images have a zero point; 0: neither */
@@ -28,9 +24,9 @@ typedef struct {
  * if per_channel is 1, otherwise one. scratch must have input_height * input_width * input_channels
  * bytes. Output must not overlap the input. Sums of products must fit int32, partial sums
  * included. */
-void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
-                          const int8_t *weight, const float *bias, const float *scale,
-                          float *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
+                                    const int8_t *weight, const float *bias, const float *scale,
+                                    float *output, uint8_t *scratch);
 
 /* The sum of products of a filter and its window. */
 MG_INLINE int32_t mg_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
@@ -125,16 +121,9 @@ MG_INLINE void mg_conv2d_hybrid_f32_body(const mg_conv2d_hybrid_f32_params *p, c
 }
 
 #ifdef MG_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
-                          const int8_t *weight, const float *bias, const float *scale,
-                          float *output, uint8_t *scratch)
-{
-    mg_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
+               const mg_conv2d_hybrid_f32_params *p, const float *input, const int8_t *weight,
+               const float *bias, const float *scale, float *output, uint8_t *scratch)
 #endif
 
 #endif

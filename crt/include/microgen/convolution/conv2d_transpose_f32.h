@@ -10,10 +10,6 @@
 #include "microgen/convolution/conv2d_transpose_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape; /* with strides and padding of the forward convolution */
     float activation_min;  /* finite */
@@ -28,8 +24,8 @@ typedef struct {
  *
  * Products are added in the order of the pixels, then the bias, and the sum is clamped. bias
  * [output_channels] may be NULL. Output must not overlap the input. */
-void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
-                             const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
+                                       const float *weight, const float *bias, float *output);
 
 MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params *p,
                                             const float *input, const float *weight,
@@ -52,15 +48,9 @@ MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params
 }
 
 #ifdef MG_CONV2D_TRANSPOSE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
-                             const float *weight, const float *bias, float *output)
-{
-    mg_conv2d_transpose_f32_body(p, input, weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_transpose_f32, (p, input, weight, bias, output),
+               const mg_conv2d_transpose_f32_params *p, const float *input, const float *weight,
+               const float *bias, float *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_batch_matmul_shape shape;
     int32_t multiplier; /* output = sum * multiplier * 2^(shift - 31), by mg_requantize_reduced */
@@ -23,8 +19,8 @@ typedef struct {
  * [batches[0]][batches[1]][batches[2]][rows][columns], scaled by mg_requantize_reduced.
  *
  * Output must not overlap an operand. The magnitude of every sum of products must be below 2^47. */
-void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
-                         const int16_t *rhs, int16_t *output);
+MG_EXTERN void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
+                                   const int16_t *rhs, int16_t *output);
 
 /* The stored output value of the product of a row and a column. */
 MG_INLINE int16_t mg_batch_matmul_s16_element(const mg_batch_matmul_s16_params *p,
@@ -57,15 +53,8 @@ MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, con
 }
 
 #ifdef MG_BATCH_MATMUL_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
-                         const int16_t *rhs, int16_t *output)
-{
-    mg_batch_matmul_s16_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_batch_matmul_s16, (p, lhs, rhs, output), const mg_batch_matmul_s16_params *p,
+               const int16_t *lhs, const int16_t *rhs, int16_t *output)
 #endif
 
 #endif

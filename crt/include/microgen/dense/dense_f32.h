@@ -9,10 +9,6 @@
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_features;
@@ -25,8 +21,8 @@ typedef struct {
  * output [batches][output_features]. Products are added in the order of the features, then the
  * bias, and the sum is clamped. bias [output_features] may be NULL. Output must not overlap the
  * input. */
-void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
-                  const float *bias, float *output);
+MG_EXTERN void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
+                            const float *bias, float *output);
 
 /* Output feature o of one row, from the sum of its products. */
 MG_INLINE float mg_dense_f32_stored(const mg_dense_f32_params *p, const float *bias, int32_t o,
@@ -86,15 +82,8 @@ MG_INLINE void mg_dense_f32_body(const mg_dense_f32_params *p, const float *inpu
 }
 
 #ifdef MG_DENSE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
-                  const float *bias, float *output)
-{
-    mg_dense_f32_body(p, input, weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dense_f32, (p, input, weight, bias, output), const mg_dense_f32_params *p,
+               const float *input, const float *weight, const float *bias, float *output)
 #endif
 
 #endif

@@ -9,17 +9,13 @@
 #include "microgen/dense/dense_f32.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_dense_f32_params mg_dense_f32_mve_params;
 
 /* Computes the same as mg_dense_f32_body, except that sums begin with the bias and products are
  * fused with additions. weight is in the order [blocks of 16 features][features of the input][16],
  * then, for the features that are left, in the order of microgen/blocks/blocks_f32_mve.h. */
-void mg_dense_f32_mve(const mg_dense_f32_mve_params *p, const float *input, const float *weight,
-                      const float *bias, float *output);
+MG_EXTERN void mg_dense_f32_mve(const mg_dense_f32_mve_params *p, const float *input,
+                                const float *weight, const float *bias, float *output);
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -73,17 +69,10 @@ MG_INLINE void mg_dense_f32_mve_body(const mg_dense_f32_mve_params *p, const flo
 }
 
 #ifdef MG_DENSE_F32_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_f32_mve(const mg_dense_f32_mve_params *p, const float *input, const float *weight,
-                      const float *bias, float *output)
-{
-    mg_dense_f32_mve_body(p, input, weight, bias, output);
-}
+MG_OUT_OF_LINE(mg_dense_f32_mve, (p, input, weight, bias, output), const mg_dense_f32_mve_params *p,
+               const float *input, const float *weight, const float *bias, float *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

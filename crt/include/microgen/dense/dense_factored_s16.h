@@ -21,10 +21,6 @@
 #endif
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_features;
@@ -141,9 +137,5 @@ MG_INLINE void mg_dense_s16_factored(const mg_dense_s16_factor_params *p, const 
         }
     }
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

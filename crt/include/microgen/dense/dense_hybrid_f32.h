@@ -8,10 +8,6 @@
 #include "microgen/blocks/hybrid.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_features;
@@ -28,9 +24,9 @@ typedef struct {
  * bias [output_features] may be NULL. scale contains the weight's scales: output_features elements
  * if per_channel is 1, otherwise one. scratch must have input_features bytes. Output must not
  * overlap the input. Sums of products must fit int32, partial sums included. */
-void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
-                         const int8_t *weight, const float *bias, const float *scale, float *output,
-                         uint8_t *scratch);
+MG_EXTERN void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
+                                   const int8_t *weight, const float *bias, const float *scale,
+                                   float *output, uint8_t *scratch);
 
 /* Computes output [output_features] of one row. */
 MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
@@ -71,16 +67,9 @@ MG_INLINE void mg_dense_hybrid_f32_body(const mg_dense_hybrid_f32_params *p, con
 }
 
 #ifdef MG_DENSE_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
-                         const int8_t *weight, const float *bias, const float *scale, float *output,
-                         uint8_t *scratch)
-{
-    mg_dense_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dense_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
+               const mg_dense_hybrid_f32_params *p, const float *input, const int8_t *weight,
+               const float *bias, const float *scale, float *output, uint8_t *scratch)
 #endif
 
 #endif

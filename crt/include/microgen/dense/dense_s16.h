@@ -10,10 +10,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_features;
@@ -30,9 +26,9 @@ typedef struct {
  * per_channel is 1, otherwise one; mg_requantize_real describes them and the rounding. Output must
  * not overlap the input. The magnitude of every sum of bias and products must be below 2^47, and
  * the scaled sum must fit int32. */
-void mg_dense_s16(const mg_dense_s16_params *p, const int16_t *input, const int8_t *weight,
-                  const int64_t *bias, const int64_t *significand, const int8_t *shift,
-                  int16_t *output);
+MG_EXTERN void mg_dense_s16(const mg_dense_s16_params *p, const int16_t *input,
+                            const int8_t *weight, const int64_t *bias, const int64_t *significand,
+                            const int8_t *shift, int16_t *output);
 
 /* How sums of products become outputs. */
 typedef struct {
@@ -88,16 +84,10 @@ MG_INLINE void mg_dense_s16_body(const mg_dense_s16_params *p, const int16_t *in
 }
 
 #ifdef MG_DENSE_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s16(const mg_dense_s16_params *p, const int16_t *input, const int8_t *weight,
-                  const int64_t *bias, const int64_t *significand, const int8_t *shift,
-                  int16_t *output)
-{
-    mg_dense_s16_body(p, input, weight, bias, significand, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dense_s16, (p, input, weight, bias, significand, shift, output),
+               const mg_dense_s16_params *p, const int16_t *input, const int8_t *weight,
+               const int64_t *bias, const int64_t *significand, const int8_t *shift,
+               int16_t *output)
 #endif
 
 #endif

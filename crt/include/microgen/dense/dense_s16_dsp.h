@@ -10,18 +10,15 @@
 #include "microgen/dense/dense_factored_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_dense_s16_factor_params mg_dense_s16_dsp_params;
 
 /* Multiplies input [batches][input_features] by the weights [output_features][input_features],
  * which are in the order of microgen/blocks/blocks_s16.h, into output [batches][output_features].
  * Factors are those of microgen/dense/dense_factored_s16.h. No sum of products and bias may exceed
  * int32. Output must not overlap the input. */
-void mg_dense_s16_dsp(const mg_dense_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
-                      const int32_t *bias, const int32_t *factor, int16_t *output);
+MG_EXTERN void mg_dense_s16_dsp(const mg_dense_s16_dsp_params *p, const int16_t *input,
+                                const int32_t *weight, const int32_t *bias, const int32_t *factor,
+                                int16_t *output);
 
 MG_INLINE void mg_dense_s16_dsp_body(const mg_dense_s16_dsp_params *p, const int16_t *input,
                                      const int32_t *weight, const int32_t *bias,
@@ -32,15 +29,9 @@ MG_INLINE void mg_dense_s16_dsp_body(const mg_dense_s16_dsp_params *p, const int
 }
 
 #ifdef MG_DENSE_S16_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s16_dsp(const mg_dense_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
-                      const int32_t *bias, const int32_t *factor, int16_t *output)
-{
-    mg_dense_s16_dsp_body(p, input, weight, bias, factor, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dense_s16_dsp, (p, input, weight, bias, factor, output),
+               const mg_dense_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output)
 #endif
 
 #endif

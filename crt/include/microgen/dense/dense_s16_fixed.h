@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_features;
@@ -28,9 +24,9 @@ typedef struct {
  * bias [output_features] may be NULL. multiplier and shift have output_features elements;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input. The
  * magnitude of every sum of bias and products must be below 2^47. */
-void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
-                        const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                        const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
+                                  const int8_t *weight, const int64_t *bias,
+                                  const int32_t *multiplier, const int8_t *shift, int16_t *output);
 
 /* Computes output [output_features] of one row of the input. */
 MG_INLINE void mg_dense_s16_fixed_row(const mg_dense_s16_fixed_params *p, const int16_t *row,
@@ -70,16 +66,9 @@ MG_INLINE void mg_dense_s16_fixed_body(const mg_dense_s16_fixed_params *p, const
 }
 
 #ifdef MG_DENSE_S16_FIXED_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
-                        const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                        const int8_t *shift, int16_t *output)
-{
-    mg_dense_s16_fixed_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dense_s16_fixed, (p, input, weight, bias, multiplier, shift, output),
+               const mg_dense_s16_fixed_params *p, const int16_t *input, const int8_t *weight,
+               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
 #endif
 
 #endif

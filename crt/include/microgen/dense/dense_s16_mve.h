@@ -9,15 +9,12 @@
 #include "microgen/dense/dense_factored_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_dense_s16_factor_params mg_dense_s16_mve_params;
 
 /* Computes the same as mg_dense_s16_dsp, with weight [output_features][input_features]. */
-void mg_dense_s16_mve(const mg_dense_s16_mve_params *p, const int16_t *input, const int8_t *weight,
-                      const int32_t *bias, const int32_t *factor, int16_t *output);
+MG_EXTERN void mg_dense_s16_mve(const mg_dense_s16_mve_params *p, const int16_t *input,
+                                const int8_t *weight, const int32_t *bias, const int32_t *factor,
+                                int16_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -30,17 +27,11 @@ MG_INLINE void mg_dense_s16_mve_body(const mg_dense_s16_mve_params *p, const int
 }
 
 #ifdef MG_DENSE_S16_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_dense_s16_mve(const mg_dense_s16_mve_params *p, const int16_t *input, const int8_t *weight,
-                      const int32_t *bias, const int32_t *factor, int16_t *output)
-{
-    mg_dense_s16_mve_body(p, input, weight, bias, factor, output);
-}
+MG_OUT_OF_LINE(mg_dense_s16_mve, (p, input, weight, bias, factor, output),
+               const mg_dense_s16_mve_params *p, const int16_t *input, const int8_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

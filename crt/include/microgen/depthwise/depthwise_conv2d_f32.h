@@ -9,10 +9,6 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape; /* filter_channels is 1 */
     float activation_min;  /* finite */
@@ -26,8 +22,8 @@ typedef struct {
  *
  * Each output is the sum of the products in the order of the taps, plus the bias, clamped. Padding
  * is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
-void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
-                             const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
+                                       const float *weight, const float *bias, float *output);
 
 /* The sum of products of output channel c's filter and the window of its input channel. */
 MG_INLINE float mg_depthwise_conv2d_f32_sum(const mg_window *window, const float *values,
@@ -109,15 +105,9 @@ MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
-                             const float *weight, const float *bias, float *output)
-{
-    mg_depthwise_conv2d_f32_body(p, input, weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_depthwise_conv2d_f32, (p, input, weight, bias, output),
+               const mg_depthwise_conv2d_f32_params *p, const float *input, const float *weight,
+               const float *bias, float *output)
 #endif
 
 #endif

@@ -12,17 +12,14 @@
 #include "microgen/depthwise/depthwise_conv2d_f32.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_depthwise_conv2d_f32_params mg_depthwise_conv2d_f32_mve_params;
 
 /* Computes the same as mg_depthwise_conv2d_f32_body, except that sums begin with the bias and
  * products are fused with additions. There must be four or more channels, and as many inputs as
  * outputs. */
-void mg_depthwise_conv2d_f32_mve(const mg_depthwise_conv2d_f32_mve_params *p, const float *input,
-                                 const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_depthwise_conv2d_f32_mve(const mg_depthwise_conv2d_f32_mve_params *p,
+                                           const float *input, const float *weight,
+                                           const float *bias, float *output);
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -105,17 +102,11 @@ MG_INLINE void mg_depthwise_conv2d_f32_mve_body(const mg_depthwise_conv2d_f32_mv
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_f32_mve(const mg_depthwise_conv2d_f32_mve_params *p, const float *input,
-                                 const float *weight, const float *bias, float *output)
-{
-    mg_depthwise_conv2d_f32_mve_body(p, input, weight, bias, output);
-}
+MG_OUT_OF_LINE(mg_depthwise_conv2d_f32_mve, (p, input, weight, bias, output),
+               const mg_depthwise_conv2d_f32_mve_params *p, const float *input, const float *weight,
+               const float *bias, float *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape; /* filter_channels is 1 */
     float activation_min;  /* finite */
@@ -27,9 +23,10 @@ typedef struct {
  * bias [output_channels] may be NULL. scale [output_channels] contains the weight's scales. scratch
  * must have input_height * input_width * input_channels bytes. Output must not overlap the input.
  * Sums of products must fit int32, partial sums included. */
-void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
-                                    const float *input, const int8_t *weight, const float *bias,
-                                    const float *scale, float *output, uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
+                                              const float *input, const int8_t *weight,
+                                              const float *bias, const float *scale, float *output,
+                                              uint8_t *scratch);
 
 /* The sum of products of an output channel's filter and the window of its input channel. */
 MG_INLINE int32_t mg_depthwise_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
@@ -88,16 +85,10 @@ MG_INLINE void mg_depthwise_conv2d_hybrid_f32_body(const mg_depthwise_conv2d_hyb
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
-                                    const float *input, const int8_t *weight, const float *bias,
-                                    const float *scale, float *output, uint8_t *scratch)
-{
-    mg_depthwise_conv2d_hybrid_f32_body(p, input, weight, bias, scale, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_depthwise_conv2d_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
+               const mg_depthwise_conv2d_hybrid_f32_params *p, const float *input,
+               const int8_t *weight, const float *bias, const float *scale, float *output,
+               uint8_t *scratch)
 #endif
 
 #endif

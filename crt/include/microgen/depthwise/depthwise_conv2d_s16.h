@@ -10,10 +10,6 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape;  /* filter_channels is 1 */
     int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
@@ -30,9 +26,10 @@ typedef struct {
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input.
  * kernel_width must be at most MG_PRODUCTS_S16. The magnitude of every sum of bias and products
  * must be below 2^47. */
-void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p, const int16_t *input,
-                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                             const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p,
+                                       const int16_t *input, const int8_t *weight,
+                                       const int64_t *bias, const int32_t *multiplier,
+                                       const int8_t *shift, int16_t *output);
 
 /* The sum of one channel's products in `rows` rows, at most MG_PRODUCTS_S16 products. */
 MG_INLINE int32_t mg_depthwise_conv2d_s16_few(const mg_window *window, int32_t rows,
@@ -135,16 +132,9 @@ MG_INLINE void mg_depthwise_conv2d_s16_body(const mg_depthwise_conv2d_s16_params
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p, const int16_t *input,
-                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                             const int8_t *shift, int16_t *output)
-{
-    mg_depthwise_conv2d_s16_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_depthwise_conv2d_s16, (p, input, weight, bias, multiplier, shift, output),
+               const mg_depthwise_conv2d_s16_params *p, const int16_t *input, const int8_t *weight,
+               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
 #endif
 
 #endif

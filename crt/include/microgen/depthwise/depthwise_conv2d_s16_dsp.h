@@ -10,19 +10,16 @@
 #include "microgen/depthwise/depthwise_folded_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, rounded by
  * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with
  * each four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. */
-void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
-                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                                 int16_t *output);
+MG_EXTERN void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p,
+                                           const int16_t *input, const int8_t *weight,
+                                           const int32_t *bias, const int32_t *factor,
+                                           int16_t *output);
 
 MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(const mg_depthwise_conv2d_s16_dsp_params *p,
                                                 const int16_t *input, const int8_t *weight,
@@ -33,16 +30,9 @@ MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(const mg_depthwise_conv2d_s16_ds
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
-                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                                 int16_t *output)
-{
-    mg_depthwise_conv2d_s16_dsp_body(p, input, weight, bias, factor, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_depthwise_conv2d_s16_dsp, (p, input, weight, bias, factor, output),
+               const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
+               const int8_t *weight, const int32_t *bias, const int32_t *factor, int16_t *output)
 #endif
 
 #endif

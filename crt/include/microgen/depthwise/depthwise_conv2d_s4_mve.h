@@ -10,19 +10,15 @@
 #include "microgen/depthwise/depthwise_conv2d_s8_mve.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_depthwise_conv2d_s4_params mg_depthwise_conv2d_s4_mve_params;
 
 /* Computes the same as mg_depthwise_conv2d_s4_body with MG_ROUND_TWICE and the same arguments.
  * scratch must have the bytes that mg_depthwise_conv2d_s8_mve needs, and after them one byte for
  * each weight. It must be aligned to 4 bytes. */
-void mg_depthwise_conv2d_s4_mve(const mg_depthwise_conv2d_s4_mve_params *p, const int8_t *input,
-                                const uint8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_s4_mve(const mg_depthwise_conv2d_s4_mve_params *p,
+                                          const int8_t *input, const uint8_t *weight,
+                                          const int32_t *bias, const int32_t *multiplier,
+                                          const int8_t *shift, int8_t *output, uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -90,10 +86,6 @@ void mg_depthwise_conv2d_s4_mve(const mg_depthwise_conv2d_s4_mve_params *p, cons
 }
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -8,10 +8,7 @@
 
 #include "microgen/blocks/mve.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
 
@@ -19,10 +16,10 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
  * Weights must be at least -127, so that the sum of two products fits int16. scratch must be
  * aligned to 4 and have 4 * (kernel_height * kernel_width + output_channels) + input_channels
  * bytes, and output_channels more if depth_multiplier is greater than 1. */
-void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
-                                const int8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p,
+                                          const int8_t *input, const int8_t *weight,
+                                          const int32_t *bias, const int32_t *multiplier,
+                                          const int8_t *shift, int8_t *output, uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -264,10 +261,6 @@ void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, cons
 }
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

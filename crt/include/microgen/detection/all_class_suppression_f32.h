@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t classes;
@@ -26,8 +22,9 @@ typedef struct {
  * first one is the best; boxes whose score is NaN are not chosen. A row of output
  * [batches * classes * most][3] has the batch, the class and the box; the rows after those of all
  * chosen boxes are -1. No two buffers may overlap. */
-void mg_all_class_suppression_f32(const mg_all_class_suppression_f32_params *p, const float *boxes,
-                                  const float *scores, int64_t *output);
+MG_EXTERN void mg_all_class_suppression_f32(const mg_all_class_suppression_f32_params *p,
+                                            const float *boxes, const float *scores,
+                                            int64_t *output);
 
 /* The lowest and the highest value of a box on one of its two axes. */
 MG_INLINE void mg_box_range(const mg_all_class_suppression_f32_params *p, const float *box,
@@ -148,15 +145,9 @@ MG_INLINE void mg_all_class_suppression_f32_body(const mg_all_class_suppression_
 }
 
 #ifdef MG_ALL_CLASS_SUPPRESSION_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_all_class_suppression_f32(const mg_all_class_suppression_f32_params *p, const float *boxes,
-                                  const float *scores, int64_t *output)
-{
-    mg_all_class_suppression_f32_body(p, boxes, scores, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_all_class_suppression_f32, (p, boxes, scores, output),
+               const mg_all_class_suppression_f32_params *p, const float *boxes,
+               const float *scores, int64_t *output)
 #endif
 
 #endif

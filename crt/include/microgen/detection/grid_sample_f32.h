@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define MG_SAMPLE_NEAREST 0
 #define MG_SAMPLE_LINEAR 1
 #define MG_SAMPLE_CUBIC 2
@@ -35,8 +31,8 @@ typedef struct {
 /* Samples input [batches][shape][channels] at grid [batches][points][axes], whose coordinates are
  * those of the last axis first, into output [batches][points][channels]. Output must not overlap
  * an input. */
-void mg_grid_sample_f32(const mg_grid_sample_f32_params *p, const float *input, const float *grid,
-                        float *output);
+MG_EXTERN void mg_grid_sample_f32(const mg_grid_sample_f32_params *p, const float *input,
+                                  const float *grid, float *output);
 
 /* The elements that make a sample along one axis: their indices, -1 outside, and weights. */
 typedef struct {
@@ -222,15 +218,8 @@ MG_INLINE void mg_grid_sample_f32_body(const mg_grid_sample_f32_params *p, const
 }
 
 #ifdef MG_GRID_SAMPLE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_grid_sample_f32(const mg_grid_sample_f32_params *p, const float *input, const float *grid,
-                        float *output)
-{
-    mg_grid_sample_f32_body(p, input, grid, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_grid_sample_f32, (p, input, grid, output), const mg_grid_sample_f32_params *p,
+               const float *input, const float *grid, float *output)
 #endif
 
 #endif

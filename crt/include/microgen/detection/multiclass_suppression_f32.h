@@ -8,10 +8,6 @@
 #include "microgen/detection/non_max_suppression_f32.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t boxes;
     int32_t classes;
@@ -28,9 +24,9 @@ typedef struct {
  * boxes, or of rows with per_class. Without per_class each box has `each` rows, the best class
  * first. With it the first `most` rows have the best boxes of all classes. Other rows are 0, except
  * for that number. scratch must have `boxes` bytes. No two buffers may overlap. */
-void mg_multiclass_suppression_f32(const mg_multiclass_suppression_f32_params *p,
-                                   const float *boxes, const float *scores, float *output,
-                                   uint8_t *scratch);
+MG_EXTERN void mg_multiclass_suppression_f32(const mg_multiclass_suppression_f32_params *p,
+                                             const float *boxes, const float *scores, float *output,
+                                             uint8_t *scratch);
 
 MG_INLINE void mg_copy_row(float *to, const float *from)
 {
@@ -229,16 +225,9 @@ MG_INLINE void mg_multiclass_suppression_f32_body(const mg_multiclass_suppressio
 }
 
 #ifdef MG_MULTICLASS_SUPPRESSION_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_multiclass_suppression_f32(const mg_multiclass_suppression_f32_params *p,
-                                   const float *boxes, const float *scores, float *output,
-                                   uint8_t *scratch)
-{
-    mg_multiclass_suppression_f32_body(p, boxes, scores, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_multiclass_suppression_f32, (p, boxes, scores, output, scratch),
+               const mg_multiclass_suppression_f32_params *p, const float *boxes,
+               const float *scores, float *output, uint8_t *scratch)
 #endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t boxes;
     int32_t most;      /* the most boxes that are chosen */
@@ -22,8 +18,9 @@ typedef struct {
  * [boxes]. Of equal scores the first one is the best. A row of output [most][7] has the corners,
  * the class and the score of a chosen box, and the number of all chosen boxes. Other rows are 0,
  * except for that number. No two buffers may overlap. */
-void mg_non_max_suppression_f32(const mg_non_max_suppression_f32_params *p, const float *boxes,
-                                const float *scores, const int32_t *classes, float *output);
+MG_EXTERN void mg_non_max_suppression_f32(const mg_non_max_suppression_f32_params *p,
+                                          const float *boxes, const float *scores,
+                                          const int32_t *classes, float *output);
 
 MG_INLINE float mg_box_side(const float *a, const float *b, int32_t low)
 {
@@ -97,15 +94,9 @@ MG_INLINE void mg_non_max_suppression_f32_body(const mg_non_max_suppression_f32_
 }
 
 #ifdef MG_NON_MAX_SUPPRESSION_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_non_max_suppression_f32(const mg_non_max_suppression_f32_params *p, const float *boxes,
-                                const float *scores, const int32_t *classes, float *output)
-{
-    mg_non_max_suppression_f32_body(p, boxes, scores, classes, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_non_max_suppression_f32, (p, boxes, scores, classes, output),
+               const mg_non_max_suppression_f32_params *p, const float *boxes, const float *scores,
+               const int32_t *classes, float *output)
 #endif
 
 #endif

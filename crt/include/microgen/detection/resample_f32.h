@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* product of the sizes of the axes before */
     int32_t axis_size;  /* of the input */
@@ -22,8 +18,8 @@ typedef struct {
 /* Computes output [outer_size][places][inner_size] from input [outer_size][axis_size][inner_size]:
  * at place n, values first[n] to first[n] + terms - 1, which must be inside the axis, times weights
  * [places][terms]. Output must not overlap the input. */
-void mg_resample_f32(const mg_resample_f32_params *p, const float *input, const int32_t *first,
-                     const float *weights, float *output);
+MG_EXTERN void mg_resample_f32(const mg_resample_f32_params *p, const float *input,
+                               const int32_t *first, const float *weights, float *output);
 
 MG_INLINE float mg_resample_f32_sum(const mg_resample_f32_params *p, const float *values,
                                     const float *weights)
@@ -51,15 +47,8 @@ MG_INLINE void mg_resample_f32_body(const mg_resample_f32_params *p, const float
 }
 
 #ifdef MG_RESAMPLE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_resample_f32(const mg_resample_f32_params *p, const float *input, const int32_t *first,
-                     const float *weights, float *output)
-{
-    mg_resample_f32_body(p, input, first, weights, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_resample_f32, (p, input, first, weights, output), const mg_resample_f32_params *p,
+               const float *input, const int32_t *first, const float *weights, float *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/detection/resize_bilinear.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_height;
@@ -28,8 +24,8 @@ typedef struct {
 
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels]. Output must not overlap the input. */
-void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
-                            float *output);
+MG_EXTERN void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
+                                      float *output);
 
 /* The two neighbours of a position, and the second's weight. */
 typedef struct {
@@ -76,15 +72,8 @@ MG_INLINE void mg_resize_bilinear_f32_body(const mg_resize_bilinear_f32_params *
 }
 
 #ifdef MG_RESIZE_BILINEAR_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
-                            float *output)
-{
-    mg_resize_bilinear_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_resize_bilinear_f32, (p, input, output), const mg_resize_bilinear_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

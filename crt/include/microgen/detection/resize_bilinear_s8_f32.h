@@ -9,18 +9,14 @@
 #include "microgen/inline.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_resize_bilinear_f32_params mg_resize_bilinear_s8_f32_params;
 
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels]. Values are int8, and 128 is added to them
  * before they become floats. Results are rounded to nearest, ties upwards. The compiler must not
  * contract products and sums (-ffp-contract=off). Output must not overlap the input. */
-void mg_resize_bilinear_s8_f32(const mg_resize_bilinear_s8_f32_params *p, const int8_t *input,
-                               int8_t *output);
+MG_EXTERN void mg_resize_bilinear_s8_f32(const mg_resize_bilinear_s8_f32_params *p,
+                                         const int8_t *input, int8_t *output);
 
 /* The neighbours of a position. Before the first pixel, both are the first, and the second's weight
  * is negative. */
@@ -84,15 +80,8 @@ MG_INLINE void mg_resize_bilinear_s8_f32_body(const mg_resize_bilinear_s8_f32_pa
 }
 
 #ifdef MG_RESIZE_BILINEAR_S8_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_resize_bilinear_s8_f32(const mg_resize_bilinear_s8_f32_params *p, const int8_t *input,
-                               int8_t *output)
-{
-    mg_resize_bilinear_s8_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_resize_bilinear_s8_f32, (p, input, output),
+               const mg_resize_bilinear_s8_f32_params *p, const int8_t *input, int8_t *output)
 #endif
 
 #endif

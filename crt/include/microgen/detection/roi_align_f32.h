@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define MG_ROI_SAMPLES 256 /* the most samples along each axis of a bin */
 
 typedef struct {
@@ -32,8 +28,8 @@ typedef struct {
  * region [regions][4], which are x, y, x, y of two corners, and the number of each region's image,
  * and returns 0. Returns kTvmErrorFunctionCallInvalidArg if there is no such image. Output must not
  * overlap an input. */
-int32_t mg_roi_align_f32(const mg_roi_align_f32_params *p, const float *input, const float *region,
-                         const int32_t *image, float *output);
+MG_EXTERN int32_t mg_roi_align_f32(const mg_roi_align_f32_params *p, const float *input,
+                                   const float *region, const int32_t *image, float *output);
 
 /* A region along one axis. */
 typedef struct {
@@ -171,10 +167,6 @@ int32_t mg_roi_align_f32(const mg_roi_align_f32_params *p, const float *input, c
                          const int32_t *image, float *output)
 {
     return mg_roi_align_f32_body(p, input, region, image, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -9,10 +9,6 @@
 #include "microgen/moves/from_front.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];    /* of the indices, each at least 1 */
     int32_t stride[6];   /* elements of the tensor between neighbouring indices; 0 on the axis */
@@ -25,7 +21,8 @@ typedef struct {
  * index of indices [shape[0]]...[shape[5]] and returns 0. Returns kTvmErrorFunctionCallInvalidArg
  * if an index is not from -axis_size to axis_size - 1; the output then has no meaning. Output may
  * begin where the indices do; otherwise they must not overlap. */
-int32_t mg_axis_positions(const mg_axis_positions_params *p, const void *indices, int32_t *output);
+MG_EXTERN int32_t mg_axis_positions(const mg_axis_positions_params *p, const void *indices,
+                                    int32_t *output);
 
 /* Computes the row of positions that begins at element `first` of both tensors; `start` is what
  * the other axes add. */
@@ -73,10 +70,6 @@ MG_INLINE int32_t mg_axis_positions_body(const mg_axis_positions_params *p, cons
 int32_t mg_axis_positions(const mg_axis_positions_params *p, const void *indices, int32_t *output)
 {
     return mg_axis_positions_body(p, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

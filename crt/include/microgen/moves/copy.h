@@ -9,16 +9,12 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* bytes */
 } mg_copy_params;
 
 /* Copies input [size] to output [size]. They must not overlap. */
-void mg_copy(const mg_copy_params *p, const void *input, void *output);
+MG_EXTERN void mg_copy(const mg_copy_params *p, const void *input, void *output);
 
 MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *output)
 {
@@ -26,14 +22,8 @@ MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *ou
 }
 
 #ifdef MG_COPY_IMPLEMENTATION /* the out-of-line form */
-void mg_copy(const mg_copy_params *p, const void *input, void *output)
-{
-    mg_copy_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_copy, (p, input, output), const mg_copy_params *p, const void *input,
+               void *output)
 #endif
 
 #endif

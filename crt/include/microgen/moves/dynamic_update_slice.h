@@ -8,10 +8,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t axes;          /* the last ones of the four that matter; the others have size 1 */
     int32_t shape[4];      /* of the data, without axes that the update covers at the end */
@@ -24,8 +20,8 @@ typedef struct {
  * [index[0]]...[index[axes - 1]] on. An index is moved to the nearest with which the update is
  * inside the data. Output may be the same buffer as the data; otherwise they must not overlap. It
  * must not overlap update and index. */
-void mg_dynamic_update_slice(const mg_dynamic_update_slice_params *p, const void *data,
-                             const void *update, const int32_t *index, void *output);
+MG_EXTERN void mg_dynamic_update_slice(const mg_dynamic_update_slice_params *p, const void *data,
+                                       const void *update, const int32_t *index, void *output);
 
 /* The first place of the update along one of the four axes. */
 MG_INLINE int32_t mg_dynamic_update_slice_first(const mg_dynamic_update_slice_params *p,
@@ -78,15 +74,9 @@ MG_INLINE void mg_dynamic_update_slice_body(const mg_dynamic_update_slice_params
 }
 
 #ifdef MG_DYNAMIC_UPDATE_SLICE_IMPLEMENTATION /* the out-of-line form */
-void mg_dynamic_update_slice(const mg_dynamic_update_slice_params *p, const void *data,
-                             const void *update, const int32_t *index, void *output)
-{
-    mg_dynamic_update_slice_body(p, data, update, index, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dynamic_update_slice, (p, data, update, index, output),
+               const mg_dynamic_update_slice_params *p, const void *data, const void *update,
+               const int32_t *index, void *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t count;         /* of the parts */
     int32_t depth;         /* number of axes that have indices, 1 to 8 */
@@ -24,8 +20,8 @@ typedef struct {
 /* Copies the parts of input [shape[0]]...[shape[depth - 1]][inner_bytes] at indices [count][depth]
  * to output [count][inner_bytes] and returns 0. If an index is not inside its axis, returns
  * kTvmErrorFunctionCallInvalidArg and leaves output unchanged. Output must not overlap an input. */
-int32_t mg_gather_nd(const mg_gather_nd_params *p, const void *input, const int32_t *indices,
-                     void *output);
+MG_EXTERN int32_t mg_gather_nd(const mg_gather_nd_params *p, const void *input,
+                               const int32_t *indices, void *output);
 
 /* The position of the part at `index` [depth], or -1 if it is outside. */
 MG_INLINE int32_t mg_gather_nd_position(const mg_gather_nd_params *p, const int32_t *index)
@@ -63,10 +59,6 @@ int32_t mg_gather_nd(const mg_gather_nd_params *p, const void *input, const int3
                      void *output)
 {
     return mg_gather_nd_body(p, input, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -8,10 +8,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t input_shape[6];
     int32_t before[6];       /* blocks of padding before the input on each axis */
@@ -24,7 +20,7 @@ typedef struct {
 /* Copies input [input_shape][block] into output [output_shape][block] at `before`, and fills the
  * rest with mirrored copies. Each side of an axis may have at most input_shape + edge - 1 blocks of
  * padding. Output must not overlap the input. */
-void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output);
+MG_EXTERN void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output);
 
 /* The input's index on an axis for the output's `index`. */
 MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t axis, int32_t index)
@@ -110,14 +106,8 @@ MG_INLINE void mg_mirror_pad_body(const mg_mirror_pad_params *p, const void *inp
 }
 
 #ifdef MG_MIRROR_PAD_IMPLEMENTATION /* the out-of-line form */
-void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output)
-{
-    mg_mirror_pad_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_mirror_pad, (p, input, output), const mg_mirror_pad_params *p, const void *input,
+               void *output)
 #endif
 
 #endif

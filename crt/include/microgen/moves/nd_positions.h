@@ -9,10 +9,6 @@
 #include "microgen/moves/from_front.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t count;       /* of the positions */
     int32_t depth;       /* number of indices for each, 1 to 8 */
@@ -24,7 +20,8 @@ typedef struct {
  * kTvmErrorFunctionCallInvalidArg if an index is not from -shape[axis] to shape[axis] - 1; the
  * output then has no meaning. Output may begin where the indices do; otherwise they must not
  * overlap. */
-int32_t mg_nd_positions(const mg_nd_positions_params *p, const void *indices, int32_t *output);
+MG_EXTERN int32_t mg_nd_positions(const mg_nd_positions_params *p, const void *indices,
+                                  int32_t *output);
 
 MG_INLINE int32_t mg_nd_positions_body(const mg_nd_positions_params *p, const void *indices,
                                        int32_t *output)
@@ -48,10 +45,6 @@ MG_INLINE int32_t mg_nd_positions_body(const mg_nd_positions_params *p, const vo
 int32_t mg_nd_positions(const mg_nd_positions_params *p, const void *indices, int32_t *output)
 {
     return mg_nd_positions_body(p, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

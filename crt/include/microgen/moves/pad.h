@@ -10,10 +10,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];      /* of the input */
     int32_t stride[5];     /* elements of the output between neighbouring indices of the input */
@@ -26,7 +22,7 @@ typedef struct {
 
 /* Fills output [size] with the value, and copies input element [i]...[n] to output[offset +
  * i * stride[0] + ... + m * stride[4] + n]. Output must not overlap the input. */
-void mg_pad(const mg_pad_params *p, const void *input, void *output);
+MG_EXTERN void mg_pad(const mg_pad_params *p, const void *input, void *output);
 
 /* Stores the value in one element of 2, 4 or 8 bytes. */
 MG_INLINE void mg_pad_element(const mg_pad_params *p, void *element)
@@ -81,14 +77,7 @@ MG_INLINE void mg_pad_body(const mg_pad_params *p, const void *input, void *outp
 }
 
 #ifdef MG_PAD_IMPLEMENTATION /* the out-of-line form */
-void mg_pad(const mg_pad_params *p, const void *input, void *output)
-{
-    mg_pad_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_pad, (p, input, output), const mg_pad_params *p, const void *input, void *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t rows;          /* of the output */
     int32_t row_size;      /* elements of a row */
@@ -27,8 +23,8 @@ typedef struct {
  * position is not from 0 to rows - 1, returns kTvmErrorFunctionCallInvalidArg and leaves output
  * unchanged. Output may be the same buffer as the data if that has rows; otherwise no buffer may
  * overlap the output. */
-int32_t mg_scatter(const mg_scatter_params *p, const void *data, const int32_t *positions,
-                   const void *updates, void *output);
+MG_EXTERN int32_t mg_scatter(const mg_scatter_params *p, const void *data, const int32_t *positions,
+                             const void *updates, void *output);
 
 /* Whether all positions are those of rows. */
 MG_INLINE int mg_scatter_is_inside(const int32_t *positions, int32_t count, int32_t rows)
@@ -74,10 +70,6 @@ int32_t mg_scatter(const mg_scatter_params *p, const void *data, const int32_t *
                    const void *updates, void *output)
 {
     return mg_scatter_body(p, data, positions, updates, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

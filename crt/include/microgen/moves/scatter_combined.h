@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/moves/scatter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define MG_SCATTER_ADD 0
 #define MG_SCATTER_MUL 1
 #define MG_SCATTER_MAX 2
@@ -28,8 +24,8 @@ extern "C" {
  * NaN if one of them `is_nan`. */
 #define MG_SCATTER_COMBINED(symbol, type, wide, is_nan)                                            \
     typedef mg_scatter_params symbol##_params;                                                     \
-    int32_t symbol(const symbol##_params *p, const type *data, const int32_t *positions,           \
-                   const type *updates, type *output);                                             \
+    MG_EXTERN int32_t symbol(const symbol##_params *p, const type *data, const int32_t *positions, \
+                             const type *updates, type *output);                                   \
     MG_INLINE type symbol##_of(int32_t reduction, type old, type update)                           \
     {                                                                                              \
         if (reduction == MG_SCATTER_ADD) {                                                         \
@@ -74,10 +70,6 @@ MG_SCATTER_COMBINED(mg_scatter_s64, int64_t, uint64_t, MG_SCATTER_NEVER)
 MG_SCATTER_COMBINED_SHARED(mg_scatter_f32, float)
 MG_SCATTER_COMBINED_SHARED(mg_scatter_s32, int32_t)
 MG_SCATTER_COMBINED_SHARED(mg_scatter_s64, int64_t)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

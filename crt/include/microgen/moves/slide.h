@@ -10,10 +10,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t kept_size; /* bytes of the rows that remain */
     int32_t new_size;  /* bytes of the new rows, as many as are dropped */
@@ -22,7 +18,8 @@ typedef struct {
 /* Writes the last kept_size bytes of window [kept_size + new_size] to the start of output, which
  * has the same size, followed by rows [new_size]. The output may be the window; no other two of
  * them may overlap. */
-void mg_slide(const mg_slide_params *p, const void *window, const void *rows, void *output);
+MG_EXTERN void mg_slide(const mg_slide_params *p, const void *window, const void *rows,
+                        void *output);
 
 /* Copies `bytes` from `from` to `to`, which may overlap if `to` is the lower address. Each word is
  * read before it is written, and later ones are at higher addresses. */
@@ -52,14 +49,8 @@ MG_INLINE void mg_slide_body(const mg_slide_params *p, const void *window, const
 }
 
 #ifdef MG_SLIDE_IMPLEMENTATION /* the out-of-line form */
-void mg_slide(const mg_slide_params *p, const void *window, const void *rows, void *output)
-{
-    mg_slide_body(p, window, rows, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_slide, (p, window, rows, output), const mg_slide_params *p, const void *window,
+               const void *rows, void *output)
 #endif
 
 #endif

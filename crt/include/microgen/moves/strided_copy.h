@@ -9,10 +9,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];      /* of the output, each at least 1 */
     int32_t stride[6];     /* elements of the input between neighbouring indices of the output */
@@ -22,7 +18,7 @@ typedef struct {
 
 /* Copies input[offset + i * stride[0] + ... + n * stride[5]] to output element [i]...[n], for all
  * of output [shape[0]]...[shape[5]]. Output must not overlap the input. */
-void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output);
+MG_EXTERN void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output);
 
 /* Copies one row, which is the last axis. */
 MG_INLINE void mg_strided_copy_row(const mg_strided_copy_params *p, const void *input,
@@ -59,14 +55,8 @@ MG_INLINE void mg_strided_copy_body(const mg_strided_copy_params *p, const void 
 }
 
 #ifdef MG_STRIDED_COPY_IMPLEMENTATION /* the out-of-line form */
-void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output)
-{
-    mg_strided_copy_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_strided_copy, (p, input, output), const mg_strided_copy_params *p,
+               const void *input, void *output)
 #endif
 
 #endif

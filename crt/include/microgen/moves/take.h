@@ -8,10 +8,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;    /* product of the sizes of the batch axes */
     int32_t outer_size; /* product of the sizes of the axes between them and `axis` */
@@ -24,7 +20,8 @@ typedef struct {
 /* Copies the parts of input [batches][outer_size][axis_size][inner_bytes] at indices
  * [batches][count] to output [batches][outer_size][count][inner_bytes]. Each index must be from 0
  * to axis_size - 1. Output must not overlap the input. */
-void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output);
+MG_EXTERN void mg_take(const mg_take_params *p, const void *input, const int32_t *indices,
+                       void *output);
 
 MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const int32_t *indices,
                             void *output)
@@ -45,14 +42,8 @@ MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const in
 }
 
 #ifdef MG_TAKE_IMPLEMENTATION /* the out-of-line form */
-void mg_take(const mg_take_params *p, const void *input, const int32_t *indices, void *output)
-{
-    mg_take_body(p, input, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_take, (p, input, indices, output), const mg_take_params *p, const void *input,
+               const int32_t *indices, void *output)
 #endif
 
 #endif

@@ -9,18 +9,14 @@
 #include "microgen/inline.h"
 #include "microgen/moves/take.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_take_params mg_take_computed_params;
 
 #define MG_TAKE_OUTSIDE 0x0803 /* kTvmErrorFunctionCallInvalidArg */
 
 /* Does the same as mg_take and returns 0. If an index is not from 0 to axis_size - 1, returns
  * MG_TAKE_OUTSIDE and leaves the output unchanged. */
-int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
-                         const int32_t *indices, void *output);
+MG_EXTERN int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
+                                   const int32_t *indices, void *output);
 
 MG_INLINE int32_t mg_take_computed_body(const mg_take_computed_params *p, const void *input,
                                         const int32_t *indices, void *output)
@@ -39,10 +35,6 @@ int32_t mg_take_computed(const mg_take_computed_params *p, const void *input,
                          const int32_t *indices, void *output)
 {
     return mg_take_computed_body(p, input, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

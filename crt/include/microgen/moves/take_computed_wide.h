@@ -10,15 +10,11 @@
 #include "microgen/inline.h"
 #include "microgen/moves/take_computed.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_take_params mg_take_computed_wide_params;
 
 /* Does the same as mg_take_computed with indices of int64. */
-int32_t mg_take_computed_wide(const mg_take_computed_wide_params *p, const void *input,
-                              const int64_t *indices, void *output);
+MG_EXTERN int32_t mg_take_computed_wide(const mg_take_computed_wide_params *p, const void *input,
+                                        const int64_t *indices, void *output);
 
 MG_INLINE int32_t mg_take_computed_wide_body(const mg_take_computed_wide_params *p,
                                              const void *input, const int64_t *indices,
@@ -50,10 +46,6 @@ int32_t mg_take_computed_wide(const mg_take_computed_wide_params *p, const void 
                               const int64_t *indices, void *output)
 {
     return mg_take_computed_wide_body(p, input, indices, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -9,10 +9,6 @@
 #include "microgen/element.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t rows;
     int32_t output_row;    /* bytes of a row of the output */
@@ -25,7 +21,7 @@ typedef struct {
  * the rest of the output unchanged. They must not overlap, except that with an offset of 0 the
  * output may begin (rows - 1) * (output_row - input_row) + input_row bytes before the input, or
  * more: then each row is read before it is overwritten. */
-void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
+MG_EXTERN void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
 
 MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *input, void *output)
 {
@@ -36,14 +32,8 @@ MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *i
 }
 
 #ifdef MG_WRITE_SLICE_IMPLEMENTATION /* the out-of-line form */
-void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output)
-{
-    mg_write_slice_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_write_slice, (p, input, output), const mg_write_slice_params *p,
+               const void *input, void *output)
 #endif
 
 #endif

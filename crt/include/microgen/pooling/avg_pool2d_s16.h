@@ -8,17 +8,14 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_params mg_avg_pool2d_s16_params;
 
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded to
  * nearest, ties away from zero, and clamped. A window's sum must fit int32. Output must not overlap
  * the input. */
-void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input, int16_t *output);
+MG_EXTERN void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input,
+                                 int16_t *output);
 
 MG_INLINE int32_t mg_avg_pool2d_s16_add(int32_t sum, int16_t value)
 {
@@ -38,14 +35,8 @@ MG_INLINE void mg_avg_pool2d_s16_body(const mg_avg_pool2d_s16_params *p, const i
 }
 
 #ifdef MG_AVG_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_avg_pool2d_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_avg_pool2d_s16, (p, input, output), const mg_avg_pool2d_s16_params *p,
+               const int16_t *input, int16_t *output)
 #endif
 
 #endif

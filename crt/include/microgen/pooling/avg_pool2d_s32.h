@@ -8,16 +8,13 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_params mg_avg_pool2d_s32_params;
 
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored. Sums are taken
  * modulo 2^32, and quotients are truncated, then clamped. Output must not overlap the input. */
-void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output);
+MG_EXTERN void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input,
+                                 int32_t *output);
 
 MG_INLINE uint32_t mg_avg_pool2d_s32_add(uint32_t sum, int32_t value)
 {
@@ -37,14 +34,8 @@ MG_INLINE void mg_avg_pool2d_s32_body(const mg_avg_pool2d_s32_params *p, const i
 }
 
 #ifdef MG_AVG_POOL2D_S32_IMPLEMENTATION /* the out-of-line form */
-void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input, int32_t *output)
-{
-    mg_avg_pool2d_s32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_avg_pool2d_s32, (p, input, output), const mg_avg_pool2d_s32_params *p,
+               const int32_t *input, int32_t *output)
 #endif
 
 #endif

@@ -10,17 +10,14 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_f32_params mg_max_pool2d_f32_params;
 
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding and NaN are ignored. The maximum
  * of a window without other values is the least finite value. Results are clamped. Output must not
  * overlap the input. */
-void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input,
+                                 float *output);
 
 MG_INLINE float mg_max_pool2d_f32_larger(float largest, float value)
 {
@@ -41,14 +38,8 @@ MG_INLINE void mg_max_pool2d_f32_body(const mg_max_pool2d_f32_params *p, const f
 }
 
 #ifdef MG_MAX_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input, float *output)
-{
-    mg_max_pool2d_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_max_pool2d_f32, (p, input, output), const mg_max_pool2d_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

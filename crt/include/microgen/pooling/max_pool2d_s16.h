@@ -8,16 +8,13 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_params mg_max_pool2d_s16_params;
 
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
  * clamped. Output must not overlap the input. */
-void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output);
+MG_EXTERN void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input,
+                                 int16_t *output);
 
 MG_INLINE int32_t mg_max_pool2d_s16_larger(int32_t largest, int16_t value)
 {
@@ -39,14 +36,8 @@ MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const i
 }
 
 #ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_max_pool2d_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_max_pool2d_s16, (p, input, output), const mg_max_pool2d_s16_params *p,
+               const int16_t *input, int16_t *output)
 #endif
 
 #endif

@@ -14,21 +14,17 @@
 #include "microgen/pooling/pool.h"
 #include "microgen/window.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_params mg_max_pool2d_s8_portable_params;
 typedef mg_pool_params mg_max_pool2d_s8_dsp_params;
 typedef mg_pool_params mg_max_pool2d_s8_mve_params;
 
 /* Each computes what mg_max_pool2d_s8 does. Values may be at any address. */
-void mg_max_pool2d_s8_portable(const mg_max_pool2d_s8_portable_params *p, const int8_t *input,
-                               int8_t *output);
-void mg_max_pool2d_s8_dsp(const mg_max_pool2d_s8_dsp_params *p, const int8_t *input,
-                          int8_t *output);
-void mg_max_pool2d_s8_mve(const mg_max_pool2d_s8_mve_params *p, const int8_t *input,
-                          int8_t *output);
+MG_EXTERN void mg_max_pool2d_s8_portable(const mg_max_pool2d_s8_portable_params *p,
+                                         const int8_t *input, int8_t *output);
+MG_EXTERN void mg_max_pool2d_s8_dsp(const mg_max_pool2d_s8_dsp_params *p, const int8_t *input,
+                                    int8_t *output);
+MG_EXTERN void mg_max_pool2d_s8_mve(const mg_max_pool2d_s8_mve_params *p, const int8_t *input,
+                                    int8_t *output);
 
 /* The part of a window that is inside the input: its first value, and its size. */
 typedef struct {
@@ -196,27 +192,16 @@ MG_INLINE void mg_max_pool2d_s8_mve_body(const mg_max_pool2d_s8_mve_params *p, c
 #endif
 
 #ifdef MG_MAX_POOL2D_S8_BLOCKS_IMPLEMENTATION /* the out-of-line forms */
-void mg_max_pool2d_s8_portable(const mg_max_pool2d_s8_portable_params *p, const int8_t *input,
-                               int8_t *output)
-{
-    mg_max_pool2d_s8_portable_body(p, input, output);
-}
+MG_OUT_OF_LINE(mg_max_pool2d_s8_portable, (p, input, output),
+               const mg_max_pool2d_s8_portable_params *p, const int8_t *input, int8_t *output)
 
-void mg_max_pool2d_s8_dsp(const mg_max_pool2d_s8_dsp_params *p, const int8_t *input, int8_t *output)
-{
-    mg_max_pool2d_s8_dsp_body(p, input, output);
-}
+MG_OUT_OF_LINE(mg_max_pool2d_s8_dsp, (p, input, output), const mg_max_pool2d_s8_dsp_params *p,
+               const int8_t *input, int8_t *output)
 
 #if defined(__ARM_FEATURE_MVE)
-void mg_max_pool2d_s8_mve(const mg_max_pool2d_s8_mve_params *p, const int8_t *input, int8_t *output)
-{
-    mg_max_pool2d_s8_mve_body(p, input, output);
-}
+MG_OUT_OF_LINE(mg_max_pool2d_s8_mve, (p, input, output), const mg_max_pool2d_s8_mve_params *p,
+               const int8_t *input, int8_t *output)
 #endif
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

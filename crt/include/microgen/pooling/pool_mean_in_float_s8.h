@@ -12,10 +12,6 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t input_height;
@@ -39,8 +35,8 @@ typedef struct {
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Sums are scaled by mg_requantize_float;
  * they fit int32, bias included. Output must not overlap the input. */
-void mg_pool_mean_in_float_s8(const mg_pool_mean_in_float_s8_params *p, const int8_t *input,
-                              int8_t *output);
+MG_EXTERN void mg_pool_mean_in_float_s8(const mg_pool_mean_in_float_s8_params *p,
+                                        const int8_t *input, int8_t *output);
 
 /* The stored mean of a window with that sum. */
 MG_INLINE int8_t mg_pool_mean_in_float_s8_stored(const mg_pool_mean_in_float_s8_params *p,
@@ -114,15 +110,8 @@ MG_INLINE void mg_pool_mean_in_float_s8_body(const mg_pool_mean_in_float_s8_para
 }
 
 #ifdef MG_POOL_MEAN_IN_FLOAT_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_pool_mean_in_float_s8(const mg_pool_mean_in_float_s8_params *p, const int8_t *input,
-                              int8_t *output)
-{
-    mg_pool_mean_in_float_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_pool_mean_in_float_s8, (p, input, output),
+               const mg_pool_mean_in_float_s8_params *p, const int8_t *input, int8_t *output)
 #endif
 
 #endif

@@ -15,10 +15,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* All windows are inside the input. */
 typedef struct {
     int32_t batches;
@@ -39,8 +35,8 @@ typedef struct {
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. coefficient is A and C, with which no
  * sum exceeds int32. Output must not overlap the input. */
-void mg_pool_mean_s8(const mg_pool_mean_s8_params *p, const int8_t *input,
-                     const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_pool_mean_s8(const mg_pool_mean_s8_params *p, const int8_t *input,
+                               const int32_t *coefficient, int8_t *output);
 
 /* The stored mean of a window with that sum. */
 MG_INLINE int8_t mg_pool_mean_s8_stored(const mg_pool_mean_s8_params *p,
@@ -129,15 +125,8 @@ MG_INLINE void mg_pool_mean_s8_body(const mg_pool_mean_s8_params *p, const int8_
 }
 
 #ifdef MG_POOL_MEAN_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_pool_mean_s8(const mg_pool_mean_s8_params *p, const int8_t *input,
-                     const int32_t *coefficient, int8_t *output)
-{
-    mg_pool_mean_s8_body(p, input, coefficient, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_pool_mean_s8, (p, input, coefficient, output), const mg_pool_mean_s8_params *p,
+               const int8_t *input, const int32_t *coefficient, int8_t *output)
 #endif
 
 #endif

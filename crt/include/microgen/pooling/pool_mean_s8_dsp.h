@@ -9,15 +9,11 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_mean_s8_params mg_pool_mean_s8_dsp_params;
 
 /* Computes what mg_pool_mean_s8 does. Values may be at any address. */
-void mg_pool_mean_s8_dsp(const mg_pool_mean_s8_dsp_params *p, const int8_t *input,
-                         const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_pool_mean_s8_dsp(const mg_pool_mean_s8_dsp_params *p, const int8_t *input,
+                                   const int32_t *coefficient, int8_t *output);
 
 /* The stored means of four channels. `even` has the sums of the first and the third, `odd` those
  * of the second and the fourth. */
@@ -97,15 +93,9 @@ MG_INLINE void mg_pool_mean_s8_dsp_body(const mg_pool_mean_s8_dsp_params *p, con
 }
 
 #ifdef MG_POOL_MEAN_S8_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_pool_mean_s8_dsp(const mg_pool_mean_s8_dsp_params *p, const int8_t *input,
-                         const int32_t *coefficient, int8_t *output)
-{
-    mg_pool_mean_s8_dsp_body(p, input, coefficient, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_pool_mean_s8_dsp, (p, input, coefficient, output),
+               const mg_pool_mean_s8_dsp_params *p, const int8_t *input, const int32_t *coefficient,
+               int8_t *output)
 #endif
 
 #endif

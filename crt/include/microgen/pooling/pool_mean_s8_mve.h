@@ -9,15 +9,11 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_pool_mean_s8_params mg_pool_mean_s8_mve_params;
 
 /* Computes what mg_pool_mean_s8 does. */
-void mg_pool_mean_s8_mve(const mg_pool_mean_s8_mve_params *p, const int8_t *input,
-                         const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_pool_mean_s8_mve(const mg_pool_mean_s8_mve_params *p, const int8_t *input,
+                                   const int32_t *coefficient, int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -90,17 +86,11 @@ MG_INLINE void mg_pool_mean_s8_mve_body(const mg_pool_mean_s8_mve_params *p, con
 }
 
 #ifdef MG_POOL_MEAN_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_pool_mean_s8_mve(const mg_pool_mean_s8_mve_params *p, const int8_t *input,
-                         const int32_t *coefficient, int8_t *output)
-{
-    mg_pool_mean_s8_mve_body(p, input, coefficient, output);
-}
+MG_OUT_OF_LINE(mg_pool_mean_s8_mve, (p, input, coefficient, output),
+               const mg_pool_mean_s8_mve_params *p, const int8_t *input, const int32_t *coefficient,
+               int8_t *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

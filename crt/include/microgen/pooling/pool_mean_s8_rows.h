@@ -10,10 +10,6 @@
 #include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The input has some rows of the window, whose pool_height is a multiple of their number. */
 typedef mg_pool_mean_s8_params mg_pool_mean_s8_rows_params;
 
@@ -22,8 +18,8 @@ typedef mg_pool_mean_s8_params mg_pool_mean_s8_rows_params;
  * aligned to 4 bytes. It has an int32 for each channel, and one for the number of rows so far.
  * Unless the input has all rows, they must be 0 at first, and nothing else may change them. Output
  * must not overlap the input. */
-void mg_pool_mean_s8_rows(const mg_pool_mean_s8_rows_params *p, const int8_t *input,
-                          const int32_t *coefficient, int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_pool_mean_s8_rows(const mg_pool_mean_s8_rows_params *p, const int8_t *input,
+                                    const int32_t *coefficient, int8_t *output, uint8_t *scratch);
 
 /* Adds all pixels of four neighbouring channels. */
 MG_INLINE void mg_pool_mean_s8_rows_four(const int8_t *tap, int32_t pixels, int32_t channels,
@@ -88,15 +84,9 @@ MG_INLINE void mg_pool_mean_s8_rows_body(const mg_pool_mean_s8_rows_params *p, c
 }
 
 #ifdef MG_POOL_MEAN_S8_ROWS_IMPLEMENTATION /* the out-of-line form */
-void mg_pool_mean_s8_rows(const mg_pool_mean_s8_rows_params *p, const int8_t *input,
-                          const int32_t *coefficient, int8_t *output, uint8_t *scratch)
-{
-    mg_pool_mean_s8_rows_body(p, input, coefficient, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_pool_mean_s8_rows, (p, input, coefficient, output, scratch),
+               const mg_pool_mean_s8_rows_params *p, const int8_t *input,
+               const int32_t *coefficient, int8_t *output, uint8_t *scratch)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;            /* elements */
     int32_t input_bytes;     /* of an element: 1, 2, 4 or 8 */
@@ -27,7 +23,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-void mg_cast(const mg_cast_params *p, const void *input, void *output);
+MG_EXTERN void mg_cast(const mg_cast_params *p, const void *input, void *output);
 
 /* The two conversions of int64 avoid the compiler's helpers, because these compute in double. */
 
@@ -128,14 +124,8 @@ MG_INLINE void mg_cast_body(const mg_cast_params *p, const void *input, void *ou
 }
 
 #ifdef MG_CAST_IMPLEMENTATION /* the out-of-line form */
-void mg_cast(const mg_cast_params *p, const void *input, void *output)
-{
-    mg_cast_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_cast, (p, input, output), const mg_cast_params *p, const void *input,
+               void *output)
 #endif
 
 #endif

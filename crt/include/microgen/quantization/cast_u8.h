@@ -9,10 +9,6 @@
 #include "microgen/quantization/cast.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_cast_params cast;
     int32_t input_is_unsigned; /* 1: the input is uint8; 0: the output is */
@@ -24,7 +20,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-void mg_cast_u8(const mg_cast_u8_params *p, const void *input, void *output);
+MG_EXTERN void mg_cast_u8(const mg_cast_u8_params *p, const void *input, void *output);
 
 MG_INLINE uint8_t mg_cast_u8_of_float(float x)
 {
@@ -60,14 +56,8 @@ MG_INLINE void mg_cast_u8_body(const mg_cast_u8_params *p, const void *input, vo
 }
 
 #ifdef MG_CAST_U8_IMPLEMENTATION /* the out-of-line form */
-void mg_cast_u8(const mg_cast_u8_params *p, const void *input, void *output)
-{
-    mg_cast_u8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_cast_u8, (p, input, output), const mg_cast_u8_params *p, const void *input,
+               void *output)
 #endif
 
 #endif

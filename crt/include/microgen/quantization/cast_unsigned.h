@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/quantization/cast.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_cast_params cast;
     int32_t input_is_unsigned; /* 1: the input is a bool or an unsigned integer */
@@ -22,7 +18,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-void mg_cast_unsigned(const mg_cast_unsigned_params *p, const void *input, void *output);
+MG_EXTERN void mg_cast_unsigned(const mg_cast_unsigned_params *p, const void *input, void *output);
 
 /* x truncated and saturated to an unsigned integer of that size. */
 MG_INLINE uint64_t mg_cast_float_to_unsigned(float x, int32_t bytes)
@@ -97,14 +93,8 @@ MG_INLINE void mg_cast_unsigned_body(const mg_cast_unsigned_params *p, const voi
 }
 
 #ifdef MG_CAST_UNSIGNED_IMPLEMENTATION /* the out-of-line form */
-void mg_cast_unsigned(const mg_cast_unsigned_params *p, const void *input, void *output)
-{
-    mg_cast_unsigned_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_cast_unsigned, (p, input, output), const mg_cast_unsigned_params *p,
+               const void *input, void *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;        /* elements */
     int32_t input_bytes; /* 1, 2 or 4: int8, int16 or int32 */
@@ -21,7 +17,8 @@ typedef struct {
 
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
  * overlap. */
-void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output);
+MG_EXTERN void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input,
+                                 float *output);
 
 MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const void *input,
                                       float *output)
@@ -32,14 +29,8 @@ MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const v
 }
 
 #ifdef MG_DEQUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input, float *output)
-{
-    mg_dequantize_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dequantize_f32, (p, input, output), const mg_dequantize_f32_params *p,
+               const void *input, float *output)
 #endif
 
 #endif

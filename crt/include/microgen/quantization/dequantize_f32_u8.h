@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;       /* elements */
     int32_t zero_point; /* of the input: 0 to 255 */
@@ -19,8 +15,8 @@ typedef struct {
 
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
  * overlap. */
-void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
-                          float *output);
+MG_EXTERN void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
+                                    float *output);
 
 MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
                                          float *output)
@@ -31,14 +27,8 @@ MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, c
 }
 
 #ifdef MG_DEQUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
-void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input, float *output)
-{
-    mg_dequantize_f32_u8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_dequantize_f32_u8, (p, input, output), const mg_dequantize_f32_u8_params *p,
+               const uint8_t *input, float *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* bytes */
 } mg_flip_sign_params;
@@ -20,7 +16,7 @@ typedef struct {
  * zero points that are 128 apart, the values before and after mean the same numbers.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_flip_sign(const mg_flip_sign_params *p, const void *input, void *output);
+MG_EXTERN void mg_flip_sign(const mg_flip_sign_params *p, const void *input, void *output);
 
 MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input, void *output)
 {
@@ -40,14 +36,8 @@ MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input
 }
 
 #ifdef MG_FLIP_SIGN_IMPLEMENTATION /* the out-of-line form */
-void mg_flip_sign(const mg_flip_sign_params *p, const void *input, void *output)
-{
-    mg_flip_sign_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_flip_sign, (p, input, output), const mg_flip_sign_params *p, const void *input,
+               void *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/requantization/in_float.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;         /* elements */
     int32_t output_bytes; /* 1, 2 or 4 */
@@ -24,7 +20,8 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties to even. NaN becomes the least value. Input and output must not overlap. */
-void mg_quantize_even_f32(const mg_quantize_even_f32_params *p, const float *input, void *output);
+MG_EXTERN void mg_quantize_even_f32(const mg_quantize_even_f32_params *p, const float *input,
+                                    void *output);
 
 MG_INLINE void mg_quantize_even_f32_body(const mg_quantize_even_f32_params *p, const float *input,
                                          void *output)
@@ -41,14 +38,8 @@ MG_INLINE void mg_quantize_even_f32_body(const mg_quantize_even_f32_params *p, c
 }
 
 #ifdef MG_QUANTIZE_EVEN_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_quantize_even_f32(const mg_quantize_even_f32_params *p, const float *input, void *output)
-{
-    mg_quantize_even_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_quantize_even_f32, (p, input, output), const mg_quantize_even_f32_params *p,
+               const float *input, void *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;         /* elements */
     int32_t output_bytes; /* 1 or 2: int8 or int16 */
@@ -21,7 +17,7 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties away from zero. NaN becomes the least value. Input and output must not overlap. */
-void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output);
+MG_EXTERN void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output);
 
 /* x rounded to nearest, ties away from zero, and clamped to [-2^20, 2^20]; -2^20 for NaN. */
 MG_INLINE int32_t mg_quantize_f32_round(float x)
@@ -62,14 +58,8 @@ MG_INLINE void mg_quantize_f32_body(const mg_quantize_f32_params *p, const float
 }
 
 #ifdef MG_QUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output)
-{
-    mg_quantize_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_quantize_f32, (p, input, output), const mg_quantize_f32_params *p,
+               const float *input, void *output)
 #endif
 
 #endif

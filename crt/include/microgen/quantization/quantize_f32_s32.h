@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* elements */
     float scale;  /* of the output: positive, finite, not denormal */
@@ -18,7 +14,8 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale), saturated. Rounding is to nearest, ties
  * away from zero. NaN becomes the least value. Input and output must not overlap. */
-void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input, int32_t *output);
+MG_EXTERN void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input,
+                                   int32_t *output);
 
 /* x rounded to nearest, ties away from zero, saturated. */
 MG_INLINE int32_t mg_round_f32_s32(float x)
@@ -48,14 +45,8 @@ MG_INLINE void mg_quantize_f32_s32_body(const mg_quantize_f32_s32_params *p, con
 }
 
 #ifdef MG_QUANTIZE_F32_S32_IMPLEMENTATION /* the out-of-line form */
-void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input, int32_t *output)
-{
-    mg_quantize_f32_s32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_quantize_f32_s32, (p, input, output), const mg_quantize_f32_s32_params *p,
+               const float *input, int32_t *output)
 #endif
 
 #endif

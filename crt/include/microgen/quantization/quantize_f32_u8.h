@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/quantization/quantize_f32.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;       /* elements */
     int32_t zero_point; /* of the output: 0 to 255 */
@@ -20,7 +16,8 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties away from zero. NaN becomes 0. Input and output must not overlap. */
-void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input, uint8_t *output);
+MG_EXTERN void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input,
+                                  uint8_t *output);
 
 MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const float *input,
                                        uint8_t *output)
@@ -38,14 +35,8 @@ MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const
 }
 
 #ifdef MG_QUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
-void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input, uint8_t *output)
-{
-    mg_quantize_f32_u8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_quantize_f32_u8, (p, input, output), const mg_quantize_f32_u8_params *p,
+               const float *input, uint8_t *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;          /* elements */
     int32_t input_bytes;   /* 1, 2 or 4: int8, int16 or int32 */
@@ -26,7 +22,8 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as an input of the same type; otherwise they must not overlap. */
-void mg_requantize_int(const mg_requantize_int_params *p, const void *input, void *output);
+MG_EXTERN void mg_requantize_int(const mg_requantize_int_params *p, const void *input,
+                                 void *output);
 
 /* x + offset modulo 2^32, saturated to the output's type. */
 MG_INLINE int32_t mg_requantize_int_stored(int32_t x, int32_t offset, int32_t bytes)
@@ -52,14 +49,8 @@ MG_INLINE void mg_requantize_int_body(const mg_requantize_int_params *p, const v
 }
 
 #ifdef MG_REQUANTIZE_INT_IMPLEMENTATION /* the out-of-line form */
-void mg_requantize_int(const mg_requantize_int_params *p, const void *input, void *output)
-{
-    mg_requantize_int_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_requantize_int, (p, input, output), const mg_requantize_int_params *p,
+               const void *input, void *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;          /* elements */
     int32_t input_offset;  /* minus the input's zero point: -127 to 128 */
@@ -23,7 +19,8 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output);
+MG_EXTERN void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input,
+                                int8_t *output);
 
 MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int8_t *input,
                                      int8_t *output)
@@ -35,14 +32,8 @@ MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int
 }
 
 #ifdef MG_REQUANTIZE_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_requantize_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_requantize_s8, (p, input, output), const mg_requantize_s8_params *p,
+               const int8_t *input, int8_t *output)
 #endif
 
 #endif

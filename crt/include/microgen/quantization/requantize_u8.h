@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;               /* elements */
     int32_t input_is_unsigned;  /* 1: uint8; 0: int8 */
@@ -25,7 +21,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_requantize_u8(const mg_requantize_u8_params *p, const void *input, void *output);
+MG_EXTERN void mg_requantize_u8(const mg_requantize_u8_params *p, const void *input, void *output);
 
 MG_INLINE int32_t mg_requantize_u8_load(const void *values, int32_t index, int32_t is_unsigned)
 {
@@ -46,14 +42,8 @@ MG_INLINE void mg_requantize_u8_body(const mg_requantize_u8_params *p, const voi
 }
 
 #ifdef MG_REQUANTIZE_U8_IMPLEMENTATION /* the out-of-line form */
-void mg_requantize_u8(const mg_requantize_u8_params *p, const void *input, void *output)
-{
-    mg_requantize_u8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_requantize_u8, (p, input, output), const mg_requantize_u8_params *p,
+               const void *input, void *output)
 #endif
 
 #endif

@@ -12,10 +12,6 @@
 #include "microgen/requantization/requantize_once.h"
 #include "microgen/requantization/stored_int.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer;         /* indices before the axis of scales */
     int32_t channels;      /* number of scales; 1: one for all */
@@ -35,8 +31,8 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same element size; otherwise they must not
  * overlap. */
-void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
-                    const int8_t *shift, void *output);
+MG_EXTERN void mg_rescale_int(const mg_rescale_int_params *p, const void *input,
+                              const int32_t *multiplier, const int8_t *shift, void *output);
 
 /* (x + input_offset) scaled + output_offset, with both sums modulo 2^32. */
 MG_INLINE int32_t mg_rescaled(int32_t x, int32_t input_offset, int32_t multiplier, int32_t shift,
@@ -67,15 +63,9 @@ MG_INLINE void mg_rescale_int_body(const mg_rescale_int_params *p, const void *i
 }
 
 #ifdef MG_RESCALE_INT_IMPLEMENTATION /* the out-of-line form */
-void mg_rescale_int(const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
-                    const int8_t *shift, void *output)
-{
-    mg_rescale_int_body(p, input, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_rescale_int, (p, input, multiplier, shift, output),
+               const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
+               const int8_t *shift, void *output)
 #endif
 
 #endif

@@ -11,10 +11,6 @@
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t steps;
@@ -44,10 +40,11 @@ typedef struct {
  *
  * scratch must have space for `cells` floats, the hidden state of one step. No two buffers may
  * overlap. */
-void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, float *output_state,
-                 float *cell_state, const float *input_weight, const float *recurrent_weight,
-                 const float *bias, const float *peephole, const float *projection,
-                 const float *projection_bias, float *output, uint8_t *scratch);
+MG_EXTERN void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, float *output_state,
+                           float *cell_state, const float *input_weight,
+                           const float *recurrent_weight, const float *bias, const float *peephole,
+                           const float *projection, const float *projection_bias, float *output,
+                           uint8_t *scratch);
 
 enum {
     MG_LSTM_F32_INPUT = 0,
@@ -197,10 +194,6 @@ void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, float *output_
 {
     mg_lstm_f32_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                      peephole, projection, projection_bias, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -12,10 +12,6 @@
 #include "microgen/recurrent/lstm_table.h"
 #include "microgen/requantization/requantize_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_lstm_table_params mg_lstm_s16_params;
 
 /* The model's constants. The gates are input, forget, cell and output. */
@@ -30,9 +26,9 @@ typedef struct {
  * those after the last. Arithmetic and roundings are those of TensorFlow Lite Micro's int16 LSTM.
  *
  * Sums of products must be as mg_requantize_reduced says. No two buffers may overlap. */
-void mg_lstm_s16(const mg_lstm_s16_params *p, const int16_t *input, int16_t *output_state,
-                 int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
-                 const int64_t *bias, int16_t *output);
+MG_EXTERN void mg_lstm_s16(const mg_lstm_s16_params *p, const int16_t *input, int16_t *output_state,
+                           int16_t *cell_state, const int8_t *input_weight,
+                           const int8_t *recurrent_weight, const int64_t *bias, int16_t *output);
 
 /* The argument of a gate's function, from its sums over the input and over the output state. */
 MG_INLINE int32_t mg_lstm_s16_scaled(const mg_lstm_s16_params *p, int32_t gate, int64_t of_input,
@@ -98,10 +94,6 @@ void mg_lstm_s16(const mg_lstm_s16_params *p, const int16_t *input, int16_t *out
 {
     mg_lstm_s16_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                      output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

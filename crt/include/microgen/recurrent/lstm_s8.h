@@ -12,10 +12,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Arrays have an element for each gate: input, forget, cell, output. The cell gate has no peephole.
  * microgen/requantization/requantize.h describes multipliers and shifts. */
 typedef struct {
@@ -63,10 +59,11 @@ typedef struct {
  *
  * scratch must have space for `cells` bytes, the hidden state of one step. Sums of products must
  * fit int32, partial sums included. No two buffers may overlap. */
-void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
-                int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
-                const int32_t *bias, const int16_t *peephole, const int8_t *projection,
-                const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
+                          int16_t *cell_state, const int8_t *input_weight,
+                          const int8_t *recurrent_weight, const int32_t *bias,
+                          const int16_t *peephole, const int8_t *projection,
+                          const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
 
 enum {
     MG_LSTM_INPUT = 0,
@@ -238,10 +235,6 @@ void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_
 {
     mg_lstm_s8_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                     peephole, projection, projection_bias, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

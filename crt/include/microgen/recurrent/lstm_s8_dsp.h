@@ -8,17 +8,14 @@
 #include "microgen/inline.h"
 #include "microgen/recurrent/lstm_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_lstm_s8_params mg_lstm_s8_dsp_params;
 
 /* Computes the same as mg_lstm_s8 with the same arguments. All four gates are required. */
-void mg_lstm_s8_dsp(const mg_lstm_s8_dsp_params *p, const int8_t *input, int8_t *output_state,
-                    int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
-                    const int32_t *bias, const int16_t *peephole, const int8_t *projection,
-                    const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_lstm_s8_dsp(const mg_lstm_s8_dsp_params *p, const int8_t *input,
+                              int8_t *output_state, int16_t *cell_state, const int8_t *input_weight,
+                              const int8_t *recurrent_weight, const int32_t *bias,
+                              const int16_t *peephole, const int8_t *projection,
+                              const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
 
 MG_INLINE void mg_lstm_s8_dsp_body(const mg_lstm_s8_dsp_params *p, const int8_t *input,
                                    int8_t *output_state, int16_t *cell_state,
@@ -40,10 +37,6 @@ void mg_lstm_s8_dsp(const mg_lstm_s8_dsp_params *p, const int8_t *input, int8_t 
 {
     mg_lstm_s8_dsp_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                         peephole, projection, projection_bias, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

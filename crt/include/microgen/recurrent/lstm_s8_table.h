@@ -12,10 +12,6 @@
 #include "microgen/recurrent/lstm_table.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_lstm_table_params mg_lstm_s8_table_params;
 
 /* The model's constants. The gates are input, forget, cell and output. */
@@ -30,9 +26,10 @@ typedef struct {
  * those after the last. Arithmetic and roundings are those of TensorFlow Lite Micro's int8 LSTM.
  *
  * Sums of products must fit int32, partial sums included. No two buffers may overlap. */
-void mg_lstm_s8_table(const mg_lstm_s8_table_params *p, const int8_t *input, int8_t *output_state,
-                      int16_t *cell_state, const int8_t *input_weight,
-                      const int8_t *recurrent_weight, const int32_t *bias, int8_t *output);
+MG_EXTERN void mg_lstm_s8_table(const mg_lstm_s8_table_params *p, const int8_t *input,
+                                int8_t *output_state, int16_t *cell_state,
+                                const int8_t *input_weight, const int8_t *recurrent_weight,
+                                const int32_t *bias, int8_t *output);
 
 /* The argument of a gate's function, from its sums over the input and over the output state. */
 MG_INLINE int32_t mg_lstm_s8_table_scaled(const mg_lstm_s8_table_params *p, int32_t gate,
@@ -107,10 +104,6 @@ void mg_lstm_s8_table(const mg_lstm_s8_table_params *p, const int8_t *input, int
 {
     mg_lstm_s8_table_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                           output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

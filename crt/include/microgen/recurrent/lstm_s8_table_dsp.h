@@ -8,16 +8,13 @@
 #include "microgen/inline.h"
 #include "microgen/recurrent/lstm_s8_table.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_lstm_s8_table_params mg_lstm_s8_table_dsp_params;
 
 /* Computes the same as mg_lstm_s8_table with the same arguments. */
-void mg_lstm_s8_table_dsp(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
-                          int8_t *output_state, int16_t *cell_state, const int8_t *input_weight,
-                          const int8_t *recurrent_weight, const int32_t *bias, int8_t *output);
+MG_EXTERN void mg_lstm_s8_table_dsp(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
+                                    int8_t *output_state, int16_t *cell_state,
+                                    const int8_t *input_weight, const int8_t *recurrent_weight,
+                                    const int32_t *bias, int8_t *output);
 
 MG_INLINE void mg_lstm_s8_table_dsp_body(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
                                          int8_t *output_state, int16_t *cell_state,
@@ -35,10 +32,6 @@ void mg_lstm_s8_table_dsp(const mg_lstm_s8_table_dsp_params *p, const int8_t *in
 {
     mg_lstm_s8_table_dsp_body(p, input, output_state, cell_state, input_weight, recurrent_weight,
                               bias, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

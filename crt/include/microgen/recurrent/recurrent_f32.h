@@ -12,10 +12,6 @@
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The kinds: f(sum); update, reset and hidden gates; input, output, forget and cell gates. Each has
  * a kernel for the usual functions, and one for any. */
 #define MG_RECURRENT_RNN 0  /* mg_recurrent_rnn_f32, mg_recurrent_rnn_any_f32 */
@@ -398,9 +394,5 @@ MG_INLINE void mg_recurrent_f32_body(const mg_recurrent_f32_params *p, const flo
         mg_recurrent_f32_body(p, input, input_weight, recurrent_weight, bias, lengths, hidden,     \
                               cell, peephole, output, scratch, kind, is_usual);                    \
     }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

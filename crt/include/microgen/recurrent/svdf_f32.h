@@ -9,10 +9,6 @@
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t features; /* of the input */
@@ -29,9 +25,9 @@ typedef struct {
  *
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. No two buffers may overlap. */
-void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
-                 const float *feature_weight, const float *time_weight, const float *bias,
-                 float *output);
+MG_EXTERN void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
+                           const float *feature_weight, const float *time_weight, const float *bias,
+                           float *output);
 
 /* A filter's sum of features. */
 MG_INLINE float mg_svdf_f32_latest(const mg_svdf_f32_params *p, const float *input,
@@ -86,16 +82,10 @@ MG_INLINE void mg_svdf_f32_body(const mg_svdf_f32_params *p, const float *input,
 }
 
 #ifdef MG_SVDF_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
-                 const float *feature_weight, const float *time_weight, const float *bias,
-                 float *output)
-{
-    mg_svdf_f32_body(p, input, state, feature_weight, time_weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_svdf_f32, (p, input, state, feature_weight, time_weight, bias, output),
+               const mg_svdf_f32_params *p, const float *input, float *state,
+               const float *feature_weight, const float *time_weight, const float *bias,
+               float *output)
 #endif
 
 #endif

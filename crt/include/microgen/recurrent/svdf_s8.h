@@ -10,10 +10,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t features;           /* of the input */
@@ -36,9 +32,9 @@ typedef struct {
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. A sum of features must fit int32, partial sums included. Sums over time are taken modulo
  * 2^32. No two buffers may overlap. */
-void mg_svdf_s8(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
-                const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
-                int8_t *output);
+MG_EXTERN void mg_svdf_s8(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
+                          const int8_t *feature_weight, const int16_t *time_weight,
+                          const int32_t *bias, int8_t *output);
 
 /* A filter's sum of features, quantized for its memory. */
 MG_INLINE int16_t mg_svdf_s8_latest(const mg_svdf_s8_params *p, int32_t sum)
@@ -139,16 +135,10 @@ MG_INLINE void mg_svdf_s8_body(const mg_svdf_s8_params *p, const int8_t *input, 
 }
 
 #ifdef MG_SVDF_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_svdf_s8(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
-                const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
-                int8_t *output)
-{
-    mg_svdf_s8_body(p, input, state, feature_weight, time_weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_svdf_s8, (p, input, state, feature_weight, time_weight, bias, output),
+               const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
+               const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
+               int8_t *output)
 #endif
 
 #endif

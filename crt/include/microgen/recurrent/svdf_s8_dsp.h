@@ -8,16 +8,12 @@
 #include "microgen/inline.h"
 #include "microgen/recurrent/svdf_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_svdf_s8_params mg_svdf_s8_dsp_params;
 
 /* Computes the same as mg_svdf_s8 with the same arguments. */
-void mg_svdf_s8_dsp(const mg_svdf_s8_dsp_params *p, const int8_t *input, int16_t *state,
-                    const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
-                    int8_t *output);
+MG_EXTERN void mg_svdf_s8_dsp(const mg_svdf_s8_dsp_params *p, const int8_t *input, int16_t *state,
+                              const int8_t *feature_weight, const int16_t *time_weight,
+                              const int32_t *bias, int8_t *output);
 
 MG_INLINE void mg_svdf_s8_dsp_body(const mg_svdf_s8_dsp_params *p, const int8_t *input,
                                    int16_t *state, const int8_t *feature_weight,
@@ -27,16 +23,10 @@ MG_INLINE void mg_svdf_s8_dsp_body(const mg_svdf_s8_dsp_params *p, const int8_t 
 }
 
 #ifdef MG_SVDF_S8_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_svdf_s8_dsp(const mg_svdf_s8_dsp_params *p, const int8_t *input, int16_t *state,
-                    const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
-                    int8_t *output)
-{
-    mg_svdf_s8_dsp_body(p, input, state, feature_weight, time_weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_svdf_s8_dsp, (p, input, state, feature_weight, time_weight, bias, output),
+               const mg_svdf_s8_dsp_params *p, const int8_t *input, int16_t *state,
+               const int8_t *feature_weight, const int16_t *time_weight, const int32_t *bias,
+               int8_t *output)
 #endif
 
 #endif

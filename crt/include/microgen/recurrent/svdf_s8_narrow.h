@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t batches;
     int32_t features;           /* of the input */
@@ -36,9 +32,9 @@ typedef struct {
  * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
  * NULL. A sum of features must fit int32, partial sums included. Sums over time are taken modulo
  * 2^32. No two buffers may overlap. */
-void mg_svdf_s8_narrow(const mg_svdf_s8_narrow_params *p, const int8_t *input, int8_t *state,
-                       const int8_t *feature_weight, const int8_t *time_weight, const int32_t *bias,
-                       int8_t *output);
+MG_EXTERN void mg_svdf_s8_narrow(const mg_svdf_s8_narrow_params *p, const int8_t *input,
+                                 int8_t *state, const int8_t *feature_weight,
+                                 const int8_t *time_weight, const int32_t *bias, int8_t *output);
 
 /* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
 MG_INLINE uint32_t mg_svdf_s8_narrow_remember(const mg_svdf_s8_narrow_params *p, int8_t *memory,
@@ -88,16 +84,10 @@ MG_INLINE void mg_svdf_s8_narrow_body(const mg_svdf_s8_narrow_params *p, const i
 }
 
 #ifdef MG_SVDF_S8_NARROW_IMPLEMENTATION /* the out-of-line form */
-void mg_svdf_s8_narrow(const mg_svdf_s8_narrow_params *p, const int8_t *input, int8_t *state,
-                       const int8_t *feature_weight, const int8_t *time_weight, const int32_t *bias,
-                       int8_t *output)
-{
-    mg_svdf_s8_narrow_body(p, input, state, feature_weight, time_weight, bias, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_svdf_s8_narrow, (p, input, state, feature_weight, time_weight, bias, output),
+               const mg_svdf_s8_narrow_params *p, const int8_t *input, int8_t *state,
+               const int8_t *feature_weight, const int8_t *time_weight, const int32_t *bias,
+               int8_t *output)
 #endif
 
 #endif

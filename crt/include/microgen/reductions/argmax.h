@@ -8,10 +8,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size;   /* product of the sizes of the axes before */
     int32_t axis_size;    /* number of values compared, at least 1 */
@@ -41,7 +37,7 @@ MG_INLINE void mg_argmax_store(const mg_argmax_params *p, void *output, int32_t 
  * ignored. Output must be aligned to its elements and must not overlap the input. */
 #define MG_ARGMAX(symbol, type)                                                                    \
     typedef mg_argmax_params symbol##_params;                                                      \
-    void symbol(const symbol##_params *p, const type *input, void *output);                        \
+    MG_EXTERN void symbol(const symbol##_params *p, const type *input, void *output);              \
     MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, void *output)        \
     {                                                                                              \
         for (int32_t outer = 0; outer < p->outer_size; outer++) {                                  \
@@ -75,10 +71,6 @@ MG_ARGMAX(mg_argmax_f32, float)
 MG_ARGMAX_SHARED(mg_argmax_s8, int8_t)
 MG_ARGMAX_SHARED(mg_argmax_s32, int32_t)
 MG_ARGMAX_SHARED(mg_argmax_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

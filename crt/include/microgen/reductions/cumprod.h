@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* product of the sizes of the axes before */
     int32_t axis_size;  /* number of values of a sequence, at least 1 */
@@ -27,7 +23,7 @@ typedef struct {
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_CUMPROD(symbol, type, wide)                                                             \
     typedef mg_cumprod_params symbol##_params;                                                     \
-    void symbol(const symbol##_params *p, const type *input, type *output);                        \
+    MG_EXTERN void symbol(const symbol##_params *p, const type *input, type *output);              \
     MG_INLINE void symbol##_sequence(const symbol##_params *p, const type *input, type *output)    \
     {                                                                                              \
         const int32_t step = (p->reverse != 0) ? -p->inner_size : p->inner_size;                   \
@@ -64,10 +60,6 @@ MG_CUMPROD(mg_cumprod_f32, float, float)
 MG_CUMPROD_SHARED(mg_cumprod_s32, int32_t)
 MG_CUMPROD_SHARED(mg_cumprod_s64, int64_t)
 MG_CUMPROD_SHARED(mg_cumprod_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/running_sum_f32.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
@@ -23,7 +19,8 @@ typedef struct {
  * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input,
+                                   float *output);
 
 MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, const float *input,
                                        float *output)
@@ -49,14 +46,8 @@ MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, con
 }
 
 #ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input, float *output)
-{
-    mg_l2_normalize_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_l2_normalize_f32, (p, input, output), const mg_l2_normalize_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size;   /* rows */
     int32_t depth;        /* values of a row: at most 33025, so that their squares fit int32 */
@@ -23,7 +19,8 @@ typedef struct {
  * shape, whose scale is 1/128 and whose zero point is 0. A row of zeros remains zero.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output);
+MG_EXTERN void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input,
+                                  int8_t *output);
 
 /* 1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five steps of Newton's method from 1. */
 MG_INLINE int32_t mg_l2_normalize_s8_newton(int32_t x)
@@ -92,14 +89,8 @@ MG_INLINE void mg_l2_normalize_s8_body(const mg_l2_normalize_s8_params *p, const
 }
 
 #ifdef MG_L2_NORMALIZE_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_l2_normalize_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_l2_normalize_s8, (p, input, output), const mg_l2_normalize_s8_params *p,
+               const int8_t *input, int8_t *output)
 #endif
 
 #endif

@@ -10,10 +10,6 @@
 #include "microgen/reductions/row_maximum_f32.h"
 #include "microgen/reductions/running_sum_f32.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
@@ -23,7 +19,8 @@ typedef struct {
  * [outer_size][depth].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input,
+                                  float *output);
 
 MG_INLINE void mg_log_softmax_f32_row(const mg_log_softmax_f32_params *p, const float *input,
                                       float *output)
@@ -49,14 +46,8 @@ MG_INLINE void mg_log_softmax_f32_body(const mg_log_softmax_f32_params *p, const
 }
 
 #ifdef MG_LOG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_log_softmax_f32(const mg_log_softmax_f32_params *p, const float *input, float *output)
-{
-    mg_log_softmax_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_log_softmax_f32, (p, input, output), const mg_log_softmax_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size;         /* rows */
     int32_t depth;              /* elements of a row: 1 to 4095 */
@@ -27,7 +23,8 @@ typedef struct {
  * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input, int8_t *output);
+MG_EXTERN void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input,
+                                 int8_t *output);
 
 /* The number of leading zeros of x, which is positive, without the sign bit. */
 MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
@@ -126,14 +123,8 @@ MG_INLINE void mg_log_softmax_s8_body(const mg_log_softmax_s8_params *p, const i
 }
 
 #ifdef MG_LOG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_log_softmax_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_log_softmax_s8, (p, input, output), const mg_log_softmax_s8_params *p,
+               const int8_t *input, int8_t *output)
 #endif
 
 #endif

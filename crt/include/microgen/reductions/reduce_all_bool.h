@@ -8,17 +8,14 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6]; /* as microgen/reductions/reduction.h says */
 } mg_reduce_all_bool_params;
 
 /* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
  * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
-void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input, uint8_t *output);
+MG_EXTERN void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input,
+                                  uint8_t *output);
 
 MG_INLINE uint8_t mg_reduce_all_bool_both(const mg_reduce_all_bool_params *p, uint8_t all,
                                           uint8_t value)
@@ -40,14 +37,8 @@ MG_INLINE void mg_reduce_all_bool_body(const mg_reduce_all_bool_params *p, const
 }
 
 #ifdef MG_REDUCE_ALL_BOOL_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input, uint8_t *output)
-{
-    mg_reduce_all_bool_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_all_bool, (p, input, output), const mg_reduce_all_bool_params *p,
+               const uint8_t *input, uint8_t *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];   /* as microgen/reductions/reduction.h says */
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
@@ -21,7 +17,7 @@ typedef struct {
  * into output [kept axes]. Output must not overlap the input. */
 #define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
     typedef mg_reduce_max_params symbol##_params;                                                  \
-    void symbol(const symbol##_params *p, const type *input, type *output);                        \
+    MG_EXTERN void symbol(const symbol##_params *p, const type *input, type *output);              \
     MG_INLINE type symbol##_better(const symbol##_params *p, type best, type value)                \
     {                                                                                              \
         return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;            \
@@ -51,10 +47,6 @@ MG_REDUCE_MAX(mg_reduce_max_s32, int32_t, INT32_MIN, INT32_MAX)
 MG_REDUCE_MAX_SHARED(mg_reduce_max_s8, int8_t)
 MG_REDUCE_MAX_SHARED(mg_reduce_max_s16, int16_t)
 MG_REDUCE_MAX_SHARED(mg_reduce_max_s32, int32_t)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];   /* as microgen/reductions/reduction.h says */
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
@@ -21,7 +17,8 @@ typedef struct {
 /* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
  * ignored. If no value is better than first, the result is first. Output must not overlap the
  * input. */
-void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input,
+                                 float *output);
 
 MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
 {
@@ -41,14 +38,8 @@ MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const f
 }
 
 #ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input, float *output)
-{
-    mg_reduce_max_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_max_f32, (p, input, output), const mg_reduce_max_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

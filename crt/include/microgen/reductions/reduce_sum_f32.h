@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6]; /* as microgen/reductions/reduction.h says */
     float divisor;    /* the number of values summed for a mean, 1 for a sum */
@@ -19,7 +15,8 @@ typedef struct {
 
 /* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
  * output [kept axes]. Output must not overlap the input. */
-void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input,
+                                 float *output);
 
 MG_INLINE float mg_reduce_sum_f32_add(const mg_reduce_sum_f32_params *p, float sum, float value)
 {
@@ -39,14 +36,8 @@ MG_INLINE void mg_reduce_sum_f32_body(const mg_reduce_sum_f32_params *p, const f
 }
 
 #ifdef MG_REDUCE_SUM_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input, float *output)
-{
-    mg_reduce_sum_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_sum_f32, (p, input, output), const mg_reduce_sum_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/reductions/reduction.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];   /* as microgen/reductions/reduction.h says */
     int32_t multiplier; /* Q31, input scale / output scale; for a mean, also / count */
@@ -22,7 +18,8 @@ typedef struct {
 /* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
  * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
  * Sums must fit int32. */
-void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output);
+MG_EXTERN void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input,
+                                 int16_t *output);
 
 MG_INLINE int32_t mg_reduce_sum_s16_add(const mg_reduce_sum_s16_params *p, int32_t sum,
                                         int16_t value)
@@ -45,14 +42,8 @@ MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const i
 }
 
 #ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_reduce_sum_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_sum_s16, (p, input, output), const mg_reduce_sum_s16_params *p,
+               const int16_t *input, int16_t *output)
 #endif
 
 #endif

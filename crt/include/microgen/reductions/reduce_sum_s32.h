@@ -8,17 +8,14 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6]; /* as microgen/reductions/reduction.h says */
 } mg_reduce_sum_s32_params;
 
 /* Sums input [shape] over its reduced axes, modulo 2^32, into output [kept axes]. Output must not
  * overlap the input. */
-void mg_reduce_sum_s32(const mg_reduce_sum_s32_params *p, const int32_t *input, int32_t *output);
+MG_EXTERN void mg_reduce_sum_s32(const mg_reduce_sum_s32_params *p, const int32_t *input,
+                                 int32_t *output);
 
 MG_INLINE uint32_t mg_reduce_sum_s32_add(const mg_reduce_sum_s32_params *p, uint32_t sum,
                                          int32_t value)
@@ -40,14 +37,8 @@ MG_INLINE void mg_reduce_sum_s32_body(const mg_reduce_sum_s32_params *p, const i
 }
 
 #ifdef MG_REDUCE_SUM_S32_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_sum_s32(const mg_reduce_sum_s32_params *p, const int32_t *input, int32_t *output)
-{
-    mg_reduce_sum_s32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_sum_s32, (p, input, output), const mg_reduce_sum_s32_params *p,
+               const int32_t *input, int32_t *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/reductions/reduction.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[6];      /* as microgen/reductions/reduction.h says */
     int32_t bias;          /* minus the input's zero point times the number of values summed */
@@ -25,7 +21,8 @@ typedef struct {
 /* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
  * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
  * bias included. */
-void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input, int8_t *output);
+MG_EXTERN void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input,
+                                int8_t *output);
 
 MG_INLINE int32_t mg_reduce_sum_s8_add(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)
 {
@@ -56,14 +53,8 @@ MG_INLINE void mg_reduce_sum_s8_body(const mg_reduce_sum_s8_params *p, const int
 }
 
 #ifdef MG_REDUCE_SUM_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_reduce_sum_s8(const mg_reduce_sum_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_reduce_sum_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_reduce_sum_s8, (p, input, output), const mg_reduce_sum_s8_params *p,
+               const int8_t *input, int8_t *output)
 #endif
 
 #endif

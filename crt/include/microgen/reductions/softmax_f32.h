@@ -10,10 +10,6 @@
 #include "microgen/reductions/row_maximum_f32.h"
 #include "microgen/reductions/running_sum_f32.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
@@ -24,7 +20,7 @@ typedef struct {
  * into output [outer_size][depth].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output);
+MG_EXTERN void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output);
 
 MG_INLINE void mg_softmax_f32_row(const mg_softmax_f32_params *p, const float *input, float *output)
 {
@@ -50,14 +46,8 @@ MG_INLINE void mg_softmax_f32_body(const mg_softmax_f32_params *p, const float *
 }
 
 #ifdef MG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_softmax_f32(const mg_softmax_f32_params *p, const float *input, float *output)
-{
-    mg_softmax_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_softmax_f32, (p, input, output), const mg_softmax_f32_params *p,
+               const float *input, float *output)
 #endif
 
 #endif

@@ -10,10 +10,6 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/tables/interpolate_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row: 1 to 65536 */
@@ -25,7 +21,8 @@ typedef struct {
  * into output [outer_size][depth], whose scale is 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output);
+MG_EXTERN void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input,
+                              int16_t *output);
 
 /* exp(10 * (x - 32767) / 65535) as Q0.15. Both tables were printed from
  * microgen/graph/ops/tables/tables.py. */
@@ -166,14 +163,8 @@ MG_INLINE void mg_softmax_s16_body(const mg_softmax_s16_params *p, const int16_t
 }
 
 #ifdef MG_SOFTMAX_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_softmax_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_softmax_s16, (p, input, output), const mg_softmax_s16_params *p,
+               const int16_t *input, int16_t *output)
 #endif
 
 #endif

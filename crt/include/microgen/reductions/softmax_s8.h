@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size;       /* rows */
     int32_t depth;            /* elements of a row: 1 to 4095 */
@@ -24,7 +20,7 @@ typedef struct {
 /* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
  * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
  * not overlap the input. */
-void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
+MG_EXTERN void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
 
 /* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
  * code, so there is one copy for both of its calls. */
@@ -80,14 +76,8 @@ MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *i
 }
 
 #ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_softmax_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_softmax_s8, (p, input, output), const mg_softmax_s8_params *p,
+               const int8_t *input, int8_t *output)
 #endif
 
 #endif

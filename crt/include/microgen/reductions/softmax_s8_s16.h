@@ -10,16 +10,13 @@
 #include "microgen/inline.h"
 #include "microgen/reductions/softmax_s8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_softmax_s8_params mg_softmax_s8_s16_params;
 
 /* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
  * into output [outer_size][depth], whose scale is 2^-16 and whose zero point is -32768. Output must
  * not overlap the input. */
-void mg_softmax_s8_s16(const mg_softmax_s8_s16_params *p, const int8_t *input, int16_t *output);
+MG_EXTERN void mg_softmax_s8_s16(const mg_softmax_s8_s16_params *p, const int8_t *input,
+                                 int16_t *output);
 
 MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const int8_t *input,
                                      int16_t *output)
@@ -61,14 +58,8 @@ MG_INLINE void mg_softmax_s8_s16_body(const mg_softmax_s8_s16_params *p, const i
 }
 
 #ifdef MG_SOFTMAX_S8_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_softmax_s8_s16(const mg_softmax_s8_s16_params *p, const int8_t *input, int16_t *output)
-{
-    mg_softmax_s8_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_softmax_s8_s16, (p, input, output), const mg_softmax_s8_s16_params *p,
+               const int8_t *input, int16_t *output)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size;   /* product of the sizes of the axes before */
     int32_t axis_size;    /* number of values compared */
@@ -59,7 +55,7 @@ MG_INLINE void mg_topk_store(const mg_topk_params *p, void *output, int32_t inde
  * aligned to its elements and must not overlap the input. */
 #define MG_TOPK(symbol, type, is_number)                                                           \
     typedef mg_topk_params symbol##_params;                                                        \
-    void symbol(const symbol##_params *p, const type *input, void *output);                        \
+    MG_EXTERN void symbol(const symbol##_params *p, const type *input, void *output);              \
     MG_INLINE int symbol##_is_better(const symbol##_params *p, type a, type b)                     \
     {                                                                                              \
         return ((p->is_largest != 0) ? (a > b) : (a < b)) || (is_number(a) && !is_number(b));      \
@@ -121,10 +117,6 @@ MG_TOPK_SHARED(mg_topk_u32, uint32_t)
 MG_TOPK_SHARED(mg_topk_s64, int64_t)
 MG_TOPK_SHARED(mg_topk_u64, uint64_t)
 MG_TOPK_SHARED(mg_topk_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/tables/interpolate_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* elements */
 } mg_lookup_s16_params;
@@ -20,8 +16,8 @@ typedef struct {
  * microgen/tables/interpolate_s16.h says how.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,
-                   int16_t *output);
+MG_EXTERN void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input,
+                             const int16_t *table, int16_t *output);
 
 MG_INLINE void mg_lookup_s16_body(const mg_lookup_s16_params *p, const int16_t *input,
                                   const int16_t *table, int16_t *output)
@@ -32,15 +28,8 @@ MG_INLINE void mg_lookup_s16_body(const mg_lookup_s16_params *p, const int16_t *
 }
 
 #ifdef MG_LOOKUP_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input, const int16_t *table,
-                   int16_t *output)
-{
-    mg_lookup_s16_body(p, input, table, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_lookup_s16, (p, input, table, output), const mg_lookup_s16_params *p,
+               const int16_t *input, const int16_t *table, int16_t *output)
 #endif
 
 #endif

@@ -7,10 +7,6 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* elements */
 } mg_lookup_s8_params;
@@ -18,8 +14,8 @@ typedef struct {
 /* Stores table[x + 128] for each value x of input [size] into output [size]. table has 256 entries.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
-                  int8_t *output);
+MG_EXTERN void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
+                            int8_t *output);
 
 MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *input,
                                  const int8_t *table, int8_t *output)
@@ -42,15 +38,8 @@ MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *inp
 }
 
 #ifdef MG_LOOKUP_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
-                  int8_t *output)
-{
-    mg_lookup_s8_body(p, input, table, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_lookup_s8, (p, input, table, output), const mg_lookup_s8_params *p,
+               const int8_t *input, const int8_t *table, int8_t *output)
 #endif
 
 #endif

@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row: 1 to 4095 */
@@ -23,8 +19,8 @@ typedef struct {
  * that kernel computes it; exponentials beyond the table are 0. table[0] is INT32_MAX.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_softmax_s8_table(const mg_softmax_s8_table_params *p, const int8_t *input,
-                         const int32_t *table, int8_t *output);
+MG_EXTERN void mg_softmax_s8_table(const mg_softmax_s8_table_params *p, const int8_t *input,
+                                   const int32_t *table, int8_t *output);
 
 /* Leading zeros of x, which is not 0. */
 MG_INLINE int32_t mg_leading_zeros(uint32_t x)
@@ -97,15 +93,8 @@ MG_INLINE void mg_softmax_s8_table_body(const mg_softmax_s8_table_params *p, con
 }
 
 #ifdef MG_SOFTMAX_S8_TABLE_IMPLEMENTATION /* the out-of-line form */
-void mg_softmax_s8_table(const mg_softmax_s8_table_params *p, const int8_t *input,
-                         const int32_t *table, int8_t *output)
-{
-    mg_softmax_s8_table_body(p, input, table, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_softmax_s8_table, (p, input, table, output), const mg_softmax_s8_table_params *p,
+               const int8_t *input, const int32_t *table, int8_t *output)
 #endif
 
 #endif

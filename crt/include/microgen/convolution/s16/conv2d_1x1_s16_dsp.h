@@ -10,17 +10,13 @@
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
  * and with a multiple of four input channels. */
-void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
-                           const int32_t *weight, const int32_t *bias, const int32_t *factor,
-                           int16_t *output);
+MG_EXTERN void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
+                                     const int32_t *weight, const int32_t *bias,
+                                     const int32_t *factor, int16_t *output);
 
 MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
                                           const int16_t *input, const int32_t *weight,
@@ -41,16 +37,9 @@ MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
 }
 
 #ifdef MG_CONV2D_1X1_S16_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
-                           const int32_t *weight, const int32_t *bias, const int32_t *factor,
-                           int16_t *output)
-{
-    mg_conv2d_1x1_s16_dsp_body(p, input, weight, bias, factor, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_1x1_s16_dsp, (p, input, weight, bias, factor, output),
+               const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output)
 #endif
 
 #endif

@@ -9,16 +9,12 @@
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
-void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
-                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                           int16_t *output);
+MG_EXTERN void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
+                                     const int8_t *weight, const int32_t *bias,
+                                     const int32_t *factor, int16_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -38,18 +34,11 @@ MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
 }
 
 #ifdef MG_CONV2D_1X1_S16_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
-                           const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                           int16_t *output)
-{
-    mg_conv2d_1x1_s16_mve_body(p, input, weight, bias, factor, output);
-}
+MG_OUT_OF_LINE(mg_conv2d_1x1_s16_mve, (p, input, weight, bias, factor, output),
+               const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input, const int8_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -13,19 +13,15 @@
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. weight is in the
  * order of microgen/blocks/blocks_s16.h; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. scratch must have 4 bytes for each weight of a filter,
  * rounded up to a multiple of four weights. It must be aligned to 4 bytes. */
-void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                       const int32_t *weight, const int32_t *bias, const int32_t *factor,
-                       int16_t *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
+                                 const int32_t *weight, const int32_t *bias, const int32_t *factor,
+                                 int16_t *output, uint8_t *scratch);
 
 MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
                                       const int32_t *weight, const int32_t *bias,
@@ -52,16 +48,9 @@ MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const i
 }
 
 #ifdef MG_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                       const int32_t *weight, const int32_t *bias, const int32_t *factor,
-                       int16_t *output, uint8_t *scratch)
-{
-    mg_conv2d_s16_dsp_body(p, input, weight, bias, factor, output, scratch);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_s16_dsp, (p, input, weight, bias, factor, output, scratch),
+               const mg_conv2d_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output, uint8_t *scratch)
 #endif
 
 #endif

@@ -11,18 +11,15 @@
 #include "microgen/convolution/s16/tiles_s16_mve.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_conv2d_s16_params mg_conv2d_s16_tiles_mve_params;
 
 /* Computes the same as mg_conv2d_s16_mve, with two output channels or more. weight has the layout
  * of tiles_s16_mve.h. scratch must have 64 bytes for each eight weights of a filter, or fewer at
  * its end. It must be aligned to 2 bytes. */
-void mg_conv2d_s16_tiles_mve(const mg_conv2d_s16_tiles_mve_params *p, const int16_t *input,
-                             const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                             int16_t *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s16_tiles_mve(const mg_conv2d_s16_tiles_mve_params *p,
+                                       const int16_t *input, const int8_t *weight,
+                                       const int32_t *bias, const int32_t *factor, int16_t *output,
+                                       uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -53,18 +50,11 @@ MG_INLINE void mg_conv2d_s16_tiles_mve_body(const mg_conv2d_s16_tiles_mve_params
 }
 
 #ifdef MG_CONV2D_S16_TILES_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s16_tiles_mve(const mg_conv2d_s16_tiles_mve_params *p, const int16_t *input,
-                             const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                             int16_t *output, uint8_t *scratch)
-{
-    mg_conv2d_s16_tiles_mve_body(p, input, weight, bias, factor, output, scratch);
-}
+MG_OUT_OF_LINE(mg_conv2d_s16_tiles_mve, (p, input, weight, bias, factor, output, scratch),
+               const mg_conv2d_s16_tiles_mve_params *p, const int16_t *input, const int8_t *weight,
+               const int32_t *bias, const int32_t *factor, int16_t *output, uint8_t *scratch)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -10,10 +10,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     mg_conv2d_shape shape;  /* with strides and padding of the forward convolution */
     int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
@@ -30,9 +26,10 @@ typedef struct {
  * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input. The
  * magnitude of every sum of bias and products must be below 2^47. */
-void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p, const int16_t *input,
-                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                             const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p,
+                                       const int16_t *input, const int8_t *weight,
+                                       const int64_t *bias, const int32_t *multiplier,
+                                       const int8_t *shift, int16_t *output);
 
 MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params *p,
                                             const int16_t *input, const int8_t *weight,
@@ -57,16 +54,9 @@ MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params
 }
 
 #ifdef MG_CONV2D_TRANSPOSE_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p, const int16_t *input,
-                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                             const int8_t *shift, int16_t *output)
-{
-    mg_conv2d_transpose_s16_body(p, input, weight, bias, multiplier, shift, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_conv2d_transpose_s16, (p, input, weight, bias, multiplier, shift, output),
+               const mg_conv2d_transpose_s16_params *p, const int16_t *input, const int8_t *weight,
+               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
 #endif
 
 #endif

@@ -8,18 +8,15 @@
 
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_mve_params;
 
 /* Computes the same as mg_conv2d_s8_body with MG_ROUND_TWICE and the same arguments, for a 1x1
  * kernel, one group and no padding. */
-void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
-                          const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                          const int8_t *shift, int8_t *output);
+MG_EXTERN void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
+                                    const int8_t *weight, const int32_t *bias,
+                                    const int32_t *multiplier, const int8_t *shift, int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -58,18 +55,11 @@ MG_INLINE void mg_conv2d_1x1_s8_mve_body(const mg_conv2d_1x1_s8_mve_params *p, c
 }
 
 #ifdef MG_CONV2D_1X1_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
-                          const int8_t *weight, const int32_t *bias, const int32_t *multiplier,
-                          const int8_t *shift, int8_t *output)
-{
-    mg_conv2d_1x1_s8_mve_body(p, input, weight, bias, multiplier, shift, output);
-}
+MG_OUT_OF_LINE(mg_conv2d_1x1_s8_mve, (p, input, weight, bias, multiplier, shift, output),
+               const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input, const int8_t *weight,
+               const int32_t *bias, const int32_t *multiplier, const int8_t *shift, int8_t *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -10,18 +10,16 @@
 
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_mve_params;
 
 /* Computes the same as mg_conv2d_s8_body with MG_ROUND_TWICE and the same arguments, for one group.
  * scratch must have 4 * kernel_height * kernel_width * input_channels bytes. */
-void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input, const int8_t *weight,
-                      const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                      int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *bias,
+                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
+                                uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -105,10 +103,6 @@ void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input, con
 }
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif
