@@ -27,6 +27,19 @@
         symbol##_body arguments;                                                                   \
     }
 
+/* The same for the most usual parameters: one input, or two. `in` and `out` are the types of
+ * elements, or void. */
+#define MG_DECLARE_UNARY(symbol, in, out)                                                          \
+    MG_EXTERN void symbol(const symbol##_params *p, const in *input, out *output)
+#define MG_DEFINE_UNARY(symbol, in, out)                                                           \
+    MG_OUT_OF_LINE(symbol, (p, input, output), const symbol##_params *p, const in *input,          \
+                   out *output)
+#define MG_DECLARE_BINARY(symbol, in, out)                                                         \
+    MG_EXTERN void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output)
+#define MG_DEFINE_BINARY(symbol, in, out)                                                          \
+    MG_OUT_OF_LINE(symbol, (p, lhs, rhs, output), const symbol##_params *p, const in *lhs,         \
+                   const in *rhs, out *output)
+
 /* Whether a value is known while the code is compiled: code that only pays off with it is left out
  * of out-of-line forms. The results must be the same without it. */
 #if defined(__GNUC__)

@@ -15,8 +15,7 @@ typedef struct {
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
  * [batches[0]][batches[1]][batches[2]][rows][columns]. Products are added in the order of the
  * depth, starting from the first. Output must not overlap an operand. */
-MG_EXTERN void mg_batch_matmul_f32(const mg_batch_matmul_f32_params *p, const float *lhs,
-                                   const float *rhs, float *output);
+MG_DECLARE_BINARY(mg_batch_matmul_f32, float, float);
 
 /* The product of a row and a column. */
 MG_INLINE float mg_batch_matmul_f32_element(const mg_batch_matmul_shape *s, const float *row,
@@ -49,8 +48,7 @@ MG_INLINE void mg_batch_matmul_f32_body(const mg_batch_matmul_f32_params *p, con
 }
 
 #ifdef MG_BATCH_MATMUL_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_batch_matmul_f32, (p, lhs, rhs, output), const mg_batch_matmul_f32_params *p,
-               const float *lhs, const float *rhs, float *output)
+MG_DEFINE_BINARY(mg_batch_matmul_f32, float, float)
 #endif
 
 #endif

@@ -19,8 +19,7 @@ typedef struct {
  * [batches[0]][batches[1]][batches[2]][rows][columns], scaled by mg_requantize_reduced.
  *
  * Output must not overlap an operand. The magnitude of every sum of products must be below 2^47. */
-MG_EXTERN void mg_batch_matmul_s16(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
-                                   const int16_t *rhs, int16_t *output);
+MG_DECLARE_BINARY(mg_batch_matmul_s16, int16_t, int16_t);
 
 /* The stored output value of the product of a row and a column. */
 MG_INLINE int16_t mg_batch_matmul_s16_element(const mg_batch_matmul_s16_params *p,
@@ -53,8 +52,7 @@ MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, con
 }
 
 #ifdef MG_BATCH_MATMUL_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_batch_matmul_s16, (p, lhs, rhs, output), const mg_batch_matmul_s16_params *p,
-               const int16_t *lhs, const int16_t *rhs, int16_t *output)
+MG_DEFINE_BINARY(mg_batch_matmul_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -24,8 +24,7 @@ typedef struct {
 
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels]. Output must not overlap the input. */
-MG_EXTERN void mg_resize_bilinear_f32(const mg_resize_bilinear_f32_params *p, const float *input,
-                                      float *output);
+MG_DECLARE_UNARY(mg_resize_bilinear_f32, float, float);
 
 /* The two neighbours of a position, and the second's weight. */
 typedef struct {
@@ -72,8 +71,7 @@ MG_INLINE void mg_resize_bilinear_f32_body(const mg_resize_bilinear_f32_params *
 }
 
 #ifdef MG_RESIZE_BILINEAR_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_resize_bilinear_f32, (p, input, output), const mg_resize_bilinear_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_resize_bilinear_f32, float, float)
 #endif
 
 #endif

@@ -14,8 +14,7 @@ typedef mg_resize_bilinear_params mg_resize_bilinear_s16_params;
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
  * Output must not overlap the input. */
-MG_EXTERN void mg_resize_bilinear_s16(const mg_resize_bilinear_s16_params *p, const int16_t *input,
-                                      int16_t *output);
+MG_DECLARE_UNARY(mg_resize_bilinear_s16, int16_t, int16_t);
 
 MG_INLINE int16_t mg_resize_bilinear_s16_stored(int32_t top, int32_t bottom, int32_t weight)
 {
@@ -33,8 +32,7 @@ MG_INLINE void mg_resize_bilinear_s16_body(const mg_resize_bilinear_s16_params *
 }
 
 #ifdef MG_RESIZE_BILINEAR_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_resize_bilinear_s16, (p, input, output), const mg_resize_bilinear_s16_params *p,
-               const int16_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_resize_bilinear_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -14,8 +14,7 @@ typedef mg_resize_bilinear_params mg_resize_bilinear_s8_params;
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
  * Output must not overlap the input. */
-MG_EXTERN void mg_resize_bilinear_s8(const mg_resize_bilinear_s8_params *p, const int8_t *input,
-                                     int8_t *output);
+MG_DECLARE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t);
 
 /* One output element. No product exceeds 2^29. */
 MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32_t weight)
@@ -33,8 +32,7 @@ MG_INLINE void mg_resize_bilinear_s8_body(const mg_resize_bilinear_s8_params *p,
 }
 
 #ifdef MG_RESIZE_BILINEAR_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_resize_bilinear_s8, (p, input, output), const mg_resize_bilinear_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t)
 #endif
 
 #endif

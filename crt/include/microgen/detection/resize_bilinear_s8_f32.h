@@ -15,8 +15,7 @@ typedef mg_resize_bilinear_f32_params mg_resize_bilinear_s8_f32_params;
  * [batches][output_height][output_width][channels]. Values are int8, and 128 is added to them
  * before they become floats. Results are rounded to nearest, ties upwards. The compiler must not
  * contract products and sums (-ffp-contract=off). Output must not overlap the input. */
-MG_EXTERN void mg_resize_bilinear_s8_f32(const mg_resize_bilinear_s8_f32_params *p,
-                                         const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_resize_bilinear_s8_f32, int8_t, int8_t);
 
 /* The neighbours of a position. Before the first pixel, both are the first, and the second's weight
  * is negative. */
@@ -80,8 +79,7 @@ MG_INLINE void mg_resize_bilinear_s8_f32_body(const mg_resize_bilinear_s8_f32_pa
 }
 
 #ifdef MG_RESIZE_BILINEAR_S8_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_resize_bilinear_s8_f32, (p, input, output),
-               const mg_resize_bilinear_s8_f32_params *p, const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_resize_bilinear_s8_f32, int8_t, int8_t)
 #endif
 
 #endif

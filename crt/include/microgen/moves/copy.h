@@ -14,7 +14,7 @@ typedef struct {
 } mg_copy_params;
 
 /* Copies input [size] to output [size]. They must not overlap. */
-MG_EXTERN void mg_copy(const mg_copy_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_copy, void, void);
 
 MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *output)
 {
@@ -22,8 +22,7 @@ MG_INLINE void mg_copy_body(const mg_copy_params *p, const void *input, void *ou
 }
 
 #ifdef MG_COPY_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_copy, (p, input, output), const mg_copy_params *p, const void *input,
-               void *output)
+MG_DEFINE_UNARY(mg_copy, void, void)
 #endif
 
 #endif

@@ -20,7 +20,7 @@ typedef struct {
 /* Copies input [input_shape][block] into output [output_shape][block] at `before`, and fills the
  * rest with mirrored copies. Each side of an axis may have at most input_shape + edge - 1 blocks of
  * padding. Output must not overlap the input. */
-MG_EXTERN void mg_mirror_pad(const mg_mirror_pad_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_mirror_pad, void, void);
 
 /* The input's index on an axis for the output's `index`. */
 MG_INLINE int32_t mg_mirror_pad_source(const mg_mirror_pad_params *p, int32_t axis, int32_t index)
@@ -106,8 +106,7 @@ MG_INLINE void mg_mirror_pad_body(const mg_mirror_pad_params *p, const void *inp
 }
 
 #ifdef MG_MIRROR_PAD_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_mirror_pad, (p, input, output), const mg_mirror_pad_params *p, const void *input,
-               void *output)
+MG_DEFINE_UNARY(mg_mirror_pad, void, void)
 #endif
 
 #endif

@@ -22,7 +22,7 @@ typedef struct {
 
 /* Fills output [size] with the value, and copies input element [i]...[n] to output[offset +
  * i * stride[0] + ... + m * stride[4] + n]. Output must not overlap the input. */
-MG_EXTERN void mg_pad(const mg_pad_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_pad, void, void);
 
 /* Stores the value in one element of 2, 4 or 8 bytes. */
 MG_INLINE void mg_pad_element(const mg_pad_params *p, void *element)
@@ -77,7 +77,7 @@ MG_INLINE void mg_pad_body(const mg_pad_params *p, const void *input, void *outp
 }
 
 #ifdef MG_PAD_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_pad, (p, input, output), const mg_pad_params *p, const void *input, void *output)
+MG_DEFINE_UNARY(mg_pad, void, void)
 #endif
 
 #endif

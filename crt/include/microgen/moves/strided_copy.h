@@ -18,7 +18,7 @@ typedef struct {
 
 /* Copies input[offset + i * stride[0] + ... + n * stride[5]] to output element [i]...[n], for all
  * of output [shape[0]]...[shape[5]]. Output must not overlap the input. */
-MG_EXTERN void mg_strided_copy(const mg_strided_copy_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_strided_copy, void, void);
 
 /* Copies one row, which is the last axis. */
 MG_INLINE void mg_strided_copy_row(const mg_strided_copy_params *p, const void *input,
@@ -55,8 +55,7 @@ MG_INLINE void mg_strided_copy_body(const mg_strided_copy_params *p, const void 
 }
 
 #ifdef MG_STRIDED_COPY_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_strided_copy, (p, input, output), const mg_strided_copy_params *p,
-               const void *input, void *output)
+MG_DEFINE_UNARY(mg_strided_copy, void, void)
 #endif
 
 #endif

@@ -21,7 +21,7 @@ typedef struct {
  * the rest of the output unchanged. They must not overlap, except that with an offset of 0 the
  * output may begin (rows - 1) * (output_row - input_row) + input_row bytes before the input, or
  * more: then each row is read before it is overwritten. */
-MG_EXTERN void mg_write_slice(const mg_write_slice_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_write_slice, void, void);
 
 MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *input, void *output)
 {
@@ -32,8 +32,7 @@ MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *i
 }
 
 #ifdef MG_WRITE_SLICE_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_write_slice, (p, input, output), const mg_write_slice_params *p,
-               const void *input, void *output)
+MG_DEFINE_UNARY(mg_write_slice, void, void)
 #endif
 
 #endif

@@ -14,8 +14,7 @@ typedef mg_pool_f32_params mg_avg_pool2d_f32_params;
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored. Values are added row
  * by row. Means are clamped. Output must not overlap the input. */
-MG_EXTERN void mg_avg_pool2d_f32(const mg_avg_pool2d_f32_params *p, const float *input,
-                                 float *output);
+MG_DECLARE_UNARY(mg_avg_pool2d_f32, float, float);
 
 MG_INLINE float mg_avg_pool2d_f32_add(float sum, float value)
 {
@@ -34,8 +33,7 @@ MG_INLINE void mg_avg_pool2d_f32_body(const mg_avg_pool2d_f32_params *p, const f
 }
 
 #ifdef MG_AVG_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_avg_pool2d_f32, (p, input, output), const mg_avg_pool2d_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_avg_pool2d_f32, float, float)
 #endif
 
 #endif

@@ -34,8 +34,7 @@ typedef struct {
  * output [batches][output_height][output_width][channels]. Padding is ignored. A window's sum of n
  * values without the zero point is scaled by input_scale / (n * output_scale). Each operation
  * rounds once, ties to even. The sum must fit int32. Output must not overlap the input. */
-MG_EXTERN void mg_avg_pool2d_in_float_s8(const mg_avg_pool2d_in_float_s8_params *p,
-                                         const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_avg_pool2d_in_float_s8, int8_t, int8_t);
 
 MG_INLINE int32_t mg_avg_pool2d_in_float_s8_add(int32_t sum, int8_t value)
 {
@@ -62,8 +61,7 @@ MG_INLINE void mg_avg_pool2d_in_float_s8_body(const mg_avg_pool2d_in_float_s8_pa
 }
 
 #ifdef MG_AVG_POOL2D_IN_FLOAT_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_avg_pool2d_in_float_s8, (p, input, output),
-               const mg_avg_pool2d_in_float_s8_params *p, const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_avg_pool2d_in_float_s8, int8_t, int8_t)
 #endif
 
 #endif

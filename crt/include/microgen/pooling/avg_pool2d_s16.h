@@ -14,8 +14,7 @@ typedef mg_pool_params mg_avg_pool2d_s16_params;
  * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded to
  * nearest, ties away from zero, and clamped. A window's sum must fit int32. Output must not overlap
  * the input. */
-MG_EXTERN void mg_avg_pool2d_s16(const mg_avg_pool2d_s16_params *p, const int16_t *input,
-                                 int16_t *output);
+MG_DECLARE_UNARY(mg_avg_pool2d_s16, int16_t, int16_t);
 
 MG_INLINE int32_t mg_avg_pool2d_s16_add(int32_t sum, int16_t value)
 {
@@ -35,8 +34,7 @@ MG_INLINE void mg_avg_pool2d_s16_body(const mg_avg_pool2d_s16_params *p, const i
 }
 
 #ifdef MG_AVG_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_avg_pool2d_s16, (p, input, output), const mg_avg_pool2d_s16_params *p,
-               const int16_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_avg_pool2d_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -13,8 +13,7 @@ typedef mg_pool_params mg_avg_pool2d_s32_params;
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored. Sums are taken
  * modulo 2^32, and quotients are truncated, then clamped. Output must not overlap the input. */
-MG_EXTERN void mg_avg_pool2d_s32(const mg_avg_pool2d_s32_params *p, const int32_t *input,
-                                 int32_t *output);
+MG_DECLARE_UNARY(mg_avg_pool2d_s32, int32_t, int32_t);
 
 MG_INLINE uint32_t mg_avg_pool2d_s32_add(uint32_t sum, int32_t value)
 {
@@ -34,8 +33,7 @@ MG_INLINE void mg_avg_pool2d_s32_body(const mg_avg_pool2d_s32_params *p, const i
 }
 
 #ifdef MG_AVG_POOL2D_S32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_avg_pool2d_s32, (p, input, output), const mg_avg_pool2d_s32_params *p,
-               const int32_t *input, int32_t *output)
+MG_DEFINE_UNARY(mg_avg_pool2d_s32, int32_t, int32_t)
 #endif
 
 #endif

@@ -16,8 +16,7 @@ typedef mg_pool_f32_params mg_max_pool2d_f32_params;
  * output [batches][output_height][output_width][channels]. Padding and NaN are ignored. The maximum
  * of a window without other values is the least finite value. Results are clamped. Output must not
  * overlap the input. */
-MG_EXTERN void mg_max_pool2d_f32(const mg_max_pool2d_f32_params *p, const float *input,
-                                 float *output);
+MG_DECLARE_UNARY(mg_max_pool2d_f32, float, float);
 
 MG_INLINE float mg_max_pool2d_f32_larger(float largest, float value)
 {
@@ -38,8 +37,7 @@ MG_INLINE void mg_max_pool2d_f32_body(const mg_max_pool2d_f32_params *p, const f
 }
 
 #ifdef MG_MAX_POOL2D_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_max_pool2d_f32, (p, input, output), const mg_max_pool2d_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_max_pool2d_f32, float, float)
 #endif
 
 #endif

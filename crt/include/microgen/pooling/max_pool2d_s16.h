@@ -13,8 +13,7 @@ typedef mg_pool_params mg_max_pool2d_s16_params;
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
  * clamped. Output must not overlap the input. */
-MG_EXTERN void mg_max_pool2d_s16(const mg_max_pool2d_s16_params *p, const int16_t *input,
-                                 int16_t *output);
+MG_DECLARE_UNARY(mg_max_pool2d_s16, int16_t, int16_t);
 
 MG_INLINE int32_t mg_max_pool2d_s16_larger(int32_t largest, int16_t value)
 {
@@ -36,8 +35,7 @@ MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const i
 }
 
 #ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_max_pool2d_s16, (p, input, output), const mg_max_pool2d_s16_params *p,
-               const int16_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_max_pool2d_s16, int16_t, int16_t)
 #endif
 
 #endif

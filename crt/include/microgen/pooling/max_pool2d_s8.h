@@ -13,8 +13,7 @@ typedef mg_pool_params mg_max_pool2d_s8_params;
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
  * clamped. Output must not overlap the input. */
-MG_EXTERN void mg_max_pool2d_s8(const mg_max_pool2d_s8_params *p, const int8_t *input,
-                                int8_t *output);
+MG_DECLARE_UNARY(mg_max_pool2d_s8, int8_t, int8_t);
 
 MG_INLINE int32_t mg_max_pool2d_s8_larger(int32_t largest, int8_t value)
 {
@@ -35,8 +34,7 @@ MG_INLINE void mg_max_pool2d_s8_body(const mg_max_pool2d_s8_params *p, const int
 }
 
 #ifdef MG_MAX_POOL2D_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_max_pool2d_s8, (p, input, output), const mg_max_pool2d_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_max_pool2d_s8, int8_t, int8_t)
 #endif
 
 #endif

@@ -19,12 +19,9 @@ typedef mg_pool_params mg_max_pool2d_s8_dsp_params;
 typedef mg_pool_params mg_max_pool2d_s8_mve_params;
 
 /* Each computes what mg_max_pool2d_s8 does. Values may be at any address. */
-MG_EXTERN void mg_max_pool2d_s8_portable(const mg_max_pool2d_s8_portable_params *p,
-                                         const int8_t *input, int8_t *output);
-MG_EXTERN void mg_max_pool2d_s8_dsp(const mg_max_pool2d_s8_dsp_params *p, const int8_t *input,
-                                    int8_t *output);
-MG_EXTERN void mg_max_pool2d_s8_mve(const mg_max_pool2d_s8_mve_params *p, const int8_t *input,
-                                    int8_t *output);
+MG_DECLARE_UNARY(mg_max_pool2d_s8_portable, int8_t, int8_t);
+MG_DECLARE_UNARY(mg_max_pool2d_s8_dsp, int8_t, int8_t);
+MG_DECLARE_UNARY(mg_max_pool2d_s8_mve, int8_t, int8_t);
 
 /* The part of a window that is inside the input: its first value, and its size. */
 typedef struct {
@@ -192,15 +189,12 @@ MG_INLINE void mg_max_pool2d_s8_mve_body(const mg_max_pool2d_s8_mve_params *p, c
 #endif
 
 #ifdef MG_MAX_POOL2D_S8_BLOCKS_IMPLEMENTATION /* the out-of-line forms */
-MG_OUT_OF_LINE(mg_max_pool2d_s8_portable, (p, input, output),
-               const mg_max_pool2d_s8_portable_params *p, const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_max_pool2d_s8_portable, int8_t, int8_t)
 
-MG_OUT_OF_LINE(mg_max_pool2d_s8_dsp, (p, input, output), const mg_max_pool2d_s8_dsp_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_max_pool2d_s8_dsp, int8_t, int8_t)
 
 #if defined(__ARM_FEATURE_MVE)
-MG_OUT_OF_LINE(mg_max_pool2d_s8_mve, (p, input, output), const mg_max_pool2d_s8_mve_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_max_pool2d_s8_mve, int8_t, int8_t)
 #endif
 #endif
 

@@ -35,8 +35,7 @@ typedef struct {
 /* Computes the mean of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Sums are scaled by mg_requantize_float;
  * they fit int32, bias included. Output must not overlap the input. */
-MG_EXTERN void mg_pool_mean_in_float_s8(const mg_pool_mean_in_float_s8_params *p,
-                                        const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_pool_mean_in_float_s8, int8_t, int8_t);
 
 /* The stored mean of a window with that sum. */
 MG_INLINE int8_t mg_pool_mean_in_float_s8_stored(const mg_pool_mean_in_float_s8_params *p,
@@ -110,8 +109,7 @@ MG_INLINE void mg_pool_mean_in_float_s8_body(const mg_pool_mean_in_float_s8_para
 }
 
 #ifdef MG_POOL_MEAN_IN_FLOAT_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_pool_mean_in_float_s8, (p, input, output),
-               const mg_pool_mean_in_float_s8_params *p, const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_pool_mean_in_float_s8, int8_t, int8_t)
 #endif
 
 #endif

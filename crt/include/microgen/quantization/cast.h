@@ -23,7 +23,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-MG_EXTERN void mg_cast(const mg_cast_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_cast, void, void);
 
 /* The two conversions of int64 avoid the compiler's helpers, because these compute in double. */
 
@@ -124,8 +124,7 @@ MG_INLINE void mg_cast_body(const mg_cast_params *p, const void *input, void *ou
 }
 
 #ifdef MG_CAST_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_cast, (p, input, output), const mg_cast_params *p, const void *input,
-               void *output)
+MG_DEFINE_UNARY(mg_cast, void, void)
 #endif
 
 #endif

@@ -20,7 +20,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-MG_EXTERN void mg_cast_u8(const mg_cast_u8_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_cast_u8, void, void);
 
 MG_INLINE uint8_t mg_cast_u8_of_float(float x)
 {
@@ -56,8 +56,7 @@ MG_INLINE void mg_cast_u8_body(const mg_cast_u8_params *p, const void *input, vo
 }
 
 #ifdef MG_CAST_U8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_cast_u8, (p, input, output), const mg_cast_u8_params *p, const void *input,
-               void *output)
+MG_DEFINE_UNARY(mg_cast_u8, void, void)
 #endif
 
 #endif

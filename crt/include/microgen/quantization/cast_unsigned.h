@@ -18,7 +18,7 @@ typedef struct {
  *
  * Output may be the same buffer as an input of the same number of bytes; otherwise they must not
  * overlap. */
-MG_EXTERN void mg_cast_unsigned(const mg_cast_unsigned_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_cast_unsigned, void, void);
 
 /* x truncated and saturated to an unsigned integer of that size. */
 MG_INLINE uint64_t mg_cast_float_to_unsigned(float x, int32_t bytes)
@@ -93,8 +93,7 @@ MG_INLINE void mg_cast_unsigned_body(const mg_cast_unsigned_params *p, const voi
 }
 
 #ifdef MG_CAST_UNSIGNED_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_cast_unsigned, (p, input, output), const mg_cast_unsigned_params *p,
-               const void *input, void *output)
+MG_DEFINE_UNARY(mg_cast_unsigned, void, void)
 #endif
 
 #endif

@@ -17,8 +17,7 @@ typedef struct {
 
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
  * overlap. */
-MG_EXTERN void mg_dequantize_f32(const mg_dequantize_f32_params *p, const void *input,
-                                 float *output);
+MG_DECLARE_UNARY(mg_dequantize_f32, void, float);
 
 MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const void *input,
                                       float *output)
@@ -29,8 +28,7 @@ MG_INLINE void mg_dequantize_f32_body(const mg_dequantize_f32_params *p, const v
 }
 
 #ifdef MG_DEQUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_dequantize_f32, (p, input, output), const mg_dequantize_f32_params *p,
-               const void *input, float *output)
+MG_DEFINE_UNARY(mg_dequantize_f32, void, float)
 #endif
 
 #endif

@@ -15,8 +15,7 @@ typedef struct {
 
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
  * overlap. */
-MG_EXTERN void mg_dequantize_f32_u8(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
-                                    float *output);
+MG_DECLARE_UNARY(mg_dequantize_f32_u8, uint8_t, float);
 
 MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
                                          float *output)
@@ -27,8 +26,7 @@ MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, c
 }
 
 #ifdef MG_DEQUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_dequantize_f32_u8, (p, input, output), const mg_dequantize_f32_u8_params *p,
-               const uint8_t *input, float *output)
+MG_DEFINE_UNARY(mg_dequantize_f32_u8, uint8_t, float)
 #endif
 
 #endif

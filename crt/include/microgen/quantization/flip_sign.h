@@ -16,7 +16,7 @@ typedef struct {
  * zero points that are 128 apart, the values before and after mean the same numbers.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_flip_sign(const mg_flip_sign_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_flip_sign, void, void);
 
 MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input, void *output)
 {
@@ -36,8 +36,7 @@ MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input
 }
 
 #ifdef MG_FLIP_SIGN_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_flip_sign, (p, input, output), const mg_flip_sign_params *p, const void *input,
-               void *output)
+MG_DEFINE_UNARY(mg_flip_sign, void, void)
 #endif
 
 #endif

@@ -20,8 +20,7 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties to even. NaN becomes the least value. Input and output must not overlap. */
-MG_EXTERN void mg_quantize_even_f32(const mg_quantize_even_f32_params *p, const float *input,
-                                    void *output);
+MG_DECLARE_UNARY(mg_quantize_even_f32, float, void);
 
 MG_INLINE void mg_quantize_even_f32_body(const mg_quantize_even_f32_params *p, const float *input,
                                          void *output)
@@ -38,8 +37,7 @@ MG_INLINE void mg_quantize_even_f32_body(const mg_quantize_even_f32_params *p, c
 }
 
 #ifdef MG_QUANTIZE_EVEN_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_quantize_even_f32, (p, input, output), const mg_quantize_even_f32_params *p,
-               const float *input, void *output)
+MG_DEFINE_UNARY(mg_quantize_even_f32, float, void)
 #endif
 
 #endif

@@ -17,7 +17,7 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties away from zero. NaN becomes the least value. Input and output must not overlap. */
-MG_EXTERN void mg_quantize_f32(const mg_quantize_f32_params *p, const float *input, void *output);
+MG_DECLARE_UNARY(mg_quantize_f32, float, void);
 
 /* x rounded to nearest, ties away from zero, and clamped to [-2^20, 2^20]; -2^20 for NaN. */
 MG_INLINE int32_t mg_quantize_f32_round(float x)
@@ -58,8 +58,7 @@ MG_INLINE void mg_quantize_f32_body(const mg_quantize_f32_params *p, const float
 }
 
 #ifdef MG_QUANTIZE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_quantize_f32, (p, input, output), const mg_quantize_f32_params *p,
-               const float *input, void *output)
+MG_DEFINE_UNARY(mg_quantize_f32, float, void)
 #endif
 
 #endif

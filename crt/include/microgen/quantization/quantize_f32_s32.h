@@ -14,8 +14,7 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale), saturated. Rounding is to nearest, ties
  * away from zero. NaN becomes the least value. Input and output must not overlap. */
-MG_EXTERN void mg_quantize_f32_s32(const mg_quantize_f32_s32_params *p, const float *input,
-                                   int32_t *output);
+MG_DECLARE_UNARY(mg_quantize_f32_s32, float, int32_t);
 
 /* x rounded to nearest, ties away from zero, saturated. */
 MG_INLINE int32_t mg_round_f32_s32(float x)
@@ -45,8 +44,7 @@ MG_INLINE void mg_quantize_f32_s32_body(const mg_quantize_f32_s32_params *p, con
 }
 
 #ifdef MG_QUANTIZE_F32_S32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_quantize_f32_s32, (p, input, output), const mg_quantize_f32_s32_params *p,
-               const float *input, int32_t *output)
+MG_DEFINE_UNARY(mg_quantize_f32_s32, float, int32_t)
 #endif
 
 #endif

@@ -16,8 +16,7 @@ typedef struct {
 
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties away from zero. NaN becomes 0. Input and output must not overlap. */
-MG_EXTERN void mg_quantize_f32_u8(const mg_quantize_f32_u8_params *p, const float *input,
-                                  uint8_t *output);
+MG_DECLARE_UNARY(mg_quantize_f32_u8, float, uint8_t);
 
 MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const float *input,
                                        uint8_t *output)
@@ -35,8 +34,7 @@ MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const
 }
 
 #ifdef MG_QUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_quantize_f32_u8, (p, input, output), const mg_quantize_f32_u8_params *p,
-               const float *input, uint8_t *output)
+MG_DEFINE_UNARY(mg_quantize_f32_u8, float, uint8_t)
 #endif
 
 #endif

@@ -22,8 +22,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as an input of the same type; otherwise they must not overlap. */
-MG_EXTERN void mg_requantize_int(const mg_requantize_int_params *p, const void *input,
-                                 void *output);
+MG_DECLARE_UNARY(mg_requantize_int, void, void);
 
 /* x + offset modulo 2^32, saturated to the output's type. */
 MG_INLINE int32_t mg_requantize_int_stored(int32_t x, int32_t offset, int32_t bytes)
@@ -49,8 +48,7 @@ MG_INLINE void mg_requantize_int_body(const mg_requantize_int_params *p, const v
 }
 
 #ifdef MG_REQUANTIZE_INT_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_requantize_int, (p, input, output), const mg_requantize_int_params *p,
-               const void *input, void *output)
+MG_DEFINE_UNARY(mg_requantize_int, void, void)
 #endif
 
 #endif

@@ -19,8 +19,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_requantize_s8(const mg_requantize_s8_params *p, const int8_t *input,
-                                int8_t *output);
+MG_DECLARE_UNARY(mg_requantize_s8, int8_t, int8_t);
 
 MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int8_t *input,
                                      int8_t *output)
@@ -32,8 +31,7 @@ MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int
 }
 
 #ifdef MG_REQUANTIZE_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_requantize_s8, (p, input, output), const mg_requantize_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_requantize_s8, int8_t, int8_t)
 #endif
 
 #endif

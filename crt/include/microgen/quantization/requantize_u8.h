@@ -21,7 +21,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_requantize_u8(const mg_requantize_u8_params *p, const void *input, void *output);
+MG_DECLARE_UNARY(mg_requantize_u8, void, void);
 
 MG_INLINE int32_t mg_requantize_u8_load(const void *values, int32_t index, int32_t is_unsigned)
 {
@@ -42,8 +42,7 @@ MG_INLINE void mg_requantize_u8_body(const mg_requantize_u8_params *p, const voi
 }
 
 #ifdef MG_REQUANTIZE_U8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_requantize_u8, (p, input, output), const mg_requantize_u8_params *p,
-               const void *input, void *output)
+MG_DEFINE_UNARY(mg_requantize_u8, void, void)
 #endif
 
 #endif

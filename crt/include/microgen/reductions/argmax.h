@@ -37,7 +37,7 @@ MG_INLINE void mg_argmax_store(const mg_argmax_params *p, void *output, int32_t 
  * ignored. Output must be aligned to its elements and must not overlap the input. */
 #define MG_ARGMAX(symbol, type)                                                                    \
     typedef mg_argmax_params symbol##_params;                                                      \
-    MG_EXTERN void symbol(const symbol##_params *p, const type *input, void *output);              \
+    MG_DECLARE_UNARY(symbol, type, void);                                                          \
     MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, void *output)        \
     {                                                                                              \
         for (int32_t outer = 0; outer < p->outer_size; outer++) {                                  \
@@ -62,15 +62,9 @@ MG_ARGMAX(mg_argmax_s32, int32_t)
 MG_ARGMAX(mg_argmax_f32, float)
 
 #ifdef MG_ARGMAX_IMPLEMENTATION /* the out-of-line forms */
-#define MG_ARGMAX_SHARED(symbol, type)                                                             \
-    void symbol(const symbol##_params *p, const type *input, void *output)                         \
-    {                                                                                              \
-        symbol##_body(p, input, output);                                                           \
-    }
-
-MG_ARGMAX_SHARED(mg_argmax_s8, int8_t)
-MG_ARGMAX_SHARED(mg_argmax_s32, int32_t)
-MG_ARGMAX_SHARED(mg_argmax_f32, float)
+MG_DEFINE_UNARY(mg_argmax_s8, int8_t, void)
+MG_DEFINE_UNARY(mg_argmax_s32, int32_t, void)
+MG_DEFINE_UNARY(mg_argmax_f32, float, void)
 #endif
 
 #endif

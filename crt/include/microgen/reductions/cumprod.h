@@ -23,7 +23,7 @@ typedef struct {
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 #define MG_CUMPROD(symbol, type, wide)                                                             \
     typedef mg_cumprod_params symbol##_params;                                                     \
-    MG_EXTERN void symbol(const symbol##_params *p, const type *input, type *output);              \
+    MG_DECLARE_UNARY(symbol, type, type);                                                          \
     MG_INLINE void symbol##_sequence(const symbol##_params *p, const type *input, type *output)    \
     {                                                                                              \
         const int32_t step = (p->reverse != 0) ? -p->inner_size : p->inner_size;                   \
@@ -51,15 +51,9 @@ MG_CUMPROD(mg_cumprod_s64, int64_t, uint64_t)
 MG_CUMPROD(mg_cumprod_f32, float, float)
 
 #ifdef MG_CUMPROD_IMPLEMENTATION /* the out-of-line forms */
-#define MG_CUMPROD_SHARED(symbol, type)                                                            \
-    void symbol(const symbol##_params *p, const type *input, type *output)                         \
-    {                                                                                              \
-        symbol##_body(p, input, output);                                                           \
-    }
-
-MG_CUMPROD_SHARED(mg_cumprod_s32, int32_t)
-MG_CUMPROD_SHARED(mg_cumprod_s64, int64_t)
-MG_CUMPROD_SHARED(mg_cumprod_f32, float)
+MG_DEFINE_UNARY(mg_cumprod_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_cumprod_s64, int64_t, int64_t)
+MG_DEFINE_UNARY(mg_cumprod_f32, float, float)
 #endif
 
 #endif

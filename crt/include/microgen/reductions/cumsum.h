@@ -23,7 +23,7 @@ typedef struct {
  * otherwise they must not overlap. */
 #define MG_CUMSUM(symbol, type, sum)                                                               \
     typedef mg_cumsum_params symbol##_params;                                                      \
-    MG_EXTERN void symbol(const symbol##_params *p, const type *input, type *output);              \
+    MG_DECLARE_UNARY(symbol, type, type);                                                          \
     MG_INLINE void symbol##_sequence(const symbol##_params *p, const type *input, type *output)    \
     {                                                                                              \
         const int32_t step = (p->reverse != 0) ? -p->inner_size : p->inner_size;                   \
@@ -51,15 +51,9 @@ MG_CUMSUM(mg_cumsum_s64, int64_t, uint64_t)
 MG_CUMSUM(mg_cumsum_f32, float, float)
 
 #ifdef MG_CUMSUM_IMPLEMENTATION /* the out-of-line forms */
-#define MG_CUMSUM_SHARED(symbol, type)                                                             \
-    void symbol(const symbol##_params *p, const type *input, type *output)                         \
-    {                                                                                              \
-        symbol##_body(p, input, output);                                                           \
-    }
-
-MG_CUMSUM_SHARED(mg_cumsum_s32, int32_t)
-MG_CUMSUM_SHARED(mg_cumsum_s64, int64_t)
-MG_CUMSUM_SHARED(mg_cumsum_f32, float)
+MG_DEFINE_UNARY(mg_cumsum_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_cumsum_s64, int64_t, int64_t)
+MG_DEFINE_UNARY(mg_cumsum_f32, float, float)
 #endif
 
 #endif

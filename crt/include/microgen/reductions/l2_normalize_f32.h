@@ -19,8 +19,7 @@ typedef struct {
  * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_l2_normalize_f32(const mg_l2_normalize_f32_params *p, const float *input,
-                                   float *output);
+MG_DECLARE_UNARY(mg_l2_normalize_f32, float, float);
 
 MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, const float *input,
                                        float *output)
@@ -46,8 +45,7 @@ MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, con
 }
 
 #ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_l2_normalize_f32, (p, input, output), const mg_l2_normalize_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_l2_normalize_f32, float, float)
 #endif
 
 #endif

@@ -19,8 +19,7 @@ typedef struct {
  * shape, whose scale is 1/128 and whose zero point is 0. A row of zeros remains zero.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_l2_normalize_s8(const mg_l2_normalize_s8_params *p, const int8_t *input,
-                                  int8_t *output);
+MG_DECLARE_UNARY(mg_l2_normalize_s8, int8_t, int8_t);
 
 /* 1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five steps of Newton's method from 1. */
 MG_INLINE int32_t mg_l2_normalize_s8_newton(int32_t x)
@@ -89,8 +88,7 @@ MG_INLINE void mg_l2_normalize_s8_body(const mg_l2_normalize_s8_params *p, const
 }
 
 #ifdef MG_L2_NORMALIZE_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_l2_normalize_s8, (p, input, output), const mg_l2_normalize_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_l2_normalize_s8, int8_t, int8_t)
 #endif
 
 #endif

@@ -23,8 +23,7 @@ typedef struct {
  * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_log_softmax_s8(const mg_log_softmax_s8_params *p, const int8_t *input,
-                                 int8_t *output);
+MG_DECLARE_UNARY(mg_log_softmax_s8, int8_t, int8_t);
 
 /* The number of leading zeros of x, which is positive, without the sign bit. */
 MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
@@ -123,8 +122,7 @@ MG_INLINE void mg_log_softmax_s8_body(const mg_log_softmax_s8_params *p, const i
 }
 
 #ifdef MG_LOG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_log_softmax_s8, (p, input, output), const mg_log_softmax_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_log_softmax_s8, int8_t, int8_t)
 #endif
 
 #endif

@@ -14,8 +14,7 @@ typedef struct {
 
 /* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
  * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
-MG_EXTERN void mg_reduce_all_bool(const mg_reduce_all_bool_params *p, const uint8_t *input,
-                                  uint8_t *output);
+MG_DECLARE_UNARY(mg_reduce_all_bool, uint8_t, uint8_t);
 
 MG_INLINE uint8_t mg_reduce_all_bool_both(const mg_reduce_all_bool_params *p, uint8_t all,
                                           uint8_t value)
@@ -37,8 +36,7 @@ MG_INLINE void mg_reduce_all_bool_body(const mg_reduce_all_bool_params *p, const
 }
 
 #ifdef MG_REDUCE_ALL_BOOL_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_all_bool, (p, input, output), const mg_reduce_all_bool_params *p,
-               const uint8_t *input, uint8_t *output)
+MG_DEFINE_UNARY(mg_reduce_all_bool, uint8_t, uint8_t)
 #endif
 
 #endif

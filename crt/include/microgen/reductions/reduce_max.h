@@ -17,7 +17,7 @@ typedef struct {
  * into output [kept axes]. Output must not overlap the input. */
 #define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
     typedef mg_reduce_max_params symbol##_params;                                                  \
-    MG_EXTERN void symbol(const symbol##_params *p, const type *input, type *output);              \
+    MG_DECLARE_UNARY(symbol, type, type);                                                          \
     MG_INLINE type symbol##_better(const symbol##_params *p, type best, type value)                \
     {                                                                                              \
         return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;            \
@@ -38,15 +38,9 @@ MG_REDUCE_MAX(mg_reduce_max_s16, int16_t, INT16_MIN, INT16_MAX)
 MG_REDUCE_MAX(mg_reduce_max_s32, int32_t, INT32_MIN, INT32_MAX)
 
 #ifdef MG_REDUCE_MAX_IMPLEMENTATION /* the out-of-line forms */
-#define MG_REDUCE_MAX_SHARED(symbol, type)                                                         \
-    void symbol(const symbol##_params *p, const type *input, type *output)                         \
-    {                                                                                              \
-        symbol##_body(p, input, output);                                                           \
-    }
-
-MG_REDUCE_MAX_SHARED(mg_reduce_max_s8, int8_t)
-MG_REDUCE_MAX_SHARED(mg_reduce_max_s16, int16_t)
-MG_REDUCE_MAX_SHARED(mg_reduce_max_s32, int32_t)
+MG_DEFINE_UNARY(mg_reduce_max_s8, int8_t, int8_t)
+MG_DEFINE_UNARY(mg_reduce_max_s16, int16_t, int16_t)
+MG_DEFINE_UNARY(mg_reduce_max_s32, int32_t, int32_t)
 #endif
 
 #endif

@@ -17,8 +17,7 @@ typedef struct {
 /* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
  * ignored. If no value is better than first, the result is first. Output must not overlap the
  * input. */
-MG_EXTERN void mg_reduce_max_f32(const mg_reduce_max_f32_params *p, const float *input,
-                                 float *output);
+MG_DECLARE_UNARY(mg_reduce_max_f32, float, float);
 
 MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
 {
@@ -38,8 +37,7 @@ MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const f
 }
 
 #ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_max_f32, (p, input, output), const mg_reduce_max_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_reduce_max_f32, float, float)
 #endif
 
 #endif

@@ -22,8 +22,7 @@ typedef struct {
 /* Sums input [shape] over its reduced axes, scales the sums by mg_requantize_float, and stores
  * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
  * bias included. */
-MG_EXTERN void mg_reduce_mean_in_float_s8(const mg_reduce_mean_in_float_s8_params *p,
-                                          const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_reduce_mean_in_float_s8, int8_t, int8_t);
 
 MG_INLINE int32_t mg_reduce_mean_in_float_s8_add(const mg_reduce_mean_in_float_s8_params *p,
                                                  int32_t sum, int8_t value)
@@ -47,8 +46,7 @@ MG_INLINE void mg_reduce_mean_in_float_s8_body(const mg_reduce_mean_in_float_s8_
 }
 
 #ifdef MG_REDUCE_MEAN_IN_FLOAT_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_mean_in_float_s8, (p, input, output),
-               const mg_reduce_mean_in_float_s8_params *p, const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_reduce_mean_in_float_s8, int8_t, int8_t)
 #endif
 
 #endif

@@ -15,8 +15,7 @@ typedef struct {
 
 /* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
  * output [kept axes]. Output must not overlap the input. */
-MG_EXTERN void mg_reduce_sum_f32(const mg_reduce_sum_f32_params *p, const float *input,
-                                 float *output);
+MG_DECLARE_UNARY(mg_reduce_sum_f32, float, float);
 
 MG_INLINE float mg_reduce_sum_f32_add(const mg_reduce_sum_f32_params *p, float sum, float value)
 {
@@ -36,8 +35,7 @@ MG_INLINE void mg_reduce_sum_f32_body(const mg_reduce_sum_f32_params *p, const f
 }
 
 #ifdef MG_REDUCE_SUM_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_sum_f32, (p, input, output), const mg_reduce_sum_f32_params *p,
-               const float *input, float *output)
+MG_DEFINE_UNARY(mg_reduce_sum_f32, float, float)
 #endif
 
 #endif

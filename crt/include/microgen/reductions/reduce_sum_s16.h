@@ -18,8 +18,7 @@ typedef struct {
 /* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
  * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
  * Sums must fit int32. */
-MG_EXTERN void mg_reduce_sum_s16(const mg_reduce_sum_s16_params *p, const int16_t *input,
-                                 int16_t *output);
+MG_DECLARE_UNARY(mg_reduce_sum_s16, int16_t, int16_t);
 
 MG_INLINE int32_t mg_reduce_sum_s16_add(const mg_reduce_sum_s16_params *p, int32_t sum,
                                         int16_t value)
@@ -42,8 +41,7 @@ MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const i
 }
 
 #ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_sum_s16, (p, input, output), const mg_reduce_sum_s16_params *p,
-               const int16_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_reduce_sum_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -14,8 +14,7 @@ typedef struct {
 
 /* Sums input [shape] over its reduced axes, modulo 2^32, into output [kept axes]. Output must not
  * overlap the input. */
-MG_EXTERN void mg_reduce_sum_s32(const mg_reduce_sum_s32_params *p, const int32_t *input,
-                                 int32_t *output);
+MG_DECLARE_UNARY(mg_reduce_sum_s32, int32_t, int32_t);
 
 MG_INLINE uint32_t mg_reduce_sum_s32_add(const mg_reduce_sum_s32_params *p, uint32_t sum,
                                          int32_t value)
@@ -37,8 +36,7 @@ MG_INLINE void mg_reduce_sum_s32_body(const mg_reduce_sum_s32_params *p, const i
 }
 
 #ifdef MG_REDUCE_SUM_S32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_reduce_sum_s32, (p, input, output), const mg_reduce_sum_s32_params *p,
-               const int32_t *input, int32_t *output)
+MG_DEFINE_UNARY(mg_reduce_sum_s32, int32_t, int32_t)
 #endif
 
 #endif

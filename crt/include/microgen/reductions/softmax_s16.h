@@ -21,8 +21,7 @@ typedef struct {
  * into output [outer_size][depth], whose scale is 1/32768.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_EXTERN void mg_softmax_s16(const mg_softmax_s16_params *p, const int16_t *input,
-                              int16_t *output);
+MG_DECLARE_UNARY(mg_softmax_s16, int16_t, int16_t);
 
 /* exp(10 * (x - 32767) / 65535) as Q0.15. Both tables were printed from
  * microgen/graph/ops/tables/tables.py. */
@@ -163,8 +162,7 @@ MG_INLINE void mg_softmax_s16_body(const mg_softmax_s16_params *p, const int16_t
 }
 
 #ifdef MG_SOFTMAX_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_softmax_s16, (p, input, output), const mg_softmax_s16_params *p,
-               const int16_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_softmax_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -20,7 +20,7 @@ typedef struct {
 /* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
  * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
  * not overlap the input. */
-MG_EXTERN void mg_softmax_s8(const mg_softmax_s8_params *p, const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_softmax_s8, int8_t, int8_t);
 
 /* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
  * code, so there is one copy for both of its calls. */
@@ -76,8 +76,7 @@ MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *i
 }
 
 #ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_softmax_s8, (p, input, output), const mg_softmax_s8_params *p,
-               const int8_t *input, int8_t *output)
+MG_DEFINE_UNARY(mg_softmax_s8, int8_t, int8_t)
 #endif
 
 #endif

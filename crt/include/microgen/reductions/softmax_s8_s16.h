@@ -15,8 +15,7 @@ typedef mg_softmax_s8_params mg_softmax_s8_s16_params;
 /* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
  * into output [outer_size][depth], whose scale is 2^-16 and whose zero point is -32768. Output must
  * not overlap the input. */
-MG_EXTERN void mg_softmax_s8_s16(const mg_softmax_s8_s16_params *p, const int8_t *input,
-                                 int16_t *output);
+MG_DECLARE_UNARY(mg_softmax_s8_s16, int8_t, int16_t);
 
 MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const int8_t *input,
                                      int16_t *output)
@@ -58,8 +57,7 @@ MG_INLINE void mg_softmax_s8_s16_body(const mg_softmax_s8_s16_params *p, const i
 }
 
 #ifdef MG_SOFTMAX_S8_S16_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_softmax_s8_s16, (p, input, output), const mg_softmax_s8_s16_params *p,
-               const int8_t *input, int16_t *output)
+MG_DEFINE_UNARY(mg_softmax_s8_s16, int8_t, int16_t)
 #endif
 
 #endif

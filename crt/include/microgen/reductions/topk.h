@@ -55,7 +55,7 @@ MG_INLINE void mg_topk_store(const mg_topk_params *p, void *output, int32_t inde
  * aligned to its elements and must not overlap the input. */
 #define MG_TOPK(symbol, type, is_number)                                                           \
     typedef mg_topk_params symbol##_params;                                                        \
-    MG_EXTERN void symbol(const symbol##_params *p, const type *input, void *output);              \
+    MG_DECLARE_UNARY(symbol, type, void);                                                          \
     MG_INLINE int symbol##_is_better(const symbol##_params *p, type a, type b)                     \
     {                                                                                              \
         return ((p->is_largest != 0) ? (a > b) : (a < b)) || (is_number(a) && !is_number(b));      \
@@ -102,21 +102,15 @@ MG_TOPK(mg_topk_u64, uint64_t, MG_TOPK_ALWAYS)
 MG_TOPK(mg_topk_f32, float, MG_TOPK_NUMBER)
 
 #ifdef MG_TOPK_IMPLEMENTATION /* the out-of-line forms */
-#define MG_TOPK_SHARED(symbol, type)                                                               \
-    void symbol(const symbol##_params *p, const type *input, void *output)                         \
-    {                                                                                              \
-        symbol##_body(p, input, output);                                                           \
-    }
-
-MG_TOPK_SHARED(mg_topk_s8, int8_t)
-MG_TOPK_SHARED(mg_topk_u8, uint8_t)
-MG_TOPK_SHARED(mg_topk_s16, int16_t)
-MG_TOPK_SHARED(mg_topk_u16, uint16_t)
-MG_TOPK_SHARED(mg_topk_s32, int32_t)
-MG_TOPK_SHARED(mg_topk_u32, uint32_t)
-MG_TOPK_SHARED(mg_topk_s64, int64_t)
-MG_TOPK_SHARED(mg_topk_u64, uint64_t)
-MG_TOPK_SHARED(mg_topk_f32, float)
+MG_DEFINE_UNARY(mg_topk_s8, int8_t, void)
+MG_DEFINE_UNARY(mg_topk_u8, uint8_t, void)
+MG_DEFINE_UNARY(mg_topk_s16, int16_t, void)
+MG_DEFINE_UNARY(mg_topk_u16, uint16_t, void)
+MG_DEFINE_UNARY(mg_topk_s32, int32_t, void)
+MG_DEFINE_UNARY(mg_topk_u32, uint32_t, void)
+MG_DEFINE_UNARY(mg_topk_s64, int64_t, void)
+MG_DEFINE_UNARY(mg_topk_u64, uint64_t, void)
+MG_DEFINE_UNARY(mg_topk_f32, float, void)
 #endif
 
 #endif
