@@ -1,54 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of all values up to each one, along one axis. */
+/* Products of all values up to each one, along one axis. microgen/reductions/cumulation.h describes
+ * the parameters and arguments. */
 #ifndef MICROGEN_CUMPROD_H
 #define MICROGEN_CUMPROD_H
 
 #include <stdint.h>
 
-#include "microgen/inline.h"
+#include "microgen/reductions/cumulation.h"
 
-typedef struct {
-    int32_t outer_size; /* product of the sizes of the axes before */
-    int32_t axis_size;  /* number of values of a sequence, at least 1 */
-    int32_t inner_size; /* product of the sizes of the axes after */
-    int32_t exclusive;  /* 1: a product lacks the value at its own place */
-    int32_t reverse;    /* 1: products begin at the end of the axis */
-} mg_cumprod_params;
-
-/* Declares the kernel `symbol` for values of `type`, and defines its body as `symbol`_body.
- *
- * The kernel writes the products along the middle axis of input
- * [outer_size][axis_size][inner_size] into output, which has the same shape. `wide` is the type in
- * which values are multiplied, one after another; integers are multiplied modulo a power of two.
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-#define MG_CUMPROD(symbol, type, wide)                                                             \
-    typedef mg_cumprod_params symbol##_params;                                                     \
-    MG_DECLARE_UNARY(symbol, type, type);                                                          \
-    MG_INLINE void symbol##_sequence(const symbol##_params *p, const type *input, type *output)    \
-    {                                                                                              \
-        const int32_t step = (p->reverse != 0) ? -p->inner_size : p->inner_size;                   \
-        int32_t at = (p->reverse != 0) ? (p->axis_size - 1) * p->inner_size : 0;                   \
-        wide total = 1;                                                                            \
-        for (int32_t i = 0; i < p->axis_size; i++) {                                               \
-            const wide before = total;                                                             \
-            total *= (wide)input[at];                                                              \
-            output[at] = (type)((p->exclusive != 0) ? before : total);                             \
-            at += step;                                                                            \
-        }                                                                                          \
-    }                                                                                              \
-    MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, type *output)        \
-    {                                                                                              \
-        for (int32_t outer = 0; outer < p->outer_size; outer++) {                                  \
-            for (int32_t inner = 0; inner < p->inner_size; inner++) {                              \
-                const int32_t first = outer * p->axis_size * p->inner_size + inner;                \
-                symbol##_sequence(p, &input[first], &output[first]);                               \
-            }                                                                                      \
-        }                                                                                          \
-    }
-
-MG_CUMPROD(mg_cumprod_s32, int32_t, uint32_t)
-MG_CUMPROD(mg_cumprod_s64, int64_t, uint64_t)
-MG_CUMPROD(mg_cumprod_f32, float, float)
+MG_CUMULATION(mg_cumprod_s32, int32_t, uint32_t, 1, total *value)
+MG_CUMULATION(mg_cumprod_s64, int64_t, uint64_t, 1, total *value)
+MG_CUMULATION(mg_cumprod_f32, float, float, 1, total *value)
 
 #ifdef MG_CUMPROD_IMPLEMENTATION /* the out-of-line forms */
 MG_DEFINE_UNARY(mg_cumprod_s32, int32_t, int32_t)

@@ -7,6 +7,7 @@
 
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/reductions/running_sum_f32.h"
 
 typedef struct {
@@ -14,12 +15,6 @@ typedef struct {
     int32_t depth;      /* elements of a row */
     float least_length; /* positive; shorter rows are divided by this */
 } mg_l2_normalize_f32_params;
-
-/* Divides each row of input [outer_size][depth] by its Euclidean length into output
- * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_DECLARE_UNARY(mg_l2_normalize_f32, float, float);
 
 MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, const float *input,
                                        float *output)
@@ -36,13 +31,11 @@ MG_INLINE void mg_l2_normalize_f32_row(const mg_l2_normalize_f32_params *p, cons
     }
 }
 
-MG_INLINE void mg_l2_normalize_f32_body(const mg_l2_normalize_f32_params *p, const float *input,
-                                        float *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_l2_normalize_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Divides each row of input [outer_size][depth] by its Euclidean length into output
+ * [outer_size][depth]. A row whose sum of squares exceeds float32 becomes 0.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ROW(mg_l2_normalize_f32, float, float)
 
 #ifdef MG_L2_NORMALIZE_F32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_l2_normalize_f32, float, float)

@@ -7,6 +7,7 @@
 
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/reductions/row_maximum_f32.h"
 #include "microgen/reductions/running_sum_f32.h"
 
@@ -14,12 +15,6 @@ typedef struct {
     int32_t outer_size; /* rows */
     int32_t depth;      /* elements of a row */
 } mg_log_softmax_f32_params;
-
-/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
- * [outer_size][depth].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_DECLARE_UNARY(mg_log_softmax_f32, float, float);
 
 MG_INLINE void mg_log_softmax_f32_row(const mg_log_softmax_f32_params *p, const float *input,
                                       float *output)
@@ -36,13 +31,11 @@ MG_INLINE void mg_log_softmax_f32_row(const mg_log_softmax_f32_params *p, const 
     }
 }
 
-MG_INLINE void mg_log_softmax_f32_body(const mg_log_softmax_f32_params *p, const float *input,
-                                       float *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_log_softmax_f32_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
+ * [outer_size][depth].
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ROW(mg_log_softmax_f32, float, float)
 
 #ifdef MG_LOG_SOFTMAX_F32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_log_softmax_f32, float, float)

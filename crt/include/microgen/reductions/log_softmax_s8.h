@@ -7,6 +7,7 @@
 
 #include "microgen/arithmetic/fixed_point.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
@@ -18,12 +19,6 @@ typedef struct {
     int32_t reverse_multiplier; /* Q31: from Q5.26 back to the input's scale */
     int32_t reverse_shift;      /* -31 to 0 */
 } mg_log_softmax_s8_params;
-
-/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
- * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_DECLARE_UNARY(mg_log_softmax_s8, int8_t, int8_t);
 
 /* The number of leading zeros of x, which is positive, without the sign bit. */
 MG_INLINE int32_t mg_log_softmax_s8_headroom(int32_t x)
@@ -113,13 +108,11 @@ MG_INLINE void mg_log_softmax_s8_row(const mg_log_softmax_s8_params *p, const in
     }
 }
 
-MG_INLINE void mg_log_softmax_s8_body(const mg_log_softmax_s8_params *p, const int8_t *input,
-                                      int8_t *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_log_softmax_s8_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Computes log(softmax(row)) for each row of input [outer_size][depth] into output
+ * [outer_size][depth], whose scale is 1/16 and whose zero point is 127.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ROW(mg_log_softmax_s8, int8_t, int8_t)
 
 #ifdef MG_LOG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_log_softmax_s8, int8_t, int8_t)

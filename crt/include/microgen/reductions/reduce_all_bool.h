@@ -12,28 +12,22 @@ typedef struct {
     int32_t shape[6]; /* as microgen/reductions/reduction.h says */
 } mg_reduce_all_bool_params;
 
-/* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
- * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_reduce_all_bool, uint8_t, uint8_t);
-
-MG_INLINE uint8_t mg_reduce_all_bool_both(const mg_reduce_all_bool_params *p, uint8_t all,
+MG_INLINE uint8_t mg_reduce_all_bool_step(const mg_reduce_all_bool_params *p, uint8_t all,
                                           uint8_t value)
 {
     (void)p;
     return (uint8_t)(all & value);
 }
 
-MG_INLINE uint8_t mg_reduce_all_bool_as_is(const mg_reduce_all_bool_params *p, uint8_t all)
+MG_INLINE uint8_t mg_reduce_all_bool_result(const mg_reduce_all_bool_params *p, uint8_t all)
 {
     (void)p;
     return all;
 }
 
-MG_INLINE void mg_reduce_all_bool_body(const mg_reduce_all_bool_params *p, const uint8_t *input,
-                                       uint8_t *output)
-{
-    MG_REDUCE(uint8_t, 1, mg_reduce_all_bool_both, mg_reduce_all_bool_as_is, p, input, output);
-}
+/* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
+ * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
+MG_REDUCTION(mg_reduce_all_bool, uint8_t, uint8_t, uint8_t, 1)
 
 #ifdef MG_REDUCE_ALL_BOOL_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_reduce_all_bool, uint8_t, uint8_t)

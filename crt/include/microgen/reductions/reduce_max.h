@@ -17,21 +17,16 @@ typedef struct {
  * into output [kept axes]. Output must not overlap the input. */
 #define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
     typedef mg_reduce_max_params symbol##_params;                                                  \
-    MG_DECLARE_UNARY(symbol, type, type);                                                          \
-    MG_INLINE type symbol##_better(const symbol##_params *p, type best, type value)                \
+    MG_INLINE type symbol##_step(const symbol##_params *p, type best, type value)                  \
     {                                                                                              \
         return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;            \
     }                                                                                              \
-    MG_INLINE type symbol##_as_is(const symbol##_params *p, type best)                             \
+    MG_INLINE type symbol##_result(const symbol##_params *p, type best)                            \
     {                                                                                              \
         (void)p;                                                                                   \
         return best;                                                                               \
     }                                                                                              \
-    MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, type *output)        \
-    {                                                                                              \
-        MG_REDUCE(type, (p->is_minimum != 0) ? (most) : (least), symbol##_better, symbol##_as_is,  \
-                  p, input, output);                                                               \
-    }
+    MG_REDUCTION(symbol, type, type, type, (p->is_minimum != 0) ? (most) : (least))
 
 MG_REDUCE_MAX(mg_reduce_max_s8, int8_t, INT8_MIN, INT8_MAX)
 MG_REDUCE_MAX(mg_reduce_max_s16, int16_t, INT16_MIN, INT16_MAX)

@@ -14,27 +14,21 @@ typedef struct {
     float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
 } mg_reduce_max_f32_params;
 
-/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
- * ignored. If no value is better than first, the result is first. Output must not overlap the
- * input. */
-MG_DECLARE_UNARY(mg_reduce_max_f32, float, float);
-
-MG_INLINE float mg_reduce_max_f32_better(const mg_reduce_max_f32_params *p, float best, float value)
+MG_INLINE float mg_reduce_max_f32_step(const mg_reduce_max_f32_params *p, float best, float value)
 {
     return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
 }
 
-MG_INLINE float mg_reduce_max_f32_as_is(const mg_reduce_max_f32_params *p, float best)
+MG_INLINE float mg_reduce_max_f32_result(const mg_reduce_max_f32_params *p, float best)
 {
     (void)p;
     return best;
 }
 
-MG_INLINE void mg_reduce_max_f32_body(const mg_reduce_max_f32_params *p, const float *input,
-                                      float *output)
-{
-    MG_REDUCE(float, p->first, mg_reduce_max_f32_better, mg_reduce_max_f32_as_is, p, input, output);
-}
+/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
+ * ignored. If no value is better than first, the result is first. Output must not overlap the
+ * input. */
+MG_REDUCTION(mg_reduce_max_f32, float, float, float, p->first)
 
 #ifdef MG_REDUCE_MAX_F32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_reduce_max_f32, float, float)

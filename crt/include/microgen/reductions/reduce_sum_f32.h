@@ -13,26 +13,20 @@ typedef struct {
     float divisor;    /* the number of values summed for a mean, 1 for a sum */
 } mg_reduce_sum_f32_params;
 
-/* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
- * output [kept axes]. Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_reduce_sum_f32, float, float);
-
-MG_INLINE float mg_reduce_sum_f32_add(const mg_reduce_sum_f32_params *p, float sum, float value)
+MG_INLINE float mg_reduce_sum_f32_step(const mg_reduce_sum_f32_params *p, float sum, float value)
 {
     (void)p;
     return sum + value;
 }
 
-MG_INLINE float mg_reduce_sum_f32_divided(const mg_reduce_sum_f32_params *p, float sum)
+MG_INLINE float mg_reduce_sum_f32_result(const mg_reduce_sum_f32_params *p, float sum)
 {
     return sum / p->divisor;
 }
 
-MG_INLINE void mg_reduce_sum_f32_body(const mg_reduce_sum_f32_params *p, const float *input,
-                                      float *output)
-{
-    MG_REDUCE(float, 0.0F, mg_reduce_sum_f32_add, mg_reduce_sum_f32_divided, p, input, output);
-}
+/* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
+ * output [kept axes]. Output must not overlap the input. */
+MG_REDUCTION(mg_reduce_sum_f32, float, float, float, 0.0F)
 
 #ifdef MG_REDUCE_SUM_F32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_reduce_sum_f32, float, float)

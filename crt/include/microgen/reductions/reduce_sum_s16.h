@@ -15,30 +15,24 @@ typedef struct {
     int32_t shift;      /* as microgen/requantization/requantize.h says */
 } mg_reduce_sum_s16_params;
 
-/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
- * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
- * Sums must fit int32. */
-MG_DECLARE_UNARY(mg_reduce_sum_s16, int16_t, int16_t);
-
-MG_INLINE int32_t mg_reduce_sum_s16_add(const mg_reduce_sum_s16_params *p, int32_t sum,
-                                        int16_t value)
+MG_INLINE int32_t mg_reduce_sum_s16_step(const mg_reduce_sum_s16_params *p, int32_t sum,
+                                         int16_t value)
 {
     (void)p;
     return sum + value;
 }
 
-MG_INLINE int16_t mg_reduce_sum_s16_stored(const mg_reduce_sum_s16_params *p, int32_t sum)
+MG_INLINE int16_t mg_reduce_sum_s16_result(const mg_reduce_sum_s16_params *p, int32_t sum)
 {
     const int32_t scaled = mg_requantize(sum, p->multiplier, p->shift);
     const int32_t raised = (scaled < INT16_MIN) ? INT16_MIN : scaled;
     return (int16_t)((raised > INT16_MAX) ? INT16_MAX : raised);
 }
 
-MG_INLINE void mg_reduce_sum_s16_body(const mg_reduce_sum_s16_params *p, const int16_t *input,
-                                      int16_t *output)
-{
-    MG_REDUCE(int32_t, 0, mg_reduce_sum_s16_add, mg_reduce_sum_s16_stored, p, input, output);
-}
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
+ * Sums must fit int32. */
+MG_REDUCTION(mg_reduce_sum_s16, int16_t, int32_t, int16_t, 0)
 
 #ifdef MG_REDUCE_SUM_S16_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_reduce_sum_s16, int16_t, int16_t)

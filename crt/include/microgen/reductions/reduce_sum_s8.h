@@ -18,12 +18,7 @@ typedef struct {
     int32_t is_unsigned;   /* 1: input and output are read as uint8, as LiteRT does for sums */
 } mg_reduce_sum_s8_params;
 
-/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
- * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
- * bias included. */
-MG_DECLARE_UNARY(mg_reduce_sum_s8, int8_t, int8_t);
-
-MG_INLINE int32_t mg_reduce_sum_s8_add(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)
+MG_INLINE int32_t mg_reduce_sum_s8_step(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)
 {
     return sum + ((p->is_unsigned != 0) ? (int32_t)(uint8_t)value : (int32_t)value);
 }
@@ -34,7 +29,7 @@ MG_INLINE int8_t mg_reduce_sum_s8_bits(int32_t value)
     return (int8_t)((value > INT8_MAX) ? value - 256 : value);
 }
 
-MG_INLINE int8_t mg_reduce_sum_s8_stored(const mg_reduce_sum_s8_params *p, int32_t sum)
+MG_INLINE int8_t mg_reduce_sum_s8_result(const mg_reduce_sum_s8_params *p, int32_t sum)
 {
     const int32_t low = ((p->is_unsigned != 0) ? 0 : INT8_MIN) - p->output_offset;
     const int32_t high = ((p->is_unsigned != 0) ? (int32_t)UINT8_MAX : INT8_MAX) - p->output_offset;
@@ -45,11 +40,10 @@ MG_INLINE int8_t mg_reduce_sum_s8_stored(const mg_reduce_sum_s8_params *p, int32
     return mg_reduce_sum_s8_bits(stored + p->output_offset);
 }
 
-MG_INLINE void mg_reduce_sum_s8_body(const mg_reduce_sum_s8_params *p, const int8_t *input,
-                                     int8_t *output)
-{
-    MG_REDUCE(int32_t, 0, mg_reduce_sum_s8_add, mg_reduce_sum_s8_stored, p, input, output);
-}
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
+ * bias included. */
+MG_REDUCTION(mg_reduce_sum_s8, int8_t, int32_t, int8_t, 0)
 
 #ifdef MG_REDUCE_SUM_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_reduce_sum_s8, int8_t, int8_t)

@@ -64,4 +64,13 @@ MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
         }                                                                                          \
     } while (0)
 
+/* Declares the kernel `symbol`, and defines its body by MG_REDUCE with the functions `symbol`_step
+ * and `symbol`_result. */
+#define MG_REDUCTION(symbol, in, type, out, first)                                                 \
+    MG_DECLARE_UNARY(symbol, in, out);                                                             \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const in *input, out *output)           \
+    {                                                                                              \
+        MG_REDUCE(type, first, symbol##_step, symbol##_result, p, input, output);                  \
+    }
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/tables/interpolate_s16.h"
 
@@ -16,12 +17,6 @@ typedef struct {
     int32_t multiplier; /* Q31: beta * input scale, in steps of 10/65535 */
     int32_t shift;      /* as microgen/requantization/requantize.h says */
 } mg_softmax_s16_params;
-
-/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
- * into output [outer_size][depth], whose scale is 1/32768.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_DECLARE_UNARY(mg_softmax_s16, int16_t, int16_t);
 
 /* exp(10 * (x - 32767) / 65535) as Q0.15. Both tables were printed from
  * microgen/graph/ops/tables/tables.py. */
@@ -153,13 +148,11 @@ MG_INLINE void mg_softmax_s16_row(const mg_softmax_s16_params *p, const int16_t 
     }
 }
 
-MG_INLINE void mg_softmax_s16_body(const mg_softmax_s16_params *p, const int16_t *input,
-                                   int16_t *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_softmax_s16_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/32768.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ROW(mg_softmax_s16, int16_t, int16_t)
 
 #ifdef MG_SOFTMAX_S16_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_softmax_s16, int16_t, int16_t)

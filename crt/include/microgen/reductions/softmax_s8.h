@@ -7,6 +7,7 @@
 
 #include "microgen/arithmetic/fixed_point.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
@@ -16,11 +17,6 @@ typedef struct {
     int32_t input_left_shift; /* input_multiplier * 2^input_left_shift; 0 to 31 */
     int32_t diff_min;         /* smaller differences to the row's maximum become -infinity */
 } mg_softmax_s8_params;
-
-/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
- * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
- * not overlap the input. */
-MG_DECLARE_UNARY(mg_softmax_s8, int8_t, int8_t);
 
 /* exp(beta * scale * difference) as Q0.31. difference must be 0 or less. It is most of the kernel's
  * code, so there is one copy for both of its calls. */
@@ -67,13 +63,10 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
     }
 }
 
-MG_INLINE void mg_softmax_s8_body(const mg_softmax_s8_params *p, const int8_t *input,
-                                  int8_t *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_softmax_s8_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 1/256 and whose zero point is -128. Output must
+ * not overlap the input. */
+MG_EACH_ROW(mg_softmax_s8, int8_t, int8_t)
 
 #ifdef MG_SOFTMAX_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_softmax_s8, int8_t, int8_t)

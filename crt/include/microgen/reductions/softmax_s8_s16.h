@@ -8,14 +8,10 @@
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/arithmetic/fixed_point.h"
 #include "microgen/inline.h"
+#include "microgen/reductions/each_row.h"
 #include "microgen/reductions/softmax_s8.h"
 
 typedef mg_softmax_s8_params mg_softmax_s8_s16_params;
-
-/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
- * into output [outer_size][depth], whose scale is 2^-16 and whose zero point is -32768. Output must
- * not overlap the input. */
-MG_DECLARE_UNARY(mg_softmax_s8_s16, int8_t, int16_t);
 
 MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const int8_t *input,
                                      int16_t *output)
@@ -48,13 +44,10 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
     }
 }
 
-MG_INLINE void mg_softmax_s8_s16_body(const mg_softmax_s8_s16_params *p, const int8_t *input,
-                                      int16_t *output)
-{
-    for (int32_t row = 0; row < p->outer_size; row++) {
-        mg_softmax_s8_s16_row(p, &input[row * p->depth], &output[row * p->depth]);
-    }
-}
+/* Computes softmax of each row of input [outer_size][depth], exp(beta * x) / sum of exp(beta * x),
+ * into output [outer_size][depth], whose scale is 2^-16 and whose zero point is -32768. Output must
+ * not overlap the input. */
+MG_EACH_ROW(mg_softmax_s8_s16, int8_t, int16_t)
 
 #ifdef MG_SOFTMAX_S8_S16_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_softmax_s8_s16, int8_t, int16_t)
