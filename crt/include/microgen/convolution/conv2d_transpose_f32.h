@@ -10,11 +10,8 @@
 #include "microgen/convolution/conv2d_transpose_window.h"
 #include "microgen/inline.h"
 
-typedef struct {
-    mg_conv2d_shape shape; /* with strides and padding of the forward convolution */
-    float activation_min;  /* finite */
-    float activation_max;  /* finite, activation_min or more */
-} mg_conv2d_transpose_f32_params;
+/* Strides and padding are those of the forward convolution. */
+typedef mg_conv2d_f32_params mg_conv2d_transpose_f32_params;
 
 /* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
  * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
@@ -33,18 +30,10 @@ MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params
 {
     const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    float *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_conv2d_transpose_window_at(s, n, y, x);
-                mg_conv2d_f32_channels(s, &window, &input[window.value], weight, &finish, 0,
-                                       s->output_channels, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_conv2d_transpose_window_at, float, output,
+                   mg_conv2d_f32_channels(s, &window, &input[window.value], weight, &finish, 0,
+                                          s->output_channels, pixel));
 }
 
 #ifdef MG_CONV2D_TRANSPOSE_F32_IMPLEMENTATION /* the out-of-line form */

@@ -28,6 +28,21 @@ typedef struct {
     int32_t pad_left; /* columns of zeros before the input, 0 to 32767 */
 } mg_conv2d_shape;
 
+/* The parameters of float32 kernels. */
+typedef struct {
+    mg_conv2d_shape shape;
+    float activation_min; /* finite */
+    float activation_max; /* finite, activation_min or more */
+} mg_conv2d_f32_params;
+
+/* The parameters of int16 kernels. */
+typedef struct {
+    mg_conv2d_shape shape;
+    int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
+    int32_t activation_min; /* -32768 to 32767 */
+    int32_t activation_max; /* activation_min to 32767 */
+} mg_conv2d_s16_params;
+
 /* The part of a window that lies inside the input. */
 typedef struct {
     int32_t value;  /* index of its first value, in the input */
@@ -91,6 +106,23 @@ MG_INLINE mg_window mg_depthwise_window_at(const mg_conv2d_shape *s, int32_t n, 
 {
     return mg_window_at(s, n, y, x, 1, s->output_channels);
 }
+
+/* Executes the statement `compute` for each pixel of a layer's output, in order, with `window` and
+ * `pixel`: the pixel's window, which is window_at(s, n, y, x), and a pointer to its output, which
+ * is `output` at first. This is a macro so that compilers see one function. */
+#define MG_EACH_WINDOW(s, window_at, type, output, compute)                                        \
+    do {                                                                                           \
+        type *pixel = (output);                                                                    \
+        for (int32_t n_ = 0; n_ < (s)->batches; n_++) {                                            \
+            for (int32_t y_ = 0; y_ < (s)->output_height; y_++) {                                  \
+                for (int32_t x_ = 0; x_ < (s)->output_width; x_++) {                               \
+                    const mg_window window = window_at((s), n_, y_, x_);                           \
+                    compute;                                                                       \
+                    pixel += (s)->output_channels;                                                 \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
 
 /* Output channels of one group. */
 MG_INLINE int32_t mg_group_outputs(const mg_conv2d_shape *s)

@@ -9,11 +9,8 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-typedef struct {
-    mg_conv2d_shape shape; /* filter_channels is 1 */
-    float activation_min;  /* finite */
-    float activation_max;  /* finite, activation_min or more */
-} mg_depthwise_conv2d_f32_params;
+/* filter_channels is 1. */
+typedef mg_conv2d_f32_params mg_depthwise_conv2d_f32_params;
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
@@ -91,17 +88,9 @@ MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params
 {
     const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    float *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_depthwise_window_at(s, n, y, x);
-                mg_depthwise_conv2d_f32_pixel(s, &window, input, weight, &finish, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_depthwise_window_at, float, output,
+                   mg_depthwise_conv2d_f32_pixel(s, &window, input, weight, &finish, pixel));
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */

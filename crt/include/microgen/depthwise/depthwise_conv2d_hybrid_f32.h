@@ -9,11 +9,8 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-typedef struct {
-    mg_conv2d_shape shape; /* filter_channels is 1 */
-    float activation_min;  /* finite */
-    float activation_max;  /* finite, activation_min or more */
-} mg_depthwise_conv2d_hybrid_f32_params;
+/* filter_channels is 1. */
+typedef mg_conv2d_f32_params mg_depthwise_conv2d_hybrid_f32_params;
 
 /* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
  * int8, with weight [1][kernel_height][kernel_width][output_channels] into output

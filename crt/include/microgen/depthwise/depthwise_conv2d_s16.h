@@ -10,12 +10,8 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 
-typedef struct {
-    mg_conv2d_shape shape;  /* filter_channels is 1 */
-    int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
-    int32_t activation_min; /* -32768 to 32767 */
-    int32_t activation_max; /* activation_min to 32767 */
-} mg_depthwise_conv2d_s16_params;
+/* filter_channels is 1. */
+typedef mg_conv2d_s16_params mg_depthwise_conv2d_s16_params;
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [1][kernel_height][kernel_width][output_channels] into output
@@ -118,17 +114,9 @@ MG_INLINE void mg_depthwise_conv2d_s16_body(const mg_depthwise_conv2d_s16_params
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    int16_t *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_depthwise_window_at(s, n, y, x);
-                mg_depthwise_conv2d_s16_pixel(s, &window, input, weight, &scaling, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_depthwise_window_at, int16_t, output,
+                   mg_depthwise_conv2d_s16_pixel(s, &window, input, weight, &scaling, pixel));
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */

@@ -120,17 +120,9 @@ MG_INLINE void mg_depthwise_folded_s16(const mg_depthwise_conv2d_s16_params *p,
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    int16_t *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_depthwise_window_at(s, n, y, x);
-                mg_depthwise_s16_pixel(s, &window, input, weight, &folded, by_vectors, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_depthwise_window_at, int16_t, output,
+                   mg_depthwise_s16_pixel(s, &window, input, weight, &folded, by_vectors, pixel));
 }
 
 #endif

@@ -6,16 +6,10 @@
 #include <stdint.h>
 
 #include "microgen/blocks/sums_s16.h"
+#include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
-
-typedef struct {
-    mg_conv2d_shape shape;
-    int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
-    int32_t activation_min; /* -32768 to 32767 */
-    int32_t activation_max; /* activation_min to 32767 */
-} mg_conv2d_s16_params;
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [output_channels][kernel_height][kernel_width][filter_channels] into output
@@ -28,58 +22,7 @@ MG_EXTERN void mg_conv2d_s16(const mg_conv2d_s16_params *p, const int16_t *input
                              const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
                              const int8_t *shift, int16_t *output);
 
-/* The sum of products of a filter and its window. */
-MG_INLINE int64_t mg_conv2d_s16_sum(const mg_window *window, const int16_t *values,
-                                    const int8_t *filter)
-{
-    int64_t sum = 0;
-
-    for (int32_t row = 0; row < window->rows; row++) {
-        for (int32_t run = 0; run < window->runs; run++) {
-            sum = mg_dot_s16(sum, &values[row * window->next_row + run * window->next_run],
-                             &filter[row * window->next_weight_row + run * window->next_weight_run],
-                             window->length);
-        }
-    }
-    return sum;
-}
-
-/* The same for four consecutive filters of `size` weights each. */
-MG_INLINE mg_sums_s16 mg_conv2d_s16_sums(const mg_window *window, const int16_t *values,
-                                         const int8_t *filters, int32_t size)
-{
-    mg_sums_s16 sums = {0, 0, 0, 0};
-
-    for (int32_t row = 0; row < window->rows; row++) {
-        for (int32_t run = 0; run < window->runs; run++) {
-            sums = mg_dot_4_s16(
-                sums, &values[row * window->next_row + run * window->next_run],
-                &filters[row * window->next_weight_row + run * window->next_weight_run], size,
-                window->length);
-        }
-    }
-    return sums;
-}
-
-/* Computes channels [first, last) of an output pixel; all of them are of one group. */
-MG_INLINE void mg_conv2d_s16_channels(const mg_conv2d_shape *s, const mg_window *window,
-                                      const int16_t *values, const int8_t *weight,
-                                      const mg_scaling_s16 *scaling, int32_t first, int32_t last,
-                                      int16_t *pixel)
-{
-    const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
-    const int32_t whole = last - (last - first) % 4;
-
-    for (int32_t c = first; c < whole; c += 4) {
-        const mg_sums_s16 sums =
-            mg_conv2d_s16_sums(window, values, &weight[c * size + window->weight], size);
-        mg_store_4_s16(scaling, c, sums, pixel);
-    }
-    for (int32_t c = whole; c < last; c++) {
-        const int64_t sum = mg_conv2d_s16_sum(window, values, &weight[c * size + window->weight]);
-        pixel[c] = mg_scaled_s16(scaling, c, sum);
-    }
-}
+MG_CONV2D_SUMS(s16, int16_t, int8_t, int64_t, mg_scaling_s16, mg_scaled_s16)
 
 MG_INLINE void mg_conv2d_s16_body(const mg_conv2d_s16_params *p, const int16_t *input,
                                   const int8_t *weight, const int64_t *bias,
@@ -89,22 +32,9 @@ MG_INLINE void mg_conv2d_s16_body(const mg_conv2d_s16_params *p, const int16_t *
                                     p->rounding, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
     const int32_t group = mg_group_outputs(s);
-    int16_t *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_conv2d_window_at(s, n, y, x);
-                const int16_t *values = &input[window.value];
-                for (int32_t first = 0; first < s->output_channels; first += group) {
-                    mg_conv2d_s16_channels(s, &window, values, weight, &scaling, first,
-                                           first + group, pixel);
-                    values += s->filter_channels;
-                }
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_conv2d_window_at, int16_t, output,
+                   mg_conv2d_s16_pixel(s, &window, input, weight, &scaling, group, pixel));
 }
 
 #ifdef MG_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */

@@ -10,12 +10,8 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
-typedef struct {
-    mg_conv2d_shape shape;  /* with strides and padding of the forward convolution */
-    int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
-    int32_t activation_min; /* -32768 to 32767 */
-    int32_t activation_max; /* activation_min to 32767 */
-} mg_conv2d_transpose_s16_params;
+/* Strides and padding are those of the forward convolution. */
+typedef mg_conv2d_s16_params mg_conv2d_transpose_s16_params;
 
 /* For every pixel (y, x) of input [batches][input_height][input_width][input_channels], adds its
  * product with weight [output_channels][kernel_height][kernel_width][input_channels] to the full
@@ -39,18 +35,10 @@ MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    int16_t *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_conv2d_transpose_window_at(s, n, y, x);
-                mg_conv2d_s16_channels(s, &window, &input[window.value], weight, &scaling, 0,
-                                       s->output_channels, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_EACH_WINDOW(s, mg_conv2d_transpose_window_at, int16_t, output,
+                   mg_conv2d_s16_channels(s, &window, &input[window.value], weight, &scaling, 0,
+                                          s->output_channels, pixel));
 }
 
 #ifdef MG_CONV2D_TRANSPOSE_S16_IMPLEMENTATION /* the out-of-line form */
