@@ -10,18 +10,7 @@
 #include "microgen/requantization/in_float.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
-    int32_t pool_height;
-    int32_t pool_width;
-    int32_t stride_height; /* 1 to 32767 */
-    int32_t stride_width;
-    int32_t pad_top;        /* less than pool_height, so that no window is empty */
-    int32_t pad_left;       /* less than pool_width */
+    MG_POOL_FIELDS
     int32_t activation_min; /* -128 to 127 */
     int32_t activation_max; /* activation_min to 127 */
     int32_t input_offset;   /* minus the input's zero point: -127 to 128 */

@@ -10,28 +10,22 @@
 
 typedef mg_pool_params mg_avg_pool2d_s16_params;
 
-/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
- * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded to
- * nearest, ties away from zero, and clamped. A window's sum must fit int32. Output must not overlap
- * the input. */
-MG_DECLARE_UNARY(mg_avg_pool2d_s16, int16_t, int16_t);
-
-MG_INLINE int32_t mg_avg_pool2d_s16_add(int32_t sum, int16_t value)
+MG_INLINE int32_t mg_avg_pool2d_s16_step(int32_t sum, int16_t value)
 {
     return sum + value;
 }
 
-MG_INLINE int16_t mg_avg_pool2d_s16_mean(const mg_avg_pool2d_s16_params *p, int32_t sum,
-                                         int32_t count)
+MG_INLINE int16_t mg_avg_pool2d_s16_result(const mg_avg_pool2d_s16_params *p, int32_t sum,
+                                           int32_t count)
 {
     return (int16_t)mg_pool_mean(p, sum, count);
 }
 
-MG_INLINE void mg_avg_pool2d_s16_body(const mg_avg_pool2d_s16_params *p, const int16_t *input,
-                                      int16_t *output)
-{
-    MG_POOL(int32_t, 0, mg_avg_pool2d_s16_add, mg_avg_pool2d_s16_mean, p, input, output);
-}
+/* Computes the mean of each window of input [batches][input_height][input_width][channels] into
+ * output [batches][output_height][output_width][channels]. Padding is ignored. Means are rounded to
+ * nearest, ties away from zero, and clamped. A window's sum must fit int32. Output must not overlap
+ * the input. */
+MG_POOLING(mg_avg_pool2d_s16, int16_t, int32_t, 0)
 
 #ifdef MG_AVG_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_avg_pool2d_s16, int16_t, int16_t)

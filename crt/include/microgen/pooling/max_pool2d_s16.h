@@ -13,26 +13,7 @@ typedef mg_pool_params mg_max_pool2d_s16_params;
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
  * clamped. Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_max_pool2d_s16, int16_t, int16_t);
-
-MG_INLINE int32_t mg_max_pool2d_s16_larger(int32_t largest, int16_t value)
-{
-    return (value > largest) ? value : largest;
-}
-
-MG_INLINE int16_t mg_max_pool2d_s16_stored(const mg_max_pool2d_s16_params *p, int32_t largest,
-                                           int32_t count)
-{
-    (void)count;
-    return (int16_t)mg_pool_clamped(p, largest);
-}
-
-MG_INLINE void mg_max_pool2d_s16_body(const mg_max_pool2d_s16_params *p, const int16_t *input,
-                                      int16_t *output)
-{
-    MG_POOL(int32_t, INT16_MIN, mg_max_pool2d_s16_larger, mg_max_pool2d_s16_stored, p, input,
-            output);
-}
+MG_MAX_POOLING(mg_max_pool2d_s16, int16_t, int32_t, INT16_MIN, mg_pool_clamped(p, largest))
 
 #ifdef MG_MAX_POOL2D_S16_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_max_pool2d_s16, int16_t, int16_t)

@@ -13,25 +13,7 @@ typedef mg_pool_params mg_max_pool2d_s8_params;
 /* Computes the maximum of each window of input [batches][input_height][input_width][channels] into
  * output [batches][output_height][output_width][channels]. Padding is ignored, and results are
  * clamped. Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_max_pool2d_s8, int8_t, int8_t);
-
-MG_INLINE int32_t mg_max_pool2d_s8_larger(int32_t largest, int8_t value)
-{
-    return (value > largest) ? value : largest;
-}
-
-MG_INLINE int8_t mg_max_pool2d_s8_stored(const mg_max_pool2d_s8_params *p, int32_t largest,
-                                         int32_t count)
-{
-    (void)count;
-    return (int8_t)mg_pool_clamped(p, largest);
-}
-
-MG_INLINE void mg_max_pool2d_s8_body(const mg_max_pool2d_s8_params *p, const int8_t *input,
-                                     int8_t *output)
-{
-    MG_POOL(int32_t, INT8_MIN, mg_max_pool2d_s8_larger, mg_max_pool2d_s8_stored, p, input, output);
-}
+MG_MAX_POOLING(mg_max_pool2d_s8, int8_t, int32_t, INT8_MIN, mg_pool_clamped(p, largest))
 
 #ifdef MG_MAX_POOL2D_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_max_pool2d_s8, int8_t, int8_t)

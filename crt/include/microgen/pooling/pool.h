@@ -8,37 +8,30 @@
 #include "microgen/inline.h"
 #include "microgen/window.h"
 
+/* The first parameters of all kernels. */
+#define MG_POOL_FIELDS                                                                             \
+    int32_t batches;                                                                               \
+    int32_t input_height;                                                                          \
+    int32_t input_width;                                                                           \
+    int32_t channels;                                                                              \
+    int32_t output_height;                                                                         \
+    int32_t output_width;                                                                          \
+    int32_t pool_height;                                                                           \
+    int32_t pool_width;                                                                            \
+    int32_t stride_height; /* 1 to 32767 */                                                        \
+    int32_t stride_width;                                                                          \
+    int32_t pad_top;  /* less than pool_height, so that no window is empty */                      \
+    int32_t pad_left; /* less than pool_width */
+
 /* The parameters of integer kernels of any type. */
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
-    int32_t pool_height;
-    int32_t pool_width;
-    int32_t stride_height; /* 1 to 32767 */
-    int32_t stride_width;
-    int32_t pad_top;        /* less than pool_height, so that no window is empty */
-    int32_t pad_left;       /* less than pool_width */
+    MG_POOL_FIELDS
     int32_t activation_min; /* within the type */
     int32_t activation_max; /* the same; activation_min or more */
 } mg_pool_params;
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
-    int32_t pool_height;
-    int32_t pool_width;
-    int32_t stride_height; /* 1 to 32767 */
-    int32_t stride_width;
-    int32_t pad_top;      /* less than pool_height, so that no window is empty */
-    int32_t pad_left;     /* less than pool_width */
+    MG_POOL_FIELDS
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */
 } mg_pool_f32_params;
@@ -85,6 +78,15 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
+/* Declares the kernel `symbol` for elements of `element`, and defines its body by MG_POOL with the
+ * functions `symbol`_step and `symbol`_result. */
+#define MG_POOLING(symbol, element, type, first)                                                   \
+    MG_DECLARE_UNARY(symbol, element, element);                                                    \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const element *input, element *output)  \
+    {                                                                                              \
+        MG_POOL(type, first, symbol##_step, symbol##_result, p, input, output);                    \
+    }
+
 /* A value clamped to the activation's range. */
 MG_INLINE int32_t mg_pool_clamped(const mg_pool_params *p, int32_t value)
 {
@@ -103,5 +105,20 @@ MG_INLINE int32_t mg_pool_mean(const mg_pool_params *p, int32_t sum, int32_t cou
 {
     return mg_pool_clamped(p, ((sum > 0) ? (sum + count / 2) : (sum - count / 2)) / count);
 }
+
+/* Declares the kernel `symbol` and defines its body: the maximum of each window, which is `least`
+ * if the window has no larger value. The stored value is the expression `clamped` of p and
+ * `largest`, which has the type `type`. */
+#define MG_MAX_POOLING(symbol, element, type, least, clamped)                                      \
+    MG_INLINE type symbol##_step(type largest, element value)                                      \
+    {                                                                                              \
+        return (value > largest) ? value : largest;                                                \
+    }                                                                                              \
+    MG_INLINE element symbol##_result(const symbol##_params *p, type largest, int32_t count)       \
+    {                                                                                              \
+        (void)count;                                                                               \
+        return (element)(clamped);                                                                 \
+    }                                                                                              \
+    MG_POOLING(symbol, element, type, least)
 
 #endif
