@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Out-of-line forms of kernels with weights. The header of such a kernel has a body, which takes
- * constants after its arguments. For a body `mg_x_body` it has two macros:
+/* Bodies and out-of-line forms of int8 kernels with weights. The header of such a kernel has a
+ * body, MG_BODY(mg_x, ...), which takes constants after its arguments. For it there are two macros:
  *
  *     MG_X_KERNEL(name, constants)   defines the function `name`, which has no other code
  *     MG_X_PROTOTYPE(name);          declares it
@@ -13,7 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `body` is the name of the body without _body, and `weights` the type of a weight. */
+#include "microgen/inline.h"
+
+/* Begins the definition of a body. `body` is its name without _body, and `weights` the type of a
+ * weight. The arguments that only this body has, and the constants, follow. */
+#define MG_BODY(body, weights, ...)                                                                \
+    MG_INLINE void body##_body(const body##_params *p, const int8_t *input, const weights *weight, \
+                               const int32_t *bias, const int32_t *multiplier,                     \
+                               const int8_t *shift, void *output, __VA_ARGS__)
+
+/* The out-of-line forms. */
 #define MG_PROTOTYPE(name, body, weights)                                                          \
     void name(const body##_params *p, const int8_t *input, const weights *weight,                  \
               const int32_t *bias, const int32_t *multiplier, const int8_t *shift, void *output)

@@ -33,13 +33,9 @@ MG_INLINE int32_t mg_dot_s4(int32_t sum, const int8_t *values, const uint8_t *ro
 
 /* Computes the same as mg_dense_s8_body with the same arguments, except that weight has two weights
  * to a byte, as microgen/blocks/int4.h describes. A row of it has input_features weights. */
-MG_INLINE void mg_dense_s4_body(const mg_dense_s4_params *p, const int8_t *input,
-                                const uint8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, void *output,
-                                int requantization)
+MG_BODY(mg_dense_s4, uint8_t, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t depth = p->input_features;
     const int32_t channels = p->output_features;
 

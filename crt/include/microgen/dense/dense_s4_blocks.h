@@ -80,13 +80,9 @@ MG_INLINE mg_sums mg_dot_4_s4(mg_sums sums, const int8_t *values, const uint8_t 
 /* Computes the same as mg_dense_s4_body with the same arguments. 32 times the sum of the magnitudes
  * of a row of data, input_offset included, must fit int32. It does if the products with any int8
  * weights fit. `loop` is a constant of microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_dense_s4_blocks_body(const mg_dense_s4_blocks_params *p, const int8_t *input,
-                                       const uint8_t *weight, const int32_t *bias,
-                                       const int32_t *multiplier, const int8_t *shift, void *output,
-                                       int loop, int requantization)
+MG_BODY(mg_dense_s4_blocks, uint8_t, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t depth = p->input_features;
     const int32_t step = mg_row_bytes_s4(depth);
     const int32_t channels = p->output_features;

@@ -89,10 +89,7 @@ MG_INLINE int32x4_t mg_dense_s4_mve_dot(const mg_dense_s4_mve_params *p, const i
 
 /* Computes the same as mg_dense_s4_body with the same arguments. `requantization` is MG_ROUND_TWICE
  * or MG_ROUND_NEAREST. */
-MG_INLINE void mg_dense_s4_mve_body(const mg_dense_s4_mve_params *p, const int8_t *input,
-                                    const uint8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, void *output,
-                                    int requantization)
+MG_BODY(mg_dense_s4_mve, uint8_t, int requantization)
 {
     int8_t *stored = (int8_t *)output;
     const int32_t step = mg_row_bytes_s4(p->input_features);

@@ -22,13 +22,9 @@ MG_INLINE int8_t mg_dense_s8_scaled(const mg_dense_s8_params *p, const mg_scalin
 
 /* Computes the same as mg_dense_s8_body with the same arguments. `loop` is a
  * constant of microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_dense_s8_blocks_body(const mg_dense_s8_blocks_params *p, const int8_t *input,
-                                       const int8_t *weight, const int32_t *bias,
-                                       const int32_t *multiplier, const int8_t *shift, void *output,
-                                       int loop, int requantization)
+MG_BODY(mg_dense_s8_blocks, int8_t, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t depth = p->input_features;
     const int32_t channels = p->output_features;
     const int32_t whole = channels - channels % 4;

@@ -97,13 +97,9 @@ MG_INLINE int8_t mg_dense_s8_fours_output(const mg_dense_s8_params *p, const mg_
  * [channel / 4][feature][4]; those of the last one to three channels, if their number is no
  * multiple of four, are not. The bias contains the input's zero point, or is that of
  * MG_LINEAR. */
-MG_INLINE void mg_dense_s8_fours_body(const mg_dense_s8_fours_params *p, const int8_t *input,
-                                      const int8_t *weight, const int32_t *bias,
-                                      const int32_t *multiplier, const int8_t *shift, void *output,
-                                      int requantization)
+MG_BODY(mg_dense_s8_fours, int8_t, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t depth = p->input_features;
     const int32_t channels = p->output_features;
     const int32_t whole = channels - channels % 4;

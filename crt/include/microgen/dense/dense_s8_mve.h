@@ -111,10 +111,7 @@ MG_INLINE int32x4_t mg_dense_s8_mve_scaled(const mg_dense_s8_mve_params *p, int3
 
 /* Computes the same as mg_dense_s8_body with the same arguments. `requantization` is
  * MG_ROUND_TWICE, MG_ROUND_NEAREST or MG_ROUND_FLOAT_FPU. */
-MG_INLINE void mg_dense_s8_mve_body(const mg_dense_s8_mve_params *p, const int8_t *input,
-                                    const int8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, void *output,
-                                    int requantization)
+MG_BODY(mg_dense_s8_mve, int8_t, int requantization)
 {
     int8_t *stored = (int8_t *)output;
 

@@ -18,14 +18,10 @@ typedef struct {
 
 /* Computes the same as mg_dense_s8_body with the same arguments, but with weight + weight_offset
  * instead of weight. */
-MG_INLINE void mg_dense_s8_offset_body(const mg_dense_s8_offset_params *p, const int8_t *input,
-                                       const int8_t *weight, const int32_t *bias,
-                                       const int32_t *multiplier, const int8_t *shift, void *output,
-                                       int requantization)
+MG_BODY(mg_dense_s8_offset, int8_t, int requantization)
 {
     const mg_dense_s8_params *q = &p->dense;
-    const mg_scaling scaling = {multiplier, shift, q->output_offset, q->activation_min,
-                                q->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(q, multiplier, shift);
 
     for (int32_t n = 0; n < q->batches; n++) {
         for (int32_t o = 0; o < q->output_features; o++) {

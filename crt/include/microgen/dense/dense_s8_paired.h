@@ -393,8 +393,7 @@ MG_INLINE void mg_dense_s8_paired_with(const mg_dense_s8_params *p, const int8_t
                                        const int32_t *multiplier, const int8_t *shift, void *output,
                                        uint32_t *values, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const mg_paired_filters filters = {weight, bias, (p->input_features + 3) / 4,
                                        p->output_features};
 
@@ -409,10 +408,7 @@ MG_INLINE void mg_dense_s8_paired_with(const mg_dense_s8_params *p, const int8_t
  * output channels or more. Weights are in the layout of microgen/kernels/requantization/paired.py.
  * Sums contain no zero point; the bias does. The scratch memory, aligned to 4 bytes, has two words
  * for each four input features. */
-MG_INLINE void mg_dense_s8_paired_body(const mg_dense_s8_paired_params *p, const int8_t *input,
-                                       const int32_t *weight, const int32_t *bias,
-                                       const int32_t *multiplier, const int8_t *shift, void *output,
-                                       uint8_t *scratch, int requantization)
+MG_BODY(mg_dense_s8_paired, int32_t, uint8_t *scratch, int requantization)
 {
     mg_dense_s8_paired_with(p, input, weight, bias, multiplier, shift, output,
                             (uint32_t *)(void *)scratch, requantization);

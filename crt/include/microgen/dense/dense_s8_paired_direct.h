@@ -15,13 +15,9 @@ typedef mg_dense_s8_params mg_dense_s8_paired_direct_params;
 MG_DENSE_PAIRED_CORES(mg_direct_dense_high, mg_direct_dense_clamped, MG_DENSE_VALUES)
 
 /* As mg_dense_s8_paired_body. The number of input features is a multiple of four. */
-MG_INLINE void mg_dense_s8_paired_direct_body(const mg_dense_s8_paired_direct_params *p,
-                                              const int8_t *input, const int32_t *weight,
-                                              const int32_t *bias, const int32_t *multiplier,
-                                              const int8_t *shift, void *output, int requantization)
+MG_BODY(mg_dense_s8_paired_direct, int32_t, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const mg_paired_filters filters = {weight, bias, p->input_features / 4, p->output_features};
 
     for (int32_t n = 0; n < p->batches; n++) {

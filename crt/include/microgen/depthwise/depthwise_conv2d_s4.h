@@ -27,11 +27,7 @@ MG_INLINE const int8_t *mg_depthwise_conv2d_s4_unpacked(const mg_depthwise_conv2
  * two weights to a byte, as microgen/blocks/int4.h describes, in one row. scratch must have
  * kernel_height
  * * kernel_width * input_channels * depth_multiplier bytes. */
-MG_INLINE void mg_depthwise_conv2d_s4_body(const mg_depthwise_conv2d_s4_params *p,
-                                           const int8_t *input, const uint8_t *weight,
-                                           const int32_t *bias, const int32_t *multiplier,
-                                           const int8_t *shift, void *output, uint8_t *scratch,
-                                           int requantization)
+MG_BODY(mg_depthwise_conv2d_s4, uint8_t, uint8_t *scratch, int requantization)
 {
     const int8_t *unpacked = mg_depthwise_conv2d_s4_unpacked(p, weight, (int8_t *)scratch);
     mg_depthwise_conv2d_s8_body(p, input, unpacked, bias, multiplier, shift, output,

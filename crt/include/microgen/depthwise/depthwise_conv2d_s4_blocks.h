@@ -16,11 +16,7 @@ typedef mg_depthwise_conv2d_s4_params mg_depthwise_conv2d_s4_blocks_params;
 /* Computes the same as mg_depthwise_conv2d_s4_body with the same arguments. depth_multiplier must
  * be
  * 1. `loop` is a constant of microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_depthwise_conv2d_s4_blocks_body(const mg_depthwise_conv2d_s4_blocks_params *p,
-                                                  const int8_t *input, const uint8_t *weight,
-                                                  const int32_t *bias, const int32_t *multiplier,
-                                                  const int8_t *shift, void *output,
-                                                  uint8_t *scratch, int loop, int requantization)
+MG_BODY(mg_depthwise_conv2d_s4_blocks, uint8_t, uint8_t *scratch, int loop, int requantization)
 {
     const int8_t *unpacked = mg_depthwise_conv2d_s4_unpacked(p, weight, (int8_t *)scratch);
     mg_depthwise_conv2d_s8_blocks_body(p, input, unpacked, bias, multiplier, shift, output, loop,

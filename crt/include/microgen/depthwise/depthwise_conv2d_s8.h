@@ -76,13 +76,9 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_dot(const mg_depthwise_conv2d_s8_params
  * output_channels elements, or are NULL for MG_SUMS, whose outputs are the int32 sums. bias
  * [output_channels] may be NULL. Output must not overlap the input. The sum of bias and products
  * must fit int32, partial sums included. */
-MG_INLINE void mg_depthwise_conv2d_s8_body(const mg_depthwise_conv2d_s8_params *p,
-                                           const int8_t *input, const int8_t *weight,
-                                           const int32_t *bias, const int32_t *multiplier,
-                                           const int8_t *shift, void *output, int requantization)
+MG_BODY(mg_depthwise_conv2d_s8, int8_t, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t output_channels = p->input_channels * p->depth_multiplier;
 
     for (int32_t n = 0; n < p->batches; n++) {

@@ -145,14 +145,9 @@ MG_INLINE void mg_depthwise_conv2d_s8_pixel(const mg_depthwise_conv2d_s8_params 
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_s8_blocks_body(const mg_depthwise_conv2d_s8_blocks_params *p,
-                                                  const int8_t *input, const int8_t *weight,
-                                                  const int32_t *bias, const int32_t *multiplier,
-                                                  const int8_t *shift, void *output, int loop,
-                                                  int requantization)
+MG_BODY(mg_depthwise_conv2d_s8_blocks, int8_t, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
 
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t y = 0; y < p->output_height; y++) {

@@ -90,11 +90,7 @@ MG_INLINE int32_t mg_columns_below(const mg_depthwise_conv2d_s8_columns_params *
  *
  * The output and the input may overlap as far as no part of a row of outputs ends after the first
  * value that is read for it, or for a later part. */
-MG_INLINE void mg_depthwise_conv2d_s8_columns_body(const mg_depthwise_conv2d_s8_columns_params *p,
-                                                   const int8_t *input, const int32_t *weight,
-                                                   const int32_t *bias, const int32_t *multiplier,
-                                                   const int8_t *shift, void *output,
-                                                   uint8_t *scratch, int requantization)
+MG_BODY(mg_depthwise_conv2d_s8_columns, int32_t, uint8_t *scratch, int requantization)
 {
     const mg_columns_scales scales = {weight, bias, multiplier};
     const int32_t row = p->input_width * p->input_channels;

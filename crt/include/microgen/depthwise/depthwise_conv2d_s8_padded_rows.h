@@ -19,8 +19,7 @@ MG_INLINE void mg_depthwise_conv2d_s8_padded_rows_body(
     uint8_t *scratch, int requantization)
 {
     const mg_depthwise_conv2d_s8_params layer = mg_depthwise_rows_layer(p);
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     mg_depthwise_all_rows(&layer, &scaling, input, weight, bias, (int8_t *)output,
                           (int8_t *)scratch, requantization);
 }

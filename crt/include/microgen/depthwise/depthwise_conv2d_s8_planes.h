@@ -293,11 +293,7 @@ MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_linear_, mg_planes_linear, MG_LINEAR)
  * outputs have the places of this channel. None may reach the values of the next band. Sums of
  * products of int8 and int8 in int32 need fewer than 2^17 taps.
  */
-MG_INLINE void mg_depthwise_conv2d_s8_planes_body(const mg_depthwise_conv2d_s8_planes_params *p,
-                                                  const int8_t *input, const int8_t *weight,
-                                                  const int32_t *bias, const int32_t *multiplier,
-                                                  const int8_t *shift, void *output,
-                                                  uint8_t *scratch, int filters, int requantization)
+MG_BODY(mg_depthwise_conv2d_s8_planes, int8_t, uint8_t *scratch, int filters, int requantization)
 {
     const int32_t count =
         p->batches * p->output_fast * p->output_slow * p->input_channels * p->depth_multiplier;

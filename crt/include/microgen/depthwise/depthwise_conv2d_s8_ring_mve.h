@@ -395,12 +395,8 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_ring_mve_params *p, 
  * zero point. `requantization` is MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. scratch has the
  * bytes of eight filters and eight lines, see mg_mve_ring_line. Padding before the first place is
  * less than the filter. The output may be the input if they have the same shape. */
-MG_INLINE void mg_depthwise_conv2d_s8_ring_mve_body(const mg_depthwise_conv2d_s8_ring_mve_params *p,
-                                                    const int8_t *input, const int8_t *weight,
-                                                    const int32_t *bias, const int32_t *multiplier,
-                                                    const int8_t *shift, void *output,
-                                                    uint8_t *scratch, int32_t bytes,
-                                                    int requantization)
+MG_BODY(mg_depthwise_conv2d_s8_ring_mve, int8_t, uint8_t *scratch, int32_t bytes,
+        int requantization)
 {
     const int is_tall = p->output_height >= p->output_width;
     const mg_mve_axis along = is_tall ? mg_mve_axis_of_rows(p) : mg_mve_axis_of_columns(p);

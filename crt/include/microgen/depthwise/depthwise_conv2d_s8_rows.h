@@ -232,15 +232,10 @@ MG_INLINE void mg_depthwise_all_rows(const mg_depthwise_conv2d_s8_params *p,
  * output_width at least 3. No window may reach beyond the input. The bias contains the input's zero
  * point, or is that of MG_LINEAR. The output may be whole pixels before the input, or at
  * its address, if a channel's results do not reach its values in the next windows. */
-MG_INLINE void mg_depthwise_conv2d_s8_rows_body(const mg_depthwise_conv2d_s8_rows_params *p,
-                                                const int8_t *input, const int8_t *weight,
-                                                const int32_t *bias, const int32_t *multiplier,
-                                                const int8_t *shift, void *output,
-                                                int requantization)
+MG_BODY(mg_depthwise_conv2d_s8_rows, int8_t, int requantization)
 {
     const mg_depthwise_conv2d_s8_params layer = mg_depthwise_rows_layer(p);
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     mg_depthwise_all_rows(&layer, &scaling, input, weight, bias, (int8_t *)output, NULL,
                           requantization);
 }

@@ -46,6 +46,12 @@ typedef struct {
     int32_t activation_max;
 } mg_scaling;
 
+/* The initializer of a kernel with the parameters p. */
+#define MG_SCALING_OF(p, multiplier, shift)                                                        \
+    {                                                                                              \
+        (multiplier), (shift), (p)->output_offset, (p)->activation_min, (p)->activation_max        \
+    }
+
 /* The clamp of a value that is int8 already. */
 MG_INLINE int8_t mg_clamped_s8(const mg_scaling *s, int32_t stored)
 {

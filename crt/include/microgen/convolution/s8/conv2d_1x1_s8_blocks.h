@@ -38,14 +38,9 @@ MG_INLINE void mg_conv2d_1x1_s8_pixel(const mg_conv2d_s8_params *p, const mg_sca
 /* Computes the same as mg_conv2d_s8_body with the same arguments. The kernel is 1x1, both strides
  * are 1, there is no padding and only one group. `loop` is a constant of
  * microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_conv2d_1x1_s8_blocks_body(const mg_conv2d_1x1_s8_blocks_params *p,
-                                            const int8_t *input, const int8_t *weight,
-                                            const int32_t *bias, const int32_t *multiplier,
-                                            const int8_t *shift, void *output, int loop,
-                                            int requantization)
+MG_BODY(mg_conv2d_1x1_s8_blocks, int8_t, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t pixels = p->batches * p->input_height * p->input_width;
 
     for (int32_t i = 0; i < pixels; i++) {

@@ -42,13 +42,9 @@ MG_INLINE void mg_conv2d_s4_channel(const mg_conv2d_s4_params *p, const int8_t *
 /* Computes the same as mg_conv2d_s8_body with the same arguments, except that weight has two
  * weights to a byte, as microgen/blocks/int4.h describes. A row of it is a filter. scratch must
  * have kernel_height * kernel_width * filter_channels bytes. */
-MG_INLINE void mg_conv2d_s4_body(const mg_conv2d_s4_params *p, const int8_t *input,
-                                 const uint8_t *weight, const int32_t *bias,
-                                 const int32_t *multiplier, const int8_t *shift, void *output,
-                                 uint8_t *scratch, int requantization)
+MG_BODY(mg_conv2d_s4, uint8_t, uint8_t *scratch, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t size = p->kernel_height * p->kernel_width * p->filter_channels;
     int8_t *filter = (int8_t *)scratch;
 

@@ -39,14 +39,9 @@ MG_INLINE void mg_conv2d_s4_pixel(const mg_conv2d_s8_window *window, const mg_sc
  * dilation_width must be 1. scratch must have kernel_height * kernel_width * input_channels bytes
  * for each output channel, but not for more than four. `loop` is a constant of
  * microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_conv2d_s4_blocks_body(const mg_conv2d_s4_blocks_params *p, const int8_t *input,
-                                        const uint8_t *weight, const int32_t *bias,
-                                        const int32_t *multiplier, const int8_t *shift,
-                                        void *output, uint8_t *scratch, int loop,
-                                        int requantization)
+MG_BODY(mg_conv2d_s4_blocks, uint8_t, uint8_t *scratch, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t channels = p->output_channels;
     const int32_t size = p->kernel_height * p->kernel_width * p->input_channels;
     int8_t *filters = (int8_t *)scratch;

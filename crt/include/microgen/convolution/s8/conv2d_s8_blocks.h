@@ -80,13 +80,9 @@ MG_INLINE int32_t mg_conv2d_s8_dot_1(const mg_conv2d_s8_window *window, int32_t 
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments. There must be one group, and
  * dilation_width must be 1. `loop` is a constant of microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_conv2d_s8_blocks_body(const mg_conv2d_s8_blocks_params *p, const int8_t *input,
-                                        const int8_t *weight, const int32_t *bias,
-                                        const int32_t *multiplier, const int8_t *shift,
-                                        void *output, int loop, int requantization)
+MG_BODY(mg_conv2d_s8_blocks, int8_t, int loop, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const int32_t channels = p->output_channels;
     const int32_t whole = channels - channels % 4;
     const int32_t size = p->kernel_height * p->kernel_width * p->input_channels;

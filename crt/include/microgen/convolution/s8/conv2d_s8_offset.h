@@ -50,14 +50,10 @@ MG_INLINE int32_t mg_conv2d_s8_offset_dot(const mg_conv2d_s8_offset_params *p, c
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weight + weight_offset
  * instead of weight. */
-MG_INLINE void mg_conv2d_s8_offset_body(const mg_conv2d_s8_offset_params *p, const int8_t *input,
-                                        const int8_t *weight, const int32_t *bias,
-                                        const int32_t *multiplier, const int8_t *shift,
-                                        void *output, int requantization)
+MG_BODY(mg_conv2d_s8_offset, int8_t, int requantization)
 {
     const mg_conv2d_s8_params *q = &p->conv;
-    const mg_scaling scaling = {multiplier, shift, q->output_offset, q->activation_min,
-                                q->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(q, multiplier, shift);
     const int32_t group_outputs = q->output_channels / (q->input_channels / q->filter_channels);
 
     for (int32_t n = 0; n < q->batches; n++) {

@@ -63,15 +63,10 @@ MG_INLINE void mg_conv2d_s8_offset_pixel(const mg_conv2d_s8_offset_params *p,
  * and dilation_width must be 1. With v = input + input_offset, the magnitudes of the bias, of the
  * products v * weight and of the products v * weight_offset must fit int32 together. `loop` is a
  * constant of microgen/blocks/blocks_s8.h. */
-MG_INLINE void mg_conv2d_s8_offset_blocks_body(const mg_conv2d_s8_offset_blocks_params *p,
-                                               const int8_t *input, const int8_t *weight,
-                                               const int32_t *bias, const int32_t *multiplier,
-                                               const int8_t *shift, void *output, int loop,
-                                               int requantization)
+MG_BODY(mg_conv2d_s8_offset_blocks, int8_t, int loop, int requantization)
 {
     const mg_conv2d_s8_params *q = &p->conv;
-    const mg_scaling scaling = {multiplier, shift, q->output_offset, q->activation_min,
-                                q->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(q, multiplier, shift);
 
     for (int32_t n = 0; n < q->batches; n++) {
         for (int32_t y = 0; y < q->output_height; y++) {

@@ -250,8 +250,7 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
                                         const int32_t *multiplier, const int8_t *shift,
                                         void *output, uint32_t *columns, int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const mg_paired_filters filters = {weight, bias, mg_conv2d_s8_paired_steps(p),
                                        p->output_channels};
     const int32_t values = p->input_height * p->input_width * p->input_channels;
@@ -269,10 +268,7 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
  * memory, aligned to 4 bytes, has MG_PAIRED_COLUMN words for each four values of a window, whose
  * rows' ends share words. Input and output may overlap as far as the results of the blocks before
  * do not reach the windows of the next blocks. */
-MG_INLINE void mg_conv2d_s8_paired_body(const mg_conv2d_s8_paired_params *p, const int8_t *input,
-                                        const int32_t *weight, const int32_t *bias,
-                                        const int32_t *multiplier, const int8_t *shift,
-                                        void *output, uint8_t *scratch, int requantization)
+MG_BODY(mg_conv2d_s8_paired, int32_t, uint8_t *scratch, int requantization)
 {
     mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output,
                              (uint32_t *)(void *)scratch, requantization);

@@ -12,10 +12,7 @@
 typedef mg_conv2d_s8_params mg_conv2d_s8_paired_stack_params;
 
 /* As mg_conv2d_s8_paired_body. The columns of four pixels fit MG_PAIRED_STACK words. */
-MG_INLINE void mg_conv2d_s8_paired_stack_body(const mg_conv2d_s8_paired_stack_params *p,
-                                              const int8_t *input, const int32_t *weight,
-                                              const int32_t *bias, const int32_t *multiplier,
-                                              const int8_t *shift, void *output, int requantization)
+MG_BODY(mg_conv2d_s8_paired_stack, int32_t, int requantization)
 {
     uint32_t columns[MG_PAIRED_STACK];
 

@@ -236,8 +236,7 @@ MG_INLINE void mg_conv2d_s8_trios_body(const mg_conv2d_s8_trios_params *params, 
 {
     const mg_conv2d_s8_params conv = mg_conv2d_s8_trios_conv(params);
     const mg_conv2d_s8_params *const p = &conv;
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     mg_trio *const trios = (mg_trio *)(void *)scratch;
     const int32_t size = p->kernel_height * p->kernel_width * p->input_channels;
     const int32_t pixels = p->batches * p->output_height * p->output_width;

@@ -193,14 +193,10 @@ MG_INLINE const uint32_t *mg_winograd_weights(const int32_t *weight, int32_t c, 
  * MG_WINOGRAD_CHANNELS input channels. `areas` are computed with the same weights, 1 if these are
  * transformed. scratch must be aligned to 4 and have 512 + 256 * steps * areas + 10 *
  * input_channels bytes, and 128 * steps more for MG_WINOGRAD_FILTERS. */
-MG_INLINE void mg_conv2d_winograd_s8_body(const mg_conv2d_winograd_s8_params *p,
-                                          const int8_t *input, const int32_t *weight,
-                                          const int32_t *bias, const int32_t *multiplier,
-                                          const int8_t *shift, void *output, uint8_t *scratch,
-                                          int form, int32_t areas, int requantization)
+MG_BODY(mg_conv2d_winograd_s8, int32_t, uint8_t *scratch, int form, int32_t areas,
+        int requantization)
 {
-    const mg_scaling scaling = {multiplier, shift, p->output_offset, p->activation_min,
-                                p->activation_max};
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const mg_winograd_memory m = mg_winograd_lay_out(p, scratch, form, areas);
     const int32_t steps = mg_winograd_steps(p->input_channels);
     const int32_t count = p->batches * ((p->output_height + 1) / 2) *
