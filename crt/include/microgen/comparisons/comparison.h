@@ -9,15 +9,15 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_COMPARISON_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_COMPARISON_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_COMPARISON_EACH MG_ELEMENTWISE
 #endif
 
 typedef struct {
-    int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4]; /* the same */
-    int32_t lhs_offset;    /* minus the zero point: -127 to 128, int16: 0 */
+    MG_BROADCAST_SHAPES
+    int32_t lhs_offset; /* minus the zero point: -127 to 128, int16: 0 */
     int32_t
         lhs_multiplier; /* the operand's scale, Q31 as microgen/requantization/requantize.h says */
     int32_t lhs_shift;  /* 0 or less, because the scale is less than 1 */
@@ -38,12 +38,12 @@ MG_INLINE int32_t mg_compared_right(const mg_scaled_comparison_params *p, int32_
 }
 
 #define MG_SCALED_COMPARISON(symbol, type, compared)                                               \
-    MG_ELEMENTWISE(symbol, mg_scaled_comparison_params, type, uint8_t,                             \
-                   mg_compared_left(p, lhs) compared mg_compared_right(p, rhs))
+    MG_COMPARISON_EACH(symbol, mg_scaled_comparison_params, type, uint8_t,                         \
+                       mg_compared_left(p, lhs) compared mg_compared_right(p, rhs))
 
 /* Compares stored values, so int16 operands should have the same scale. */
 #define MG_COMPARISON(symbol, type, compared)                                                      \
-    MG_ELEMENTWISE(symbol, mg_broadcast_params, type, uint8_t, lhs compared rhs)
+    MG_COMPARISON_EACH(symbol, mg_broadcast_params, type, uint8_t, lhs compared rhs)
 
 MG_SCALED_COMPARISON(mg_less_s8, int8_t, <)
 MG_SCALED_COMPARISON(mg_less_equal_s8, int8_t, <=)
@@ -82,27 +82,5 @@ MG_COMPARISON(mg_not_equal_f32, float, !=)
 
 MG_COMPARISON(mg_equal_bool, uint8_t, ==)
 MG_COMPARISON(mg_not_equal_bool, uint8_t, !=)
-
-#ifdef MG_COMPARISON_IMPLEMENTATION /* the out-of-line forms */
-#define MG_COMPARISONS_SHARED(suffix, type)                                                        \
-    MG_ELEMENTWISE_SHARED(mg_less_##suffix, type, uint8_t)                                         \
-    MG_ELEMENTWISE_SHARED(mg_less_equal_##suffix, type, uint8_t)                                   \
-    MG_ELEMENTWISE_SHARED(mg_greater_##suffix, type, uint8_t)                                      \
-    MG_ELEMENTWISE_SHARED(mg_greater_equal_##suffix, type, uint8_t)                                \
-    MG_ELEMENTWISE_SHARED(mg_equal_##suffix, type, uint8_t)                                        \
-    MG_ELEMENTWISE_SHARED(mg_not_equal_##suffix, type, uint8_t)
-
-MG_COMPARISONS_SHARED(s8, int8_t)
-MG_COMPARISONS_SHARED(s16, int16_t)
-MG_COMPARISONS_SHARED(s32, int32_t)
-MG_COMPARISONS_SHARED(s64, int64_t)
-MG_COMPARISONS_SHARED(f32, float)
-MG_ELEMENTWISE_SHARED(mg_equal_bool, uint8_t, uint8_t)
-MG_ELEMENTWISE_SHARED(mg_not_equal_bool, uint8_t, uint8_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

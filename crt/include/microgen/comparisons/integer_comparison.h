@@ -9,17 +9,22 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_INTEGER_COMPARISON_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_INTEGER_COMPARISON_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_INTEGER_COMPARISON_EACH MG_ELEMENTWISE
 #endif
 
 #define MG_INTEGER_COMPARISON(suffix, type)                                                        \
-    MG_ELEMENTWISE(mg_less_##suffix, mg_broadcast_params, type, uint8_t, lhs < rhs)                \
-    MG_ELEMENTWISE(mg_less_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs <= rhs)         \
-    MG_ELEMENTWISE(mg_greater_##suffix, mg_broadcast_params, type, uint8_t, lhs > rhs)             \
-    MG_ELEMENTWISE(mg_greater_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs >= rhs)      \
-    MG_ELEMENTWISE(mg_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs == rhs)              \
-    MG_ELEMENTWISE(mg_not_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs != rhs)
+    MG_INTEGER_COMPARISON_EACH(mg_less_##suffix, mg_broadcast_params, type, uint8_t, lhs < rhs)    \
+    MG_INTEGER_COMPARISON_EACH(mg_less_equal_##suffix, mg_broadcast_params, type, uint8_t,         \
+                               lhs <= rhs)                                                         \
+    MG_INTEGER_COMPARISON_EACH(mg_greater_##suffix, mg_broadcast_params, type, uint8_t, lhs > rhs) \
+    MG_INTEGER_COMPARISON_EACH(mg_greater_equal_##suffix, mg_broadcast_params, type, uint8_t,      \
+                               lhs >= rhs)                                                         \
+    MG_INTEGER_COMPARISON_EACH(mg_equal_##suffix, mg_broadcast_params, type, uint8_t, lhs == rhs)  \
+    MG_INTEGER_COMPARISON_EACH(mg_not_equal_##suffix, mg_broadcast_params, type, uint8_t,          \
+                               lhs != rhs)
 
 /* mg_less_i8, mg_less_equal_i8, mg_greater_i8, mg_greater_equal_i8, mg_equal_i8,
  * mg_not_equal_i8 */
@@ -39,26 +44,5 @@ MG_INTEGER_COMPARISON(u32, uint32_t)
 /* mg_less_u64, mg_less_equal_u64, mg_greater_u64, mg_greater_equal_u64, mg_equal_u64,
  * mg_not_equal_u64 */
 MG_INTEGER_COMPARISON(u64, uint64_t)
-
-#ifdef MG_INTEGER_COMPARISON_IMPLEMENTATION /* the out-of-line forms */
-#define MG_INTEGER_COMPARISON_SHARED(suffix, type)                                                 \
-    MG_ELEMENTWISE_SHARED(mg_less_##suffix, type, uint8_t)                                         \
-    MG_ELEMENTWISE_SHARED(mg_less_equal_##suffix, type, uint8_t)                                   \
-    MG_ELEMENTWISE_SHARED(mg_greater_##suffix, type, uint8_t)                                      \
-    MG_ELEMENTWISE_SHARED(mg_greater_equal_##suffix, type, uint8_t)                                \
-    MG_ELEMENTWISE_SHARED(mg_equal_##suffix, type, uint8_t)                                        \
-    MG_ELEMENTWISE_SHARED(mg_not_equal_##suffix, type, uint8_t)
-
-MG_INTEGER_COMPARISON_SHARED(i8, int8_t)
-MG_INTEGER_COMPARISON_SHARED(u8, uint8_t)
-MG_INTEGER_COMPARISON_SHARED(i16, int16_t)
-MG_INTEGER_COMPARISON_SHARED(u16, uint16_t)
-MG_INTEGER_COMPARISON_SHARED(u32, uint32_t)
-MG_INTEGER_COMPARISON_SHARED(u64, uint64_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

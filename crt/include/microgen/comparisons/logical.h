@@ -8,20 +8,13 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_LOGICAL_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_LOGICAL_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_LOGICAL_EACH MG_ELEMENTWISE
 #endif
 
-MG_ELEMENTWISE(mg_logical_and_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs & rhs))
-MG_ELEMENTWISE(mg_logical_or_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs | rhs))
-
-#ifdef MG_LOGICAL_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_logical_and_bool, uint8_t, uint8_t)
-MG_ELEMENTWISE_SHARED(mg_logical_or_bool, uint8_t, uint8_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_LOGICAL_EACH(mg_logical_and_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs & rhs))
+MG_LOGICAL_EACH(mg_logical_or_bool, mg_broadcast_params, uint8_t, uint8_t, (lhs | rhs))
 
 #endif

@@ -7,18 +7,13 @@
 
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size; /* elements */
 } mg_logical_not_bool_params;
 
 /* Computes output[i] = !input[i]; both are 0 or 1. Output may be the same buffer as the input;
  * otherwise they must not overlap. */
-void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input,
-                         uint8_t *output);
+MG_DECLARE_UNARY(mg_logical_not_bool, uint8_t, uint8_t);
 
 MG_INLINE void mg_logical_not_bool_body(const mg_logical_not_bool_params *p, const uint8_t *input,
                                         uint8_t *output)
@@ -29,14 +24,7 @@ MG_INLINE void mg_logical_not_bool_body(const mg_logical_not_bool_params *p, con
 }
 
 #ifdef MG_LOGICAL_NOT_BOOL_IMPLEMENTATION /* the out-of-line form */
-void mg_logical_not_bool(const mg_logical_not_bool_params *p, const uint8_t *input, uint8_t *output)
-{
-    mg_logical_not_bool_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_logical_not_bool, uint8_t, uint8_t)
 #endif
 
 #endif

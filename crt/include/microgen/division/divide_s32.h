@@ -9,14 +9,8 @@
 #include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4];  /* the same */
+    MG_BROADCAST_SHAPES
     int32_t activation_min; /* any */
     int32_t activation_max; /* activation_min or more */
     int32_t divisors;       /* elements of rhs */
@@ -28,8 +22,8 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
-int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const int32_t *rhs,
-                      int32_t *output);
+MG_EXTERN int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs,
+                                const int32_t *rhs, int32_t *output);
 
 /* lhs / rhs, truncated. INT32_MIN / -1, which exceeds int32, gives INT32_MAX. */
 MG_INLINE int32_t mg_divide_s32_truncated(int32_t lhs, int32_t rhs)
@@ -66,10 +60,6 @@ int32_t mg_divide_s32(const mg_divide_s32_params *p, const int32_t *lhs, const i
                       int32_t *output)
 {
     return mg_divide_s32_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -11,17 +11,9 @@
 #include "microgen/requantization/requantize.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4]; /* the same */
-    int32_t lhs_offset;    /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;    /* the same */
-    int32_t output_offset; /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     int32_t
         multiplier; /* from quotients to the output, as microgen/requantization/requantize.h says */
     int32_t shift;  /* -24 to 23 */
@@ -35,8 +27,8 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
-int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                     int8_t *output);
+MG_EXTERN int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+                               int8_t *output);
 
 /* The number of bits of x, 0 to 255, without leading zeros. */
 MG_INLINE int32_t mg_divide_s8_bits(int32_t x)
@@ -100,10 +92,6 @@ int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8
                      int8_t *output)
 {
     return mg_divide_s8_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 

@@ -8,10 +8,6 @@
 #include "microgen/arithmetic/floor_division.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The greatest integer that is not above the magnitudes' quotient, or the least that is not below
  * it, rounded to float. Quotients of 2^49 and more are never so close to a tie that the next
  * integer rounds to another float. */
@@ -52,10 +48,6 @@ MG_FLOOR_DIVISION(mg_floor_divide_f32, float, mg_f32_floor_divide)
 
 #ifdef MG_FLOOR_DIVIDE_F32_IMPLEMENTATION /* the out-of-line form */
 MG_FLOOR_DIVISION_SHARED(mg_floor_divide_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/arithmetic/floor_division.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The greatest integer that is not above lhs / rhs; rhs != 0. INT32_MIN / -1, which exceeds int32,
  * gives INT32_MAX. */
 MG_INLINE int32_t mg_s32_floor_divide(int32_t lhs, int32_t rhs)
@@ -27,10 +23,6 @@ MG_FLOOR_DIVISION(mg_floor_divide_s32, int32_t, mg_s32_floor_divide)
 
 #ifdef MG_FLOOR_DIVIDE_S32_IMPLEMENTATION /* the out-of-line form */
 MG_FLOOR_DIVISION_SHARED(mg_floor_divide_s32, int32_t)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -9,8 +9,10 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_FLOOR_MOD_F32_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_FLOOR_MOD_F32_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_FLOOR_MOD_F32_EACH MG_ELEMENTWISE
 #endif
 
 /* The remainder of the quotient rounded down, which has the sign of rhs. NaN for rhs = 0. */
@@ -23,14 +25,7 @@ MG_INLINE float mg_f32_floor_mod(float lhs, float rhs)
     return remainder;
 }
 
-MG_ELEMENTWISE(mg_floor_mod_f32, mg_broadcast_params, float, float, mg_f32_floor_mod(lhs, rhs))
-
-#ifdef MG_FLOOR_MOD_F32_IMPLEMENTATION /* the out-of-line form */
-MG_ELEMENTWISE_SHARED(mg_floor_mod_f32, float, float)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_FLOOR_MOD_F32_EACH(mg_floor_mod_f32, mg_broadcast_params, float, float,
+                      mg_f32_floor_mod(lhs, rhs))
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/arithmetic/floor_division.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The remainder, which is 0 or has the sign of rhs; rhs != 0. */
 MG_INLINE int32_t mg_s32_floor_mod(int32_t lhs, int32_t rhs)
 {
@@ -23,10 +19,6 @@ MG_FLOOR_DIVISION(mg_floor_mod_s32, int32_t, mg_s32_floor_mod)
 
 #ifdef MG_FLOOR_MOD_S32_IMPLEMENTATION /* the out-of-line form */
 MG_FLOOR_DIVISION_SHARED(mg_floor_mod_s32, int32_t)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -9,19 +9,13 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_FMOD_F32_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_FMOD_F32_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_FMOD_F32_EACH MG_ELEMENTWISE
 #endif
 
 /* The remainder has the sign of lhs; it is NaN for rhs = 0. */
-MG_ELEMENTWISE(mg_fmod_f32, mg_broadcast_params, float, float, mg_f32_remainder(lhs, rhs))
-
-#ifdef MG_FMOD_F32_IMPLEMENTATION /* the out-of-line form */
-MG_ELEMENTWISE_SHARED(mg_fmod_f32, float, float)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_FMOD_F32_EACH(mg_fmod_f32, mg_broadcast_params, float, float, mg_f32_remainder(lhs, rhs))
 
 #endif

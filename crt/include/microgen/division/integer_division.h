@@ -9,10 +9,6 @@
 #include "microgen/arithmetic/floor_division.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Of two integers, the second not 0: the quotient rounded towards 0, its remainder, and the
  * remainder of the quotient rounded down, which is 0 or has the divisor's sign. The least number
  * divided by -1 is itself, because results are modulo 2^n. */
@@ -97,10 +93,6 @@ MG_FLOOR_DIVISION_SHARED(mg_floor_mod_u32, uint32_t)
 MG_FLOOR_DIVISION_SHARED(mg_divide_u64, uint64_t)
 MG_FLOOR_DIVISION_SHARED(mg_fmod_u64, uint64_t)
 MG_FLOOR_DIVISION_SHARED(mg_floor_mod_u64, uint64_t)
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -10,18 +10,7 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_scaled_sum_params mg_add_s8_params;
-
-/* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
- * requantized from its own scale, and the sum to the output's scale, with double rounding.
- *
- * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
- * overlap an operand. */
-void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output);
 
 /* The stored output value of a sum of scaled operands. */
 MG_INLINE int8_t mg_stored_sum_s8(const mg_scaled_sum_params *p, int32_t sum)
@@ -36,21 +25,15 @@ MG_INLINE int8_t mg_add_s8_element(const mg_add_s8_params *p, int8_t lhs, int8_t
     return mg_stored_sum_s8(p, mg_scaled_left(p, lhs) + mg_scaled_right(p, rhs));
 }
 
-MG_INLINE void mg_add_s8_body(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                              int8_t *output)
-{
-    MG_BROADCAST(mg_add_s8_element, p, lhs, rhs, output);
-}
+/* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
+ * requantized from its own scale, and the sum to the output's scale, with double rounding.
+ *
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
+ * overlap an operand. */
+MG_EACH_PAIR(mg_add_s8, int8_t, int8_t, int8_t)
 
 #ifdef MG_ADD_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_add_s8(const mg_add_s8_params *p, const int8_t *lhs, const int8_t *rhs, int8_t *output)
-{
-    mg_add_s8_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_BINARY(mg_add_s8, int8_t, int8_t)
 #endif
 
 #endif

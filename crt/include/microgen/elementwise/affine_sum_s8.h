@@ -14,10 +14,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t rows;           /* of the output */
     int32_t size;           /* elements of a row */
@@ -35,8 +31,8 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-void mg_affine_sum_s8(const mg_affine_sum_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                      const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_affine_sum_s8(const mg_affine_sum_s8_params *p, const int8_t *lhs,
+                                const int8_t *rhs, const int32_t *coefficient, int8_t *output);
 
 /* The stored value of a sum. */
 MG_INLINE int8_t mg_affine_sum_s8_stored(const mg_affine_sum_s8_params *p, int32_t sum)
@@ -104,15 +100,9 @@ MG_INLINE void mg_affine_sum_s8_body(const mg_affine_sum_s8_params *p, const int
 }
 
 #ifdef MG_AFFINE_SUM_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_affine_sum_s8(const mg_affine_sum_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                      const int32_t *coefficient, int8_t *output)
-{
-    mg_affine_sum_s8_body(p, lhs, rhs, coefficient, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_affine_sum_s8, (p, lhs, rhs, coefficient, output),
+               const mg_affine_sum_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+               const int32_t *coefficient, int8_t *output)
 #endif
 
 #endif

@@ -9,15 +9,11 @@
 #include "microgen/elementwise/affine_sum_s8.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_affine_sum_s8_params mg_affine_sum_s8_mve_params;
 
 /* Computes what mg_affine_sum_s8 does. */
-void mg_affine_sum_s8_mve(const mg_affine_sum_s8_mve_params *p, const int8_t *lhs,
-                          const int8_t *rhs, const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_affine_sum_s8_mve(const mg_affine_sum_s8_mve_params *p, const int8_t *lhs,
+                                    const int8_t *rhs, const int32_t *coefficient, int8_t *output);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -122,17 +118,11 @@ MG_INLINE void mg_affine_sum_s8_mve_body(const mg_affine_sum_s8_mve_params *p, c
 }
 
 #ifdef MG_AFFINE_SUM_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_affine_sum_s8_mve(const mg_affine_sum_s8_mve_params *p, const int8_t *lhs,
-                          const int8_t *rhs, const int32_t *coefficient, int8_t *output)
-{
-    mg_affine_sum_s8_mve_body(p, lhs, rhs, coefficient, output);
-}
+MG_OUT_OF_LINE(mg_affine_sum_s8_mve, (p, lhs, rhs, coefficient, output),
+               const mg_affine_sum_s8_mve_params *p, const int8_t *lhs, const int8_t *rhs,
+               const int32_t *coefficient, int8_t *output)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

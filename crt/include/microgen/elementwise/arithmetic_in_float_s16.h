@@ -5,27 +5,23 @@
 #define MICROGEN_ARITHMETIC_IN_FLOAT_S16_H
 
 #include "microgen/elementwise/arithmetic_in_float_s8.h"
+#include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_ARITHMETIC_IN_FLOAT_S16_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_ARITHMETIC_IN_FLOAT_S16_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_ARITHMETIC_IN_FLOAT_S16_EACH MG_ELEMENTWISE
 #endif
 
 /* Zero points are 0. The activation is from -32768 to 32767. */
-MG_ELEMENTWISE(mg_add_in_float_s16, mg_in_float_params, int16_t, int16_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) + mg_in_float_right(p, rhs)))
-MG_ELEMENTWISE(mg_subtract_in_float_s16, mg_in_float_params, int16_t, int16_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) - mg_in_float_right(p, rhs)))
-MG_ELEMENTWISE(mg_multiply_in_float_s16, mg_in_float_params, int16_t, int16_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) * mg_in_float_right(p, rhs)))
-
-#ifdef MG_ARITHMETIC_IN_FLOAT_S16_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_add_in_float_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_subtract_in_float_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_multiply_in_float_s16, int16_t, int16_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_ARITHMETIC_IN_FLOAT_S16_EACH(mg_add_in_float_s16, mg_in_float_params, int16_t, int16_t,
+                                mg_in_float_stored(p, mg_in_float_left(p, lhs) +
+                                                          mg_in_float_right(p, rhs)))
+MG_ARITHMETIC_IN_FLOAT_S16_EACH(mg_subtract_in_float_s16, mg_in_float_params, int16_t, int16_t,
+                                mg_in_float_stored(p, mg_in_float_left(p, lhs) -
+                                                          mg_in_float_right(p, rhs)))
+MG_ARITHMETIC_IN_FLOAT_S16_EACH(mg_multiply_in_float_s16, mg_in_float_params, int16_t, int16_t,
+                                mg_in_float_stored(p, mg_in_float_left(p, lhs) *
+                                                          mg_in_float_right(p, rhs)))
 
 #endif

@@ -10,17 +10,15 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/in_float.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_ARITHMETIC_IN_FLOAT_S8_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_ARITHMETIC_IN_FLOAT_S8_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_ARITHMETIC_IN_FLOAT_S8_EACH MG_ELEMENTWISE
 #endif
 
 typedef struct {
-    int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4];  /* the same */
-    int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;     /* the same */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     float lhs_scale;        /* positive, finite */
     float rhs_scale;        /* the same */
     float output_scale;     /* the same */
@@ -48,21 +46,14 @@ MG_INLINE int32_t mg_in_float_stored(const mg_in_float_params *p, float x)
 
 /* Each operation rounds once, so compilers must not contract products and sums
  * (-ffp-contract=off). */
-MG_ELEMENTWISE(mg_add_in_float_s8, mg_in_float_params, int8_t, int8_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) + mg_in_float_right(p, rhs)))
-MG_ELEMENTWISE(mg_subtract_in_float_s8, mg_in_float_params, int8_t, int8_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) - mg_in_float_right(p, rhs)))
-MG_ELEMENTWISE(mg_multiply_in_float_s8, mg_in_float_params, int8_t, int8_t,
-               mg_in_float_stored(p, mg_in_float_left(p, lhs) * mg_in_float_right(p, rhs)))
-
-#ifdef MG_ARITHMETIC_IN_FLOAT_S8_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_add_in_float_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_subtract_in_float_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_multiply_in_float_s8, int8_t, int8_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_ARITHMETIC_IN_FLOAT_S8_EACH(mg_add_in_float_s8, mg_in_float_params, int8_t, int8_t,
+                               mg_in_float_stored(p, mg_in_float_left(p, lhs) +
+                                                         mg_in_float_right(p, rhs)))
+MG_ARITHMETIC_IN_FLOAT_S8_EACH(mg_subtract_in_float_s8, mg_in_float_params, int8_t, int8_t,
+                               mg_in_float_stored(p, mg_in_float_left(p, lhs) -
+                                                         mg_in_float_right(p, rhs)))
+MG_ARITHMETIC_IN_FLOAT_S8_EACH(mg_multiply_in_float_s8, mg_in_float_params, int8_t, int8_t,
+                               mg_in_float_stored(p, mg_in_float_left(p, lhs) *
+                                                         mg_in_float_right(p, rhs)))
 
 #endif

@@ -11,8 +11,10 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_ARITHMETIC_S16_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_ARITHMETIC_S16_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_ARITHMETIC_S16_EACH MG_ELEMENTWISE
 #endif
 
 /* The stored output value of a sum of scaled operands. */
@@ -22,21 +24,11 @@ MG_INLINE int32_t mg_stored_sum_s16(const mg_scaled_sum_params *p, int32_t sum)
                                     p->output_offset, p->activation_min, p->activation_max);
 }
 
-MG_ELEMENTWISE(mg_add_s16, mg_scaled_sum_params, int16_t, int16_t,
-               mg_stored_sum_s16(p, mg_scaled_left(p, lhs) + mg_scaled_right(p, rhs)))
-MG_ELEMENTWISE(mg_subtract_s16, mg_scaled_sum_params, int16_t, int16_t,
-               mg_stored_sum_s16(p, mg_scaled_left(p, lhs) - mg_scaled_right(p, rhs)))
-MG_ELEMENTWISE(mg_multiply_s16, mg_multiply_s8_params, int16_t, int16_t,
-               mg_scaled_product(p, lhs, rhs))
-
-#ifdef MG_ARITHMETIC_S16_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_add_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_subtract_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_multiply_s16, int16_t, int16_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_ARITHMETIC_S16_EACH(mg_add_s16, mg_scaled_sum_params, int16_t, int16_t,
+                       mg_stored_sum_s16(p, mg_scaled_left(p, lhs) + mg_scaled_right(p, rhs)))
+MG_ARITHMETIC_S16_EACH(mg_subtract_s16, mg_scaled_sum_params, int16_t, int16_t,
+                       mg_stored_sum_s16(p, mg_scaled_left(p, lhs) - mg_scaled_right(p, rhs)))
+MG_ARITHMETIC_S16_EACH(mg_multiply_s16, mg_multiply_s8_params, int16_t, int16_t,
+                       mg_scaled_product(p, lhs, rhs))
 
 #endif

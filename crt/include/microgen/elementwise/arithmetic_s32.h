@@ -8,14 +8,14 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_ARITHMETIC_S32_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_ARITHMETIC_S32_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_ARITHMETIC_S32_EACH MG_ELEMENTWISE
 #endif
 
 typedef struct {
-    int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4];  /* the same */
+    MG_BROADCAST_SHAPES
     int32_t activation_min; /* any */
     int32_t activation_max; /* activation_min or more */
 } mg_arithmetic_s32_params;
@@ -37,26 +37,15 @@ MG_INLINE uint32_t mg_square_u32(uint32_t x)
 }
 
 /* Sums, differences and products, clamped. */
-MG_ELEMENTWISE(mg_add_s32, mg_arithmetic_s32_params, int32_t, int32_t,
-               mg_activated_s32(p, (uint32_t)lhs + (uint32_t)rhs))
-MG_ELEMENTWISE(mg_subtract_s32, mg_arithmetic_s32_params, int32_t, int32_t,
-               mg_activated_s32(p, (uint32_t)lhs - (uint32_t)rhs))
-MG_ELEMENTWISE(mg_multiply_s32, mg_arithmetic_s32_params, int32_t, int32_t,
-               mg_activated_s32(p, (uint32_t)lhs *(uint32_t)rhs))
+MG_ARITHMETIC_S32_EACH(mg_add_s32, mg_arithmetic_s32_params, int32_t, int32_t,
+                       mg_activated_s32(p, (uint32_t)lhs + (uint32_t)rhs))
+MG_ARITHMETIC_S32_EACH(mg_subtract_s32, mg_arithmetic_s32_params, int32_t, int32_t,
+                       mg_activated_s32(p, (uint32_t)lhs - (uint32_t)rhs))
+MG_ARITHMETIC_S32_EACH(mg_multiply_s32, mg_arithmetic_s32_params, int32_t, int32_t,
+                       mg_activated_s32(p, (uint32_t)lhs *(uint32_t)rhs))
 
 /* Squares of differences. */
-MG_ELEMENTWISE(mg_squared_difference_s32, mg_broadcast_params, int32_t, int32_t,
-               mg_square_u32((uint32_t)lhs - (uint32_t)rhs))
-
-#ifdef MG_ARITHMETIC_S32_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_add_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_subtract_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_multiply_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_squared_difference_s32, int32_t, int32_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_ARITHMETIC_S32_EACH(mg_squared_difference_s32, mg_broadcast_params, int32_t, int32_t,
+                       mg_square_u32((uint32_t)lhs - (uint32_t)rhs))
 
 #endif

@@ -8,24 +8,18 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_ARITHMETIC_S64_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_ARITHMETIC_S64_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_ARITHMETIC_S64_EACH MG_ELEMENTWISE
 #endif
 
 /* Sums, differences and products. */
-MG_ELEMENTWISE(mg_add_s64, mg_broadcast_params, int64_t, int64_t, (uint64_t)lhs + (uint64_t)rhs)
-MG_ELEMENTWISE(mg_subtract_s64, mg_broadcast_params, int64_t, int64_t,
-               (uint64_t)lhs - (uint64_t)rhs)
-MG_ELEMENTWISE(mg_multiply_s64, mg_broadcast_params, int64_t, int64_t, (uint64_t)lhs *(uint64_t)rhs)
-
-#ifdef MG_ARITHMETIC_S64_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_add_s64, int64_t, int64_t)
-MG_ELEMENTWISE_SHARED(mg_subtract_s64, int64_t, int64_t)
-MG_ELEMENTWISE_SHARED(mg_multiply_s64, int64_t, int64_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_ARITHMETIC_S64_EACH(mg_add_s64, mg_broadcast_params, int64_t, int64_t,
+                       (uint64_t)lhs + (uint64_t)rhs)
+MG_ARITHMETIC_S64_EACH(mg_subtract_s64, mg_broadcast_params, int64_t, int64_t,
+                       (uint64_t)lhs - (uint64_t)rhs)
+MG_ARITHMETIC_S64_EACH(mg_multiply_s64, mg_broadcast_params, int64_t, int64_t,
+                       (uint64_t)lhs *(uint64_t)rhs)
 
 #endif

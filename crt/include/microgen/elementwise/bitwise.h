@@ -8,14 +8,16 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_BITWISE_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_BITWISE_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_BITWISE_EACH MG_ELEMENTWISE
 #endif
 
 #define MG_BITWISE(suffix, type)                                                                   \
-    MG_ELEMENTWISE(mg_bitwise_and_##suffix, mg_broadcast_params, type, type, (lhs & rhs))          \
-    MG_ELEMENTWISE(mg_bitwise_or_##suffix, mg_broadcast_params, type, type, (lhs | rhs))           \
-    MG_ELEMENTWISE(mg_bitwise_xor_##suffix, mg_broadcast_params, type, type, (lhs ^ rhs))
+    MG_BITWISE_EACH(mg_bitwise_and_##suffix, mg_broadcast_params, type, type, (lhs & rhs))         \
+    MG_BITWISE_EACH(mg_bitwise_or_##suffix, mg_broadcast_params, type, type, (lhs | rhs))          \
+    MG_BITWISE_EACH(mg_bitwise_xor_##suffix, mg_broadcast_params, type, type, (lhs ^ rhs))
 
 /* Shifts by rhs bits; `word` is the unsigned type in which they are computed. By a negative number
  * of bits, or by all of them and more, nothing is left but what comes in: zeros, or, to the right,
@@ -38,10 +40,10 @@ extern "C" {
         const word sign = (x >= 1 || x == 0) ? 0U : ~(word)0U;                                     \
         return (type)(mg_##suffix##_shifted((word)x ^ sign, count, 0) ^ sign);                     \
     }                                                                                              \
-    MG_ELEMENTWISE(mg_shift_left_##suffix, mg_broadcast_params, type, type,                        \
-                   mg_##suffix##_shift_left(lhs, rhs))                                             \
-    MG_ELEMENTWISE(mg_shift_right_##suffix, mg_broadcast_params, type, type,                       \
-                   mg_##suffix##_shift_right(lhs, rhs))
+    MG_BITWISE_EACH(mg_shift_left_##suffix, mg_broadcast_params, type, type,                       \
+                    mg_##suffix##_shift_left(lhs, rhs))                                            \
+    MG_BITWISE_EACH(mg_shift_right_##suffix, mg_broadcast_params, type, type,                      \
+                    mg_##suffix##_shift_right(lhs, rhs))
 
 /* mg_bitwise_and_i8, mg_bitwise_or_i8, mg_bitwise_xor_i8 */
 MG_BITWISE(i8, int8_t)
@@ -75,37 +77,5 @@ MG_SHIFTS(u32, uint32_t, uint32_t, 32)
 MG_SHIFTS(s64, int64_t, uint64_t, 64)
 /* mg_shift_left_u64, mg_shift_right_u64 */
 MG_SHIFTS(u64, uint64_t, uint64_t, 64)
-
-#ifdef MG_BITWISE_IMPLEMENTATION /* the out-of-line forms */
-#define MG_BITWISE_SHARED(suffix, type)                                                            \
-    MG_ELEMENTWISE_SHARED(mg_bitwise_and_##suffix, type, type)                                     \
-    MG_ELEMENTWISE_SHARED(mg_bitwise_or_##suffix, type, type)                                      \
-    MG_ELEMENTWISE_SHARED(mg_bitwise_xor_##suffix, type, type)
-
-#define MG_SHIFTS_SHARED(suffix, type)                                                             \
-    MG_ELEMENTWISE_SHARED(mg_shift_left_##suffix, type, type)                                      \
-    MG_ELEMENTWISE_SHARED(mg_shift_right_##suffix, type, type)
-
-MG_BITWISE_SHARED(i8, int8_t)
-MG_BITWISE_SHARED(u8, uint8_t)
-MG_BITWISE_SHARED(i16, int16_t)
-MG_BITWISE_SHARED(u16, uint16_t)
-MG_BITWISE_SHARED(s32, int32_t)
-MG_BITWISE_SHARED(u32, uint32_t)
-MG_BITWISE_SHARED(s64, int64_t)
-MG_BITWISE_SHARED(u64, uint64_t)
-MG_SHIFTS_SHARED(i8, int8_t)
-MG_SHIFTS_SHARED(u8, uint8_t)
-MG_SHIFTS_SHARED(i16, int16_t)
-MG_SHIFTS_SHARED(u16, uint16_t)
-MG_SHIFTS_SHARED(s32, int32_t)
-MG_SHIFTS_SHARED(u32, uint32_t)
-MG_SHIFTS_SHARED(s64, int64_t)
-MG_SHIFTS_SHARED(u64, uint64_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

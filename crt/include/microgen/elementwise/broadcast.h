@@ -7,12 +7,21 @@
 
 #include "microgen/inline.h"
 
-/* The parameters of a kernel without others, and the first fields of every other kernel's
- * parameters. */
-typedef struct {
-    int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
+/* The first fields of every kernel's parameters. */
+#define MG_BROADCAST_SHAPES                                                                        \
+    int32_t shape[4];      /* of the output */                                                     \
+    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */               \
     int32_t rhs_stride[4]; /* the same */
+
+/* Those of int8 operands follow. */
+#define MG_BROADCAST_OFFSETS                                                                       \
+    int32_t lhs_offset;    /* minus the zero point: -127 to 128 */                                 \
+    int32_t rhs_offset;    /* the same */                                                          \
+    int32_t output_offset; /* the output's zero point: -128 to 127 */
+
+/* The parameters of a kernel without others. */
+typedef struct {
+    MG_BROADCAST_SHAPES
 } mg_broadcast_params;
 
 /* Index of element [n][y][x][c] in an operand. */
@@ -67,11 +76,20 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
         MG_BROADCAST(symbol##_element, p, lhs, rhs, output);                                       \
     }
 
-/* The out-of-line form of such a kernel, for any parameters. */
-#define MG_ELEMENTWISE_SHARED(symbol, in, out)                                                     \
-    void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output)               \
+/* The same with its out-of-line form. */
+#define MG_ELEMENTWISE_DEFINED(symbol, params, in, out, result)                                    \
+    MG_ELEMENTWISE(symbol, params, in, out, result)                                                \
+    MG_DEFINE_BINARY(symbol, in, out)
+
+/* Declares the kernel `symbol` and defines its body, by the function `symbol`_element(p, lhs, rhs).
+ */
+#define MG_EACH_PAIR(symbol, left, right, out)                                                     \
+    MG_EXTERN void symbol(const symbol##_params *p, const left *lhs, const right *rhs,             \
+                          out *output);                                                            \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const left *lhs, const right *rhs,      \
+                                 out *output)                                                      \
     {                                                                                              \
-        symbol##_body(p, lhs, rhs, output);                                                        \
+        MG_BROADCAST(symbol##_element, p, lhs, rhs, output);                                       \
     }
 
 #endif

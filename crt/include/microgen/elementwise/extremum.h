@@ -8,34 +8,21 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_EXTREMUM_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_EXTREMUM_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_EXTREMUM_EACH MG_ELEMENTWISE
 #endif
 
 /* Compares stored values, so int8 or int16 tensors should all have the same quantization. If a
  * float operand is NaN, or if both are zeros, the result is rhs. */
-MG_ELEMENTWISE(mg_maximum_s8, mg_broadcast_params, int8_t, int8_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_s16, mg_broadcast_params, int16_t, int16_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_s32, mg_broadcast_params, int32_t, int32_t, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_maximum_f32, mg_broadcast_params, float, float, (lhs > rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_s8, mg_broadcast_params, int8_t, int8_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_s16, mg_broadcast_params, int16_t, int16_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_s32, mg_broadcast_params, int32_t, int32_t, (lhs < rhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_f32, mg_broadcast_params, float, float, (lhs < rhs) ? lhs : rhs)
-
-#ifdef MG_EXTREMUM_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_maximum_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_maximum_f32, float, float)
-MG_ELEMENTWISE_SHARED(mg_minimum_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_s16, int16_t, int16_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_minimum_f32, float, float)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTREMUM_EACH(mg_maximum_s8, mg_broadcast_params, int8_t, int8_t, (lhs > rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_maximum_s16, mg_broadcast_params, int16_t, int16_t, (lhs > rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_maximum_s32, mg_broadcast_params, int32_t, int32_t, (lhs > rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_maximum_f32, mg_broadcast_params, float, float, (lhs > rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_minimum_s8, mg_broadcast_params, int8_t, int8_t, (lhs < rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_minimum_s16, mg_broadcast_params, int16_t, int16_t, (lhs < rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_minimum_s32, mg_broadcast_params, int32_t, int32_t, (lhs < rhs) ? lhs : rhs)
+MG_EXTREMUM_EACH(mg_minimum_f32, mg_broadcast_params, float, float, (lhs < rhs) ? lhs : rhs)
 
 #endif

@@ -8,22 +8,15 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_EXTREMUM_NAN_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_EXTREMUM_NAN_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_EXTREMUM_NAN_EACH MG_ELEMENTWISE
 #endif
 
-MG_ELEMENTWISE(mg_maximum_nan_f32, mg_broadcast_params, float, float,
-               (lhs > rhs || lhs != lhs) ? lhs : rhs)
-MG_ELEMENTWISE(mg_minimum_nan_f32, mg_broadcast_params, float, float,
-               (lhs < rhs || lhs != lhs) ? lhs : rhs)
-
-#ifdef MG_EXTREMUM_NAN_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_maximum_nan_f32, float, float)
-MG_ELEMENTWISE_SHARED(mg_minimum_nan_f32, float, float)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTREMUM_NAN_EACH(mg_maximum_nan_f32, mg_broadcast_params, float, float,
+                     (lhs > rhs || lhs != lhs) ? lhs : rhs)
+MG_EXTREMUM_NAN_EACH(mg_minimum_nan_f32, mg_broadcast_params, float, float,
+                     (lhs < rhs || lhs != lhs) ? lhs : rhs)
 
 #endif

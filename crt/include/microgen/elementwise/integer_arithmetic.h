@@ -9,19 +9,21 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_INTEGER_ARITHMETIC_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_INTEGER_ARITHMETIC_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_INTEGER_ARITHMETIC_EACH MG_ELEMENTWISE
 #endif
 
 /* Sums, differences and products modulo 2^n, with n the bits of `type`. They are computed in 32
  * bits without a sign, which wrap. */
 #define MG_INTEGER_ARITHMETIC(suffix, type)                                                        \
-    MG_ELEMENTWISE(mg_add_##suffix, mg_broadcast_params, type, type,                               \
-                   (uint32_t)lhs + (uint32_t)rhs)                                                  \
-    MG_ELEMENTWISE(mg_subtract_##suffix, mg_broadcast_params, type, type,                          \
-                   (uint32_t)lhs - (uint32_t)rhs)                                                  \
-    MG_ELEMENTWISE(mg_multiply_##suffix, mg_broadcast_params, type, type,                          \
-                   (uint32_t)lhs *(uint32_t)rhs)
+    MG_INTEGER_ARITHMETIC_EACH(mg_add_##suffix, mg_broadcast_params, type, type,                   \
+                               (uint32_t)lhs + (uint32_t)rhs)                                      \
+    MG_INTEGER_ARITHMETIC_EACH(mg_subtract_##suffix, mg_broadcast_params, type, type,              \
+                               (uint32_t)lhs - (uint32_t)rhs)                                      \
+    MG_INTEGER_ARITHMETIC_EACH(mg_multiply_##suffix, mg_broadcast_params, type, type,              \
+                               (uint32_t)lhs *(uint32_t)rhs)
 
 /* mg_add_i8, mg_subtract_i8, mg_multiply_i8 */
 MG_INTEGER_ARITHMETIC(i8, int8_t)
@@ -34,26 +36,8 @@ MG_INTEGER_ARITHMETIC(u16, uint16_t)
 /* mg_add_u32, mg_subtract_u32, mg_multiply_u32 */
 MG_INTEGER_ARITHMETIC(u32, uint32_t)
 
-MG_ELEMENTWISE(mg_add_u64, mg_broadcast_params, uint64_t, uint64_t, lhs + rhs)
-MG_ELEMENTWISE(mg_subtract_u64, mg_broadcast_params, uint64_t, uint64_t, lhs - rhs)
-MG_ELEMENTWISE(mg_multiply_u64, mg_broadcast_params, uint64_t, uint64_t, (lhs * rhs))
-
-#ifdef MG_INTEGER_ARITHMETIC_IMPLEMENTATION /* the out-of-line forms */
-#define MG_INTEGER_ARITHMETIC_SHARED(suffix, type)                                                 \
-    MG_ELEMENTWISE_SHARED(mg_add_##suffix, type, type)                                             \
-    MG_ELEMENTWISE_SHARED(mg_subtract_##suffix, type, type)                                        \
-    MG_ELEMENTWISE_SHARED(mg_multiply_##suffix, type, type)
-
-MG_INTEGER_ARITHMETIC_SHARED(i8, int8_t)
-MG_INTEGER_ARITHMETIC_SHARED(u8, uint8_t)
-MG_INTEGER_ARITHMETIC_SHARED(i16, int16_t)
-MG_INTEGER_ARITHMETIC_SHARED(u16, uint16_t)
-MG_INTEGER_ARITHMETIC_SHARED(u32, uint32_t)
-MG_INTEGER_ARITHMETIC_SHARED(u64, uint64_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_INTEGER_ARITHMETIC_EACH(mg_add_u64, mg_broadcast_params, uint64_t, uint64_t, lhs + rhs)
+MG_INTEGER_ARITHMETIC_EACH(mg_subtract_u64, mg_broadcast_params, uint64_t, uint64_t, lhs - rhs)
+MG_INTEGER_ARITHMETIC_EACH(mg_multiply_u64, mg_broadcast_params, uint64_t, uint64_t, (lhs * rhs))
 
 #endif

@@ -9,31 +9,15 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4]; /* the same */
-    int32_t lhs_offset;    /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;    /* the same */
-    int32_t output_offset; /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     int32_t
         multiplier; /* from products to the output, as microgen/requantization/requantize.h says */
     int32_t shift;  /* -31 to 30 */
     int32_t activation_min; /* -128 to 127 */
     int32_t activation_max; /* activation_min to 127 */
 } mg_multiply_s8_params;
-
-/* Multiplies lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], requantized with
- * double rounding and clamped.
- *
- * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
- * overlap an operand. */
-void mg_multiply_s8(const mg_multiply_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                    int8_t *output);
 
 /* The stored output value of the product of two stored values. */
 MG_INLINE int32_t mg_scaled_product(const mg_multiply_s8_params *p, int32_t lhs, int32_t rhs)
@@ -48,22 +32,15 @@ MG_INLINE int8_t mg_multiply_s8_element(const mg_multiply_s8_params *p, int8_t l
     return (int8_t)mg_scaled_product(p, lhs, rhs);
 }
 
-MG_INLINE void mg_multiply_s8_body(const mg_multiply_s8_params *p, const int8_t *lhs,
-                                   const int8_t *rhs, int8_t *output)
-{
-    MG_BROADCAST(mg_multiply_s8_element, p, lhs, rhs, output);
-}
+/* Multiplies lhs by rhs into output [shape[0]][shape[1]][shape[2]][shape[3]], requantized with
+ * double rounding and clamped.
+ *
+ * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
+ * overlap an operand. */
+MG_EACH_PAIR(mg_multiply_s8, int8_t, int8_t, int8_t)
 
 #ifdef MG_MULTIPLY_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_multiply_s8(const mg_multiply_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                    int8_t *output)
-{
-    mg_multiply_s8_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_BINARY(mg_multiply_s8, int8_t, int8_t)
 #endif
 
 #endif

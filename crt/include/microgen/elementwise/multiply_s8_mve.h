@@ -9,10 +9,6 @@
 #include "microgen/elementwise/multiply_s8_rows.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* shift may be any that microgen/requantization/requantize.h takes. */
 typedef mg_multiply_s8_rows_params mg_multiply_s8_mve_params;
 
@@ -20,8 +16,7 @@ typedef mg_multiply_s8_rows_params mg_multiply_s8_mve_params;
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-void mg_multiply_s8_mve(const mg_multiply_s8_mve_params *p, const int8_t *lhs, const int8_t *rhs,
-                        int8_t *output);
+MG_DECLARE_BINARY(mg_multiply_s8_mve, int8_t, int8_t);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -57,17 +52,9 @@ MG_INLINE void mg_multiply_s8_mve_body(const mg_multiply_s8_mve_params *p, const
 }
 
 #ifdef MG_MULTIPLY_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_multiply_s8_mve(const mg_multiply_s8_mve_params *p, const int8_t *lhs, const int8_t *rhs,
-                        int8_t *output)
-{
-    mg_multiply_s8_mve_body(p, lhs, rhs, output);
-}
+MG_DEFINE_BINARY(mg_multiply_s8_mve, int8_t, int8_t)
 #endif
 
-#endif
-
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -15,10 +15,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t rows;           /* of the output */
     int32_t size;           /* elements of a row */
@@ -40,8 +36,7 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-void mg_multiply_s8_rows(const mg_multiply_s8_rows_params *p, const int8_t *lhs, const int8_t *rhs,
-                         int8_t *output);
+MG_DECLARE_BINARY(mg_multiply_s8_rows, int8_t, int8_t);
 
 /* The stored product of a value without its zero point and twice another. */
 MG_INLINE int8_t mg_multiply_s8_rows_stored(const mg_multiply_s8_rows_params *p, int32_t lhs,
@@ -99,15 +94,7 @@ MG_INLINE void mg_multiply_s8_rows_body(const mg_multiply_s8_rows_params *p, con
 }
 
 #ifdef MG_MULTIPLY_S8_ROWS_IMPLEMENTATION /* the out-of-line form */
-void mg_multiply_s8_rows(const mg_multiply_s8_rows_params *p, const int8_t *lhs, const int8_t *rhs,
-                         int8_t *output)
-{
-    mg_multiply_s8_rows_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_BINARY(mg_multiply_s8_rows, int8_t, int8_t)
 #endif
 
 #endif

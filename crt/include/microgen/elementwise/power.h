@@ -9,8 +9,10 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_POWER_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_POWER_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_POWER_EACH MG_ELEMENTWISE
 #endif
 
 /* base^exponent modulo 2^64; one with a negative exponent is truncated, and 0 if the base is 0. */
@@ -30,18 +32,8 @@ MG_INLINE uint64_t mg_integer_power(int64_t base, int64_t exponent)
     return power;
 }
 
-MG_ELEMENTWISE(mg_power_s32, mg_broadcast_params, int32_t, int32_t, mg_integer_power(lhs, rhs))
-MG_ELEMENTWISE(mg_power_s64, mg_broadcast_params, int64_t, int64_t, mg_integer_power(lhs, rhs))
-MG_ELEMENTWISE(mg_power_f32, mg_broadcast_params, float, float, mg_f32_pow(lhs, rhs))
-
-#ifdef MG_POWER_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_power_s32, int32_t, int32_t)
-MG_ELEMENTWISE_SHARED(mg_power_s64, int64_t, int64_t)
-MG_ELEMENTWISE_SHARED(mg_power_f32, float, float)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_POWER_EACH(mg_power_s32, mg_broadcast_params, int32_t, int32_t, mg_integer_power(lhs, rhs))
+MG_POWER_EACH(mg_power_s64, mg_broadcast_params, int64_t, int64_t, mg_integer_power(lhs, rhs))
+MG_POWER_EACH(mg_power_f32, mg_broadcast_params, float, float, mg_f32_pow(lhs, rhs))
 
 #endif

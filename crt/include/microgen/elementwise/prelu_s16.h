@@ -10,29 +10,16 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];      /* of the input and the output */
-    int32_t lhs_stride[4]; /* of the input: elements between neighbouring indices */
-    int32_t rhs_stride[4]; /* of alpha; 0: broadcast */
-    int32_t rhs_offset;    /* minus alpha's zero point: -127 to 128 */
+    /* lhs is the input, and rhs is alpha. */
+    MG_BROADCAST_SHAPES
+    int32_t rhs_offset; /* minus alpha's zero point: -127 to 128 */
     int32_t
         multiplier; /* from the input to the output, as microgen/requantization/requantize.h says */
     int32_t shift;  /* -31 to 30 */
     int32_t alpha_multiplier; /* from products of input and alpha to the output */
     int32_t alpha_shift;      /* -31 to 30 */
 } mg_prelu_s16_params;
-
-/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
- * double rounding. Values below 0 are multiplied by alpha first.
- *
- * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
- * overlap an operand. */
-void mg_prelu_s16(const mg_prelu_s16_params *p, const int16_t *input, const int8_t *alpha,
-                  int16_t *output);
 
 /* The output value of one input value and its alpha. */
 MG_INLINE int16_t mg_prelu_s16_element(const mg_prelu_s16_params *p, int16_t input, int8_t alpha)
@@ -43,22 +30,16 @@ MG_INLINE int16_t mg_prelu_s16_element(const mg_prelu_s16_params *p, int16_t inp
     return mg_clamp_s16(scaled, INT16_MIN, INT16_MAX);
 }
 
-MG_INLINE void mg_prelu_s16_body(const mg_prelu_s16_params *p, const int16_t *input,
-                                 const int8_t *alpha, int16_t *output)
-{
-    MG_BROADCAST(mg_prelu_s16_element, p, input, alpha, output);
-}
+/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
+ * double rounding. Values below 0 are multiplied by alpha first.
+ *
+ * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
+ * overlap an operand. */
+MG_EACH_PAIR(mg_prelu_s16, int16_t, int8_t, int16_t)
 
 #ifdef MG_PRELU_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_prelu_s16(const mg_prelu_s16_params *p, const int16_t *input, const int8_t *alpha,
-                  int16_t *output)
-{
-    mg_prelu_s16_body(p, input, alpha, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_prelu_s16, (p, input, alpha, output), const mg_prelu_s16_params *p,
+               const int16_t *input, const int8_t *alpha, int16_t *output)
 #endif
 
 #endif

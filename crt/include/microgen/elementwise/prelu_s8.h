@@ -9,14 +9,9 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];      /* of the input and the output */
-    int32_t lhs_stride[4]; /* of the input: elements between neighbouring indices */
-    int32_t rhs_stride[4]; /* of alpha; 0: broadcast */
+    /* lhs is the input, and rhs is alpha. */
+    MG_BROADCAST_SHAPES
     int32_t lhs_offset;    /* minus the input's zero point: -127 to 128 */
     int32_t rhs_offset;    /* minus alpha's zero point */
     int32_t output_offset; /* the output's zero point: -128 to 127 */
@@ -26,14 +21,6 @@ typedef struct {
     int32_t alpha_multiplier; /* from products of input and alpha to the output */
     int32_t alpha_shift;      /* -31 to 30 */
 } mg_prelu_s8_params;
-
-/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
- * double rounding. Values below 0 are multiplied by alpha first.
- *
- * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
- * overlap an operand. */
-void mg_prelu_s8(const mg_prelu_s8_params *p, const int8_t *input, const int8_t *alpha,
-                 int8_t *output);
 
 /* The stored output value of one stored input value and its alpha. */
 MG_INLINE int8_t mg_prelu_s8_element(const mg_prelu_s8_params *p, int8_t input, int8_t alpha)
@@ -50,22 +37,16 @@ MG_INLINE int8_t mg_prelu_s8_element(const mg_prelu_s8_params *p, int8_t input, 
     return mg_offset_and_clamp(scaled, p->output_offset, INT8_MIN, INT8_MAX);
 }
 
-MG_INLINE void mg_prelu_s8_body(const mg_prelu_s8_params *p, const int8_t *input,
-                                const int8_t *alpha, int8_t *output)
-{
-    MG_BROADCAST(mg_prelu_s8_element, p, input, alpha, output);
-}
+/* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
+ * double rounding. Values below 0 are multiplied by alpha first.
+ *
+ * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
+ * overlap an operand. */
+MG_EACH_PAIR(mg_prelu_s8, int8_t, int8_t, int8_t)
 
 #ifdef MG_PRELU_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_prelu_s8(const mg_prelu_s8_params *p, const int8_t *input, const int8_t *alpha,
-                 int8_t *output)
-{
-    mg_prelu_s8_body(p, input, alpha, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_prelu_s8, (p, input, alpha, output), const mg_prelu_s8_params *p,
+               const int8_t *input, const int8_t *alpha, int8_t *output)
 #endif
 
 #endif

@@ -9,17 +9,15 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_once.h"
 
-#ifdef __cplusplus
-extern "C" {
+#ifdef MG_RESCALED_ARITHMETIC_S8_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_RESCALED_ARITHMETIC_S8_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_RESCALED_ARITHMETIC_S8_EACH MG_ELEMENTWISE
 #endif
 
 typedef struct {
-    int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4];  /* the same */
-    int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;     /* the same */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     int32_t lhs_multiplier; /* from the operand's to the output's scale;
                                microgen/requantization/requantize.h */
     int32_t lhs_shift;
@@ -29,12 +27,8 @@ typedef struct {
 } mg_rescaled_sum_params;
 
 typedef struct {
-    int32_t shape[4];      /* of the output */
-    int32_t lhs_stride[4]; /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4]; /* the same */
-    int32_t lhs_offset;    /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;    /* the same */
-    int32_t output_offset; /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     int32_t
         multiplier; /* from products to the output, as microgen/requantization/requantize.h says */
     int32_t shift;
@@ -62,26 +56,16 @@ MG_INLINE int8_t mg_rescaled_stored(uint32_t x, int32_t offset)
 
 /* Sums and differences are those of the rescaled operands, modulo 2^32. Products are rescaled after
  * the multiplication. */
-MG_ELEMENTWISE(mg_rescaled_add_s8, mg_rescaled_sum_params, int8_t, int8_t,
-               mg_rescaled_stored(mg_rescaled_left(p, lhs) + mg_rescaled_right(p, rhs),
-                                  p->output_offset))
-MG_ELEMENTWISE(mg_rescaled_subtract_s8, mg_rescaled_sum_params, int8_t, int8_t,
-               mg_rescaled_stored(mg_rescaled_left(p, lhs) - mg_rescaled_right(p, rhs),
-                                  p->output_offset))
-MG_ELEMENTWISE(mg_rescaled_multiply_s8, mg_rescaled_product_params, int8_t, int8_t,
-               mg_rescaled_stored((uint32_t)mg_requantize_once((lhs + p->lhs_offset) *
-                                                                   (rhs + p->rhs_offset),
-                                                               p->multiplier, p->shift, p->ties),
-                                  p->output_offset))
-
-#ifdef MG_RESCALED_ARITHMETIC_S8_IMPLEMENTATION /* the out-of-line forms */
-MG_ELEMENTWISE_SHARED(mg_rescaled_add_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_rescaled_subtract_s8, int8_t, int8_t)
-MG_ELEMENTWISE_SHARED(mg_rescaled_multiply_s8, int8_t, int8_t)
-#endif
-
-#ifdef __cplusplus
-}
-#endif
+MG_RESCALED_ARITHMETIC_S8_EACH(
+    mg_rescaled_add_s8, mg_rescaled_sum_params, int8_t, int8_t,
+    mg_rescaled_stored(mg_rescaled_left(p, lhs) + mg_rescaled_right(p, rhs), p->output_offset))
+MG_RESCALED_ARITHMETIC_S8_EACH(
+    mg_rescaled_subtract_s8, mg_rescaled_sum_params, int8_t, int8_t,
+    mg_rescaled_stored(mg_rescaled_left(p, lhs) - mg_rescaled_right(p, rhs), p->output_offset))
+MG_RESCALED_ARITHMETIC_S8_EACH(
+    mg_rescaled_multiply_s8, mg_rescaled_product_params, int8_t, int8_t,
+    mg_rescaled_stored((uint32_t)mg_requantize_once((lhs + p->lhs_offset) * (rhs + p->rhs_offset),
+                                                    p->multiplier, p->shift, p->ties),
+                       p->output_offset))
 
 #endif

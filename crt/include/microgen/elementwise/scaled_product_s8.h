@@ -13,10 +13,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t rows;           /* of the output */
     int32_t size;           /* elements of a row */
@@ -36,8 +32,8 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-void mg_scaled_product_s8(const mg_scaled_product_s8_params *p, const int8_t *lhs,
-                          const int8_t *rhs, const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_scaled_product_s8(const mg_scaled_product_s8_params *p, const int8_t *lhs,
+                                    const int8_t *rhs, const int32_t *coefficient, int8_t *output);
 
 /* C. */
 MG_INLINE int64_t mg_scaled_product_s8_constant(const int32_t coefficient[3])
@@ -74,15 +70,9 @@ MG_INLINE void mg_scaled_product_s8_body(const mg_scaled_product_s8_params *p, c
 }
 
 #ifdef MG_SCALED_PRODUCT_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_scaled_product_s8(const mg_scaled_product_s8_params *p, const int8_t *lhs,
-                          const int8_t *rhs, const int32_t *coefficient, int8_t *output)
-{
-    mg_scaled_product_s8_body(p, lhs, rhs, coefficient, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_scaled_product_s8, (p, lhs, rhs, coefficient, output),
+               const mg_scaled_product_s8_params *p, const int8_t *lhs, const int8_t *rhs,
+               const int32_t *coefficient, int8_t *output)
 #endif
 
 #endif

@@ -8,17 +8,9 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
-    int32_t shape[4];       /* of the output */
-    int32_t lhs_stride[4];  /* elements between neighbouring indices; 0: broadcast */
-    int32_t rhs_stride[4];  /* the same */
-    int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
-    int32_t rhs_offset;     /* the same */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
+    MG_BROADCAST_SHAPES
+    MG_BROADCAST_OFFSETS
     int32_t left_shift;     /* bits by which operands are shifted left: 0 to 22, int16: 0 to 15 */
     int32_t lhs_multiplier; /* Q31, as microgen/requantization/requantize.h says; the same below */
     int32_t lhs_shift;      /* 0 or less, because operands are scaled by at most 1 */
@@ -43,9 +35,5 @@ MG_INLINE int32_t mg_scaled_right(const mg_scaled_sum_params *p, int32_t rhs)
     return mg_requantize(mg_shift_left(rhs + p->rhs_offset, p->left_shift), p->rhs_multiplier,
                          p->rhs_shift);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

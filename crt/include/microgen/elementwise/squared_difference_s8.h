@@ -10,10 +10,6 @@
 #include "microgen/elementwise/scaled_sum.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef mg_scaled_sum_params
     mg_squared_difference_s8_params; /* those of an addition; left_shift is at most 7 */
 
@@ -22,8 +18,7 @@ typedef mg_scaled_sum_params
  *
  * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
  * overlap an operand. */
-void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
-                              const int8_t *rhs, int8_t *output);
+MG_DECLARE_BINARY(mg_squared_difference_s8, int8_t, int8_t);
 
 /* The stored output value of the squared difference of two stored values. */
 MG_INLINE int8_t mg_squared_difference_s8_element(const mg_squared_difference_s8_params *p,
@@ -40,15 +35,7 @@ MG_INLINE void mg_squared_difference_s8_body(const mg_squared_difference_s8_para
 }
 
 #ifdef MG_SQUARED_DIFFERENCE_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_squared_difference_s8(const mg_squared_difference_s8_params *p, const int8_t *lhs,
-                              const int8_t *rhs, int8_t *output)
-{
-    mg_squared_difference_s8_body(p, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_BINARY(mg_squared_difference_s8, int8_t, int8_t)
 #endif
 
 #endif

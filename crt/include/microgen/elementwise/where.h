@@ -9,10 +9,6 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t shape[4];            /* of the output */
     int32_t condition_stride[4]; /* elements between neighbouring indices; 0: broadcast */
@@ -26,8 +22,8 @@ typedef struct {
  *
  * Output may be the same buffer as lhs or rhs if that has the output's shape; otherwise it must not
  * overlap an operand. */
-void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs, const void *rhs,
-              void *output);
+MG_EXTERN void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs,
+                        const void *rhs, void *output);
 
 /* The address of element `index` of a tensor. */
 MG_INLINE const uint8_t *mg_where_at(const void *tensor, int32_t index, int32_t element_bytes)
@@ -64,15 +60,8 @@ MG_INLINE void mg_where_body(const mg_where_params *p, const uint8_t *condition,
 }
 
 #ifdef MG_WHERE_IMPLEMENTATION /* the out-of-line form */
-void mg_where(const mg_where_params *p, const uint8_t *condition, const void *lhs, const void *rhs,
-              void *output)
-{
-    mg_where_body(p, condition, lhs, rhs, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_OUT_OF_LINE(mg_where, (p, condition, lhs, rhs, output), const mg_where_params *p,
+               const uint8_t *condition, const void *lhs, const void *rhs, void *output)
 #endif
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
+#include "microgen/unary/unary.h"
 
 typedef struct {
     int32_t size;       /* elements */
@@ -13,17 +14,14 @@ typedef struct {
     float scale;        /* of the input: positive, finite */
 } mg_dequantize_f32_u8_params;
 
+MG_INLINE float mg_dequantize_f32_u8_element(const mg_dequantize_f32_u8_params *p, uint8_t x)
+{
+    return (float)(x - p->zero_point) * p->scale;
+}
+
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
  * overlap. */
-MG_DECLARE_UNARY(mg_dequantize_f32_u8, uint8_t, float);
-
-MG_INLINE void mg_dequantize_f32_u8_body(const mg_dequantize_f32_u8_params *p, const uint8_t *input,
-                                         float *output)
-{
-    for (int32_t i = 0; i < p->size; i++) {
-        output[i] = (float)(input[i] - p->zero_point) * p->scale;
-    }
-}
+MG_EACH_ELEMENT(mg_dequantize_f32_u8, uint8_t, float)
 
 #ifdef MG_DEQUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_dequantize_f32_u8, uint8_t, float)

@@ -6,15 +6,12 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
+#include "microgen/unary/unary.h"
 
 typedef struct {
     int32_t size; /* elements */
     float scale;  /* of the output: positive, finite, not denormal */
 } mg_quantize_f32_s32_params;
-
-/* Computes output [size] = round(input [size] / scale), saturated. Rounding is to nearest, ties
- * away from zero. NaN becomes the least value. Input and output must not overlap. */
-MG_DECLARE_UNARY(mg_quantize_f32_s32, float, int32_t);
 
 /* x rounded to nearest, ties away from zero, saturated. */
 MG_INLINE int32_t mg_round_f32_s32(float x)
@@ -35,13 +32,14 @@ MG_INLINE int32_t mg_round_f32_s32(float x)
     return (rest <= -0.5F) ? whole - 1 : whole;
 }
 
-MG_INLINE void mg_quantize_f32_s32_body(const mg_quantize_f32_s32_params *p, const float *input,
-                                        int32_t *output)
+MG_INLINE int32_t mg_quantize_f32_s32_element(const mg_quantize_f32_s32_params *p, float x)
 {
-    for (int32_t i = 0; i < p->size; i++) {
-        output[i] = mg_round_f32_s32(input[i] / p->scale);
-    }
+    return mg_round_f32_s32(x / p->scale);
 }
+
+/* Computes output [size] = round(input [size] / scale), saturated. Rounding is to nearest, ties
+ * away from zero. NaN becomes the least value. Input and output must not overlap. */
+MG_EACH_ELEMENT(mg_quantize_f32_s32, float, int32_t)
 
 #ifdef MG_QUANTIZE_F32_S32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_quantize_f32_s32, float, int32_t)

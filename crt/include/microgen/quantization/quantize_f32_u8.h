@@ -7,6 +7,7 @@
 
 #include "microgen/inline.h"
 #include "microgen/quantization/quantize_f32.h"
+#include "microgen/unary/unary.h"
 
 typedef struct {
     int32_t size;       /* elements */
@@ -14,24 +15,21 @@ typedef struct {
     float scale;        /* of the output: positive, finite, not denormal */
 } mg_quantize_f32_u8_params;
 
+MG_INLINE uint8_t mg_quantize_f32_u8_element(const mg_quantize_f32_u8_params *p, float x)
+{
+    int32_t stored = mg_quantize_f32_round(x / p->scale) + p->zero_point;
+    if (stored > (int32_t)UINT8_MAX) {
+        stored = UINT8_MAX;
+    }
+    if (stored < 0) {
+        stored = 0;
+    }
+    return (uint8_t)stored;
+}
+
 /* Computes output [size] = round(input [size] / scale) + zero_point, saturated. Rounding is to
  * nearest, ties away from zero. NaN becomes 0. Input and output must not overlap. */
-MG_DECLARE_UNARY(mg_quantize_f32_u8, float, uint8_t);
-
-MG_INLINE void mg_quantize_f32_u8_body(const mg_quantize_f32_u8_params *p, const float *input,
-                                       uint8_t *output)
-{
-    for (int32_t i = 0; i < p->size; i++) {
-        int32_t stored = mg_quantize_f32_round(input[i] / p->scale) + p->zero_point;
-        if (stored > (int32_t)UINT8_MAX) {
-            stored = UINT8_MAX;
-        }
-        if (stored < 0) {
-            stored = 0;
-        }
-        output[i] = (uint8_t)stored;
-    }
-}
+MG_EACH_ELEMENT(mg_quantize_f32_u8, float, uint8_t)
 
 #ifdef MG_QUANTIZE_F32_U8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_quantize_f32_u8, float, uint8_t)

@@ -7,6 +7,7 @@
 
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
+#include "microgen/unary/unary.h"
 
 typedef struct {
     int32_t size;          /* elements */
@@ -16,19 +17,16 @@ typedef struct {
     int32_t shift;         /* as microgen/requantization/requantize.h says */
 } mg_requantize_s8_params;
 
+MG_INLINE int8_t mg_requantize_s8_element(const mg_requantize_s8_params *p, int8_t x)
+{
+    const int32_t value = mg_requantize(x + p->input_offset, p->multiplier, p->shift);
+    return mg_offset_and_clamp(value, p->output_offset, INT8_MIN, INT8_MAX);
+}
+
 /* Requantizes input [size] with double rounding and stores it, saturated, in output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-MG_DECLARE_UNARY(mg_requantize_s8, int8_t, int8_t);
-
-MG_INLINE void mg_requantize_s8_body(const mg_requantize_s8_params *p, const int8_t *input,
-                                     int8_t *output)
-{
-    for (int32_t i = 0; i < p->size; i++) {
-        const int32_t value = mg_requantize(input[i] + p->input_offset, p->multiplier, p->shift);
-        output[i] = mg_offset_and_clamp(value, p->output_offset, INT8_MIN, INT8_MAX);
-    }
-}
+MG_EACH_ELEMENT(mg_requantize_s8, int8_t, int8_t)
 
 #ifdef MG_REQUANTIZE_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_requantize_s8, int8_t, int8_t)

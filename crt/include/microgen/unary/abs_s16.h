@@ -10,20 +10,11 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;       /* elements */
     int32_t multiplier; /* Q31, input scale / output scale */
     int32_t shift;      /* as microgen/requantization/requantize.h says */
 } mg_abs_s16_params;
-
-/* Requantizes the magnitudes of input [size] with double rounding into output [size].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_abs_s16(const mg_abs_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int16_t mg_abs_s16_element(const mg_abs_s16_params *p, int16_t x)
 {
@@ -31,20 +22,13 @@ MG_INLINE int16_t mg_abs_s16_element(const mg_abs_s16_params *p, int16_t x)
     return mg_clamp_s16(mg_requantize(magnitude, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
 }
 
-MG_INLINE void mg_abs_s16_body(const mg_abs_s16_params *p, const int16_t *input, int16_t *output)
-{
-    MG_UNARY(mg_abs_s16_element, p, input, output);
-}
+/* Requantizes the magnitudes of input [size] with double rounding into output [size].
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_abs_s16, int16_t, int16_t)
 
 #ifdef MG_ABS_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_abs_s16(const mg_abs_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_abs_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_abs_s16, int16_t, int16_t)
 #endif
 
 #endif

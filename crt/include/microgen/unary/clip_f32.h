@@ -9,40 +9,24 @@
 #include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;         /* elements */
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */
 } mg_clip_f32_params;
 
-/* Clamps input [size] into output [size]; NaN remains NaN.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_clip_f32(const mg_clip_f32_params *p, const float *input, float *output);
-
 MG_INLINE float mg_clip_f32_element(const mg_clip_f32_params *p, float x)
 {
     return mg_clamp_f32(x, p->activation_min, p->activation_max);
 }
 
-MG_INLINE void mg_clip_f32_body(const mg_clip_f32_params *p, const float *input, float *output)
-{
-    MG_UNARY(mg_clip_f32_element, p, input, output);
-}
+/* Clamps input [size] into output [size]; NaN remains NaN.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_clip_f32, float, float)
 
 #ifdef MG_CLIP_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_clip_f32(const mg_clip_f32_params *p, const float *input, float *output)
-{
-    mg_clip_f32_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_clip_f32, float, float)
 #endif
 
 #endif

@@ -10,10 +10,6 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;           /* elements */
     int32_t multiplier;     /* Q31, input scale / output scale; 0: equal scales, clamp only */
@@ -22,11 +18,6 @@ typedef struct {
     int32_t activation_max; /* 0 or more, within int16 */
 } mg_clip_s16_params;
 
-/* Requantizes input [size] with double rounding and clamps it into output [size].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_clip_s16(const mg_clip_s16_params *p, const int16_t *input, int16_t *output);
-
 MG_INLINE int16_t mg_clip_s16_element(const mg_clip_s16_params *p, int16_t x)
 {
     const int32_t scaled =
@@ -34,20 +25,13 @@ MG_INLINE int16_t mg_clip_s16_element(const mg_clip_s16_params *p, int16_t x)
     return mg_clamp_s16(scaled, p->activation_min, p->activation_max);
 }
 
-MG_INLINE void mg_clip_s16_body(const mg_clip_s16_params *p, const int16_t *input, int16_t *output)
-{
-    MG_UNARY(mg_clip_s16_element, p, input, output);
-}
+/* Requantizes input [size] with double rounding and clamps it into output [size].
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_clip_s16, int16_t, int16_t)
 
 #ifdef MG_CLIP_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_clip_s16(const mg_clip_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_clip_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_clip_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -8,10 +8,6 @@
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;           /* elements */
     int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
@@ -25,7 +21,7 @@ typedef struct {
 /* Requantizes input [size] with double rounding and clamps it into output [size].
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_clip_s8(const mg_clip_s8_params *p, const int8_t *input, int8_t *output);
+MG_DECLARE_UNARY(mg_clip_s8, int8_t, int8_t);
 
 MG_INLINE void mg_clip_s8_body(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)
 {
@@ -40,14 +36,7 @@ MG_INLINE void mg_clip_s8_body(const mg_clip_s8_params *p, const int8_t *input, 
 }
 
 #ifdef MG_CLIP_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_clip_s8(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)
-{
-    mg_clip_s8_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_clip_s8, int8_t, int8_t)
 #endif
 
 #endif

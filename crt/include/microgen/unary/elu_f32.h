@@ -6,11 +6,8 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* x if x >= 0, else exp(x) - 1. */
 MG_INLINE float mg_elu_f32_element(float x)
@@ -21,11 +18,7 @@ MG_INLINE float mg_elu_f32_element(float x)
 MG_UNARY_KERNEL(mg_elu_f32, float, mg_elu_f32_element)
 
 #ifdef MG_ELU_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_elu_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_elu_f32, float, float)
 #endif
 
 #endif

@@ -6,22 +6,15 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* mg_floor_f32 computes the greatest integer that is not above each value. microgen/unary/unary.h
  * describes its arguments. */
 MG_UNARY_KERNEL(mg_floor_f32, float, mg_f32_floor)
 
 #ifdef MG_FLOOR_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_floor_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_floor_f32, float, float)
 #endif
 
 #endif

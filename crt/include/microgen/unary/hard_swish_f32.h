@@ -6,11 +6,8 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* x * relu6(x + 3) / 6. */
 MG_INLINE float mg_hard_swish_f32_element(float x)
@@ -21,11 +18,7 @@ MG_INLINE float mg_hard_swish_f32_element(float x)
 MG_UNARY_KERNEL(mg_hard_swish_f32, float, mg_hard_swish_f32_element)
 
 #ifdef MG_HARD_SWISH_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_hard_swish_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_hard_swish_f32, float, float)
 #endif
 
 #endif

@@ -10,10 +10,6 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;             /* elements */
     int32_t multiplier;       /* Q31, input scale / output scale */
@@ -22,12 +18,6 @@ typedef struct {
     int32_t alpha_shift;
 } mg_leaky_relu_s16_params;
 
-/* Requantizes input [size] into output [size] with double rounding. Values below 0 are also
- * multiplied by alpha, in the same step. Results are saturated.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output);
-
 MG_INLINE int16_t mg_leaky_relu_s16_element(const mg_leaky_relu_s16_params *p, int16_t x)
 {
     const int32_t scaled = (x >= 0) ? mg_requantize(x, p->multiplier, p->shift)
@@ -35,21 +25,14 @@ MG_INLINE int16_t mg_leaky_relu_s16_element(const mg_leaky_relu_s16_params *p, i
     return mg_clamp_s16(scaled, INT16_MIN, INT16_MAX);
 }
 
-MG_INLINE void mg_leaky_relu_s16_body(const mg_leaky_relu_s16_params *p, const int16_t *input,
-                                      int16_t *output)
-{
-    MG_UNARY(mg_leaky_relu_s16_element, p, input, output);
-}
+/* Requantizes input [size] into output [size] with double rounding. Values below 0 are also
+ * multiplied by alpha, in the same step. Results are saturated.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_leaky_relu_s16, int16_t, int16_t)
 
 #ifdef MG_LEAKY_RELU_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_leaky_relu_s16(const mg_leaky_relu_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_leaky_relu_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_leaky_relu_s16, int16_t, int16_t)
 #endif
 
 #endif

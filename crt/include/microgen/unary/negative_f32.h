@@ -5,11 +5,8 @@
 
 #include <stdint.h>
 
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 MG_INLINE float mg_negative_f32_element(float x)
 {
@@ -19,11 +16,7 @@ MG_INLINE float mg_negative_f32_element(float x)
 MG_UNARY_KERNEL(mg_negative_f32, float, mg_negative_f32_element)
 
 #ifdef MG_NEGATIVE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_negative_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_negative_f32, float, float)
 #endif
 
 #endif

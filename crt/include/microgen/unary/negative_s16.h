@@ -5,11 +5,8 @@
 
 #include <stdint.h>
 
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* -x; the least value remains unchanged. */
 MG_INLINE int16_t mg_negative_s16_element(int16_t x)
@@ -20,11 +17,7 @@ MG_INLINE int16_t mg_negative_s16_element(int16_t x)
 MG_UNARY_KERNEL(mg_negative_s16, int16_t, mg_negative_s16_element)
 
 #ifdef MG_NEGATIVE_S16_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_negative_s16, int16_t)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_negative_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -13,10 +13,6 @@
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The functions, each with its kernel. The numbers in the formulas of the last ones are alpha, beta
  * and gamma. */
 enum {
@@ -187,9 +183,5 @@ MG_INLINE void mg_real_function_body(const mg_real_function_params *p, const flo
     {                                                                                              \
         mg_real_function_body(p, input, output, which);                                            \
     }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,22 +6,15 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* mg_round_f32 rounds each value to the nearest integer, ties to even. microgen/unary/unary.h
  * describes its arguments. */
 MG_UNARY_KERNEL(mg_round_f32, float, mg_f32_round_half_even)
 
 #ifdef MG_ROUND_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_round_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_round_f32, float, float)
 #endif
 
 #endif

@@ -10,21 +10,11 @@
 #include "microgen/unary/sigmoid_table_s16.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     int32_t size;       /* elements */
     int32_t multiplier; /* as mg_sigmoid_argument says */
     int32_t shift;      /* the same */
 } mg_sigmoid_s16_params;
-
-/* Computes 1 / (1 + exp(-x)) for each value of input [size] into output [size], whose scale is
- * 1/32768.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output);
 
 MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t x)
 {
@@ -35,21 +25,14 @@ MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t
     return (int16_t)mg_shift_right(result + (1 << 9), 10);
 }
 
-MG_INLINE void mg_sigmoid_s16_body(const mg_sigmoid_s16_params *p, const int16_t *input,
-                                   int16_t *output)
-{
-    MG_UNARY(mg_sigmoid_s16_element, p, input, output);
-}
+/* Computes 1 / (1 + exp(-x)) for each value of input [size] into output [size], whose scale is
+ * 1/32768.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_sigmoid_s16, int16_t, int16_t)
 
 #ifdef MG_SIGMOID_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_sigmoid_s16(const mg_sigmoid_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_sigmoid_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_sigmoid_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -6,22 +6,15 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/float_angles.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* mg_sin_f32 computes sin(x) of each value. microgen/unary/unary.h describes its
  * arguments. */
 MG_UNARY_KERNEL(mg_sin_f32, float, mg_f32_sin)
 
 #ifdef MG_SIN_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_sin_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_sin_f32, float, float)
 #endif
 
 #endif

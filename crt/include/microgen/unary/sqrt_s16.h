@@ -9,10 +9,6 @@
 #include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Scales are float32 numbers, significand * 2^exponent, with significands in [2^23, 2^24). */
 typedef struct {
     int32_t size; /* elements */
@@ -21,12 +17,6 @@ typedef struct {
     int32_t output_significand;
     int32_t output_exponent; /* -172 to 104 */
 } mg_sqrt_s16_params;
-
-/* Computes the square roots of input [size], truncated, into output [size]. The result for negative
- * values is 0.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
-void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output);
 
 /* A positive float32 number. */
 typedef struct {
@@ -114,20 +104,14 @@ MG_INLINE int16_t mg_sqrt_s16_element(const mg_sqrt_s16_params *p, int16_t x)
     return (int16_t)((whole > INT16_MAX) ? INT16_MAX : whole);
 }
 
-MG_INLINE void mg_sqrt_s16_body(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output)
-{
-    MG_UNARY(mg_sqrt_s16_element, p, input, output);
-}
+/* Computes the square roots of input [size], truncated, into output [size]. The result for negative
+ * values is 0.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EACH_ELEMENT(mg_sqrt_s16, int16_t, int16_t)
 
 #ifdef MG_SQRT_S16_IMPLEMENTATION /* the out-of-line form */
-void mg_sqrt_s16(const mg_sqrt_s16_params *p, const int16_t *input, int16_t *output)
-{
-    mg_sqrt_s16_body(p, input, output);
-}
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_sqrt_s16, int16_t, int16_t)
 #endif
 
 #endif

@@ -6,21 +6,14 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* mg_tanh_f32 computes tanh(x) of each value. microgen/unary/unary.h describes its arguments. */
 MG_UNARY_KERNEL(mg_tanh_f32, float, mg_f32_tanh)
 
 #ifdef MG_TANH_F32_IMPLEMENTATION /* the out-of-line form */
-MG_UNARY_SHARED(mg_tanh_f32, float)
-#endif
-
-#ifdef __cplusplus
-}
+MG_DEFINE_UNARY(mg_tanh_f32, float, float)
 #endif
 
 #endif

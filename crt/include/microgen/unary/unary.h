@@ -21,27 +21,27 @@ typedef struct {
         }                                                                                          \
     } while (0)
 
-/* Declares a kernel on elements of type T, without parameters of its own, and defines its body:
- *
- *     void kernel(const kernel_params *p, const T *input, T *output);
- *
- * It computes function(x) for each value of input [size] into output [size]. `T function(T)` must
- * be inline. Output may be the same buffer as the input; otherwise they must not overlap. */
-#define MG_UNARY_KERNEL(kernel, T, function)                                                       \
-    typedef mg_unary_params kernel##_params;                                                       \
-    void kernel(const kernel##_params *p, const T *input, T *output);                              \
-    MG_INLINE void kernel##_body(const kernel##_params *p, const T *input, T *output)              \
+/* Declares the kernel `symbol` and defines its body, which computes `symbol`_element(p, x) for each
+ * value x of input [size] into output [size]. */
+#define MG_EACH_ELEMENT(symbol, in, out)                                                           \
+    MG_DECLARE_UNARY(symbol, in, out);                                                             \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const in *input, out *output)           \
+    {                                                                                              \
+        MG_UNARY(symbol##_element, p, input, output);                                              \
+    }
+
+/* Declares the kernel `symbol` on elements of `type`, without parameters of its own, and defines
+ * its body, which computes function(x) for each value x of input [size] into output [size]. `type
+ * function(type)` must be inline. Output may be the same buffer as the input; otherwise they must
+ * not overlap. */
+#define MG_UNARY_KERNEL(symbol, type, function)                                                    \
+    typedef mg_unary_params symbol##_params;                                                       \
+    MG_DECLARE_UNARY(symbol, type, type);                                                          \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, type *output)        \
     {                                                                                              \
         for (int32_t i = 0; i < p->size; i++) {                                                    \
             output[i] = function(input[i]);                                                        \
         }                                                                                          \
-    }
-
-/* Its out-of-line form, for any parameters. */
-#define MG_UNARY_SHARED(kernel, T)                                                                 \
-    void kernel(const kernel##_params *p, const T *input, T *output)                               \
-    {                                                                                              \
-        kernel##_body(p, input, output);                                                           \
     }
 
 #endif
