@@ -15,6 +15,25 @@
 
 #include "microgen/inline.h"
 
+/* The arguments of kernels with weights, whose parameters are `symbol`_params. The first ones are
+ * for float32, the last ones for float32 that is quantized for int8 weights. A factor is what
+ * microgen/blocks/blocks_s16.h or microgen/dense/dense_factored_s16.h says. */
+#define MG_ARGUMENTS_F32(symbol)                                                                   \
+    const symbol##_params *p, const float *input, const float *weight, const float *bias,          \
+        float *output
+#define MG_ARGUMENTS_S8(symbol, weights)                                                           \
+    const symbol##_params *p, const int8_t *input, const weights *weight, const int32_t *bias,     \
+        const int32_t *multiplier, const int8_t *shift, int8_t *output
+#define MG_ARGUMENTS_S16(symbol)                                                                   \
+    const symbol##_params *p, const int16_t *input, const int8_t *weight, const int64_t *bias,     \
+        const int32_t *multiplier, const int8_t *shift, int16_t *output
+#define MG_ARGUMENTS_FACTORED(symbol, weights)                                                     \
+    const symbol##_params *p, const int16_t *input, const weights *weight, const int32_t *bias,    \
+        const int32_t *factor, int16_t *output
+#define MG_ARGUMENTS_HYBRID(symbol)                                                                \
+    const symbol##_params *p, const float *input, const int8_t *weight, const float *bias,         \
+        const float *scale, float *output, uint8_t *scratch
+
 /* Begins the definition of a body. `body` is its name without _body, and `weights` the type of a
  * weight. The arguments that only this body has, and the constants, follow. */
 #define MG_BODY(body, weights, ...)                                                                \

@@ -7,6 +7,16 @@
 
 #include "microgen/inline.h"
 
+/* The first parameters of kernels that make one image of another. `channels` is the name of the
+ * field with the number of the input's channels. */
+#define MG_IMAGE_SIZES(channels)                                                                   \
+    int32_t batches;                                                                               \
+    int32_t input_height;                                                                          \
+    int32_t input_width;                                                                           \
+    int32_t channels;                                                                              \
+    int32_t output_height;                                                                         \
+    int32_t output_width;
+
 /* A range, begin <= n < end, along one axis: of the taps of a window that are inside the input, or
  * of the pixels of an input that reach a position of a transposed convolution's output. */
 typedef struct {
@@ -28,6 +38,14 @@ MG_INLINE mg_taps mg_taps_inside(int32_t origin, int32_t count, int32_t dilation
     const mg_taps taps = {before, (until < count) ? until : count};
     return taps;
 }
+
+/* Declares `rows` and `columns`: the taps inside the input of the window whose tap (0, 0) is at
+ * (top, left). p points to a kernel's parameters. */
+#define MG_TAPS_OF(p, top, left)                                                                   \
+    const mg_taps rows =                                                                           \
+        mg_taps_inside((top), (p)->kernel_height, (p)->dilation_height, (p)->input_height);        \
+    const mg_taps columns =                                                                        \
+        mg_taps_inside((left), (p)->kernel_width, (p)->dilation_width, (p)->input_width)
 
 /* Pixels p in [0, size) of a transposed convolution's input that reach position `at` of its full
  * result: those with p * stride + k = at for a tap k in [0, count). */

@@ -73,161 +73,96 @@ MG_INLINE int32_t mg_product_high(int32_t a, int32_t b, int32_t offset)
 #endif
 }
 
+/* Define a function of one, two or three operands, which is one instruction of the Arm cores. */
+#define MG_INSTRUCTION_1(symbol, type, instruction)                                                \
+    MG_INLINE type symbol(type x)                                                                  \
+    {                                                                                              \
+        type result;                                                                               \
+        __asm__(instruction : "=r"(result) : "r"(x));                                              \
+        return result;                                                                             \
+    }
+#define MG_INSTRUCTION_2(symbol, type, instruction)                                                \
+    MG_INLINE type symbol(type a, type b)                                                          \
+    {                                                                                              \
+        type result;                                                                               \
+        __asm__(instruction : "=r"(result) : "r"(a), "r"(b));                                      \
+        return result;                                                                             \
+    }
+#define MG_INSTRUCTION_3(symbol, instruction)                                                      \
+    MG_INLINE int32_t symbol(uint32_t a, uint32_t b, int32_t sum)                                  \
+    {                                                                                              \
+        int32_t result;                                                                            \
+        __asm__(instruction : "=r"(result) : "r"(a), "r"(b), "r"(sum));                            \
+        return result;                                                                             \
+    }
+
 /* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_ISA_THUMB >= 2
 #define MG_SATURATES
 
 /* x saturated to int8. */
-MG_INLINE int32_t mg_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_as_s8, int32_t, "ssat %0, #8, %1")
 
 /* floor(x / 2), saturated to int8. */
-MG_INLINE int32_t mg_half_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1, asr #1" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_half_as_s8, int32_t, "ssat %0, #8, %1, asr #1")
 
 /* floor(x / 4), saturated to int8. */
-MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1, asr #2" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_quarter_as_s8, int32_t, "ssat %0, #8, %1, asr #2")
 
 /* floor(x / 16), saturated to int8. */
-MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1, asr #4" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_sixteenth_as_s8, int32_t, "ssat %0, #8, %1, asr #4")
 
 /* floor(x / 2^8), saturated to int8. */
-MG_INLINE int32_t mg_shifted_by_8_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1, asr #8" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_shifted_by_8_as_s8, int32_t, "ssat %0, #8, %1, asr #8")
 
 /* floor(x / 2^10), saturated to int8. */
-MG_INLINE int32_t mg_shifted_by_10_as_s8(int32_t x)
-{
-    int32_t result;
-    __asm__("ssat %0, #8, %1, asr #10" : "=r"(result) : "r"(x));
-    return result;
-}
+MG_INSTRUCTION_1(mg_shifted_by_10_as_s8, int32_t, "ssat %0, #8, %1, asr #10")
 
 #else
 
-MG_INLINE int32_t mg_half_as_s8(int32_t x)
-{
-    return mg_offset_and_clamp(mg_shift_right(x, 1), 0, INT8_MIN, INT8_MAX);
-}
+#define MG_SHIFTED_AS_S8(symbol, bits)                                                             \
+    MG_INLINE int32_t symbol(int32_t x)                                                            \
+    {                                                                                              \
+        return mg_offset_and_clamp(mg_shift_right(x, bits), 0, INT8_MIN, INT8_MAX);                \
+    }
 
-MG_INLINE int32_t mg_quarter_as_s8(int32_t x)
-{
-    return mg_offset_and_clamp(mg_shift_right(x, 2), 0, INT8_MIN, INT8_MAX);
-}
-
-MG_INLINE int32_t mg_sixteenth_as_s8(int32_t x)
-{
-    return mg_offset_and_clamp(mg_shift_right(x, 4), 0, INT8_MIN, INT8_MAX);
-}
-
-MG_INLINE int32_t mg_shifted_by_8_as_s8(int32_t x)
-{
-    return mg_offset_and_clamp(mg_shift_right(x, 8), 0, INT8_MIN, INT8_MAX);
-}
-
-MG_INLINE int32_t mg_shifted_by_10_as_s8(int32_t x)
-{
-    return mg_offset_and_clamp(mg_shift_right(x, 10), 0, INT8_MIN, INT8_MAX);
-}
+MG_SHIFTED_AS_S8(mg_half_as_s8, 1)
+MG_SHIFTED_AS_S8(mg_quarter_as_s8, 2)
+MG_SHIFTED_AS_S8(mg_sixteenth_as_s8, 4)
+MG_SHIFTED_AS_S8(mg_shifted_by_8_as_s8, 8)
+MG_SHIFTED_AS_S8(mg_shifted_by_10_as_s8, 10)
 
 #endif
 
 #ifdef __ARM_FEATURE_DSP
 
 /* Bytes 0 and 2 of a word, widened to int16 each and added to a pair. */
-MG_INLINE uint32_t mg_sxtab16(uint32_t pair, uint32_t bytes)
-{
-    uint32_t result;
-    __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(pair), "r"(bytes));
-    return result;
-}
+MG_INSTRUCTION_2(mg_sxtab16, uint32_t, "sxtab16 %0, %1, %2")
 
 /* Bytes 1 and 3 of a word, widened to int16 each and added to a pair. */
-MG_INLINE uint32_t mg_sxtab16_odd(uint32_t pair, uint32_t bytes)
-{
-    uint32_t result;
-    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(pair), "r"(bytes));
-    return result;
-}
+MG_INSTRUCTION_2(mg_sxtab16_odd, uint32_t, "sxtab16 %0, %1, %2, ror #8")
 
 /* Bytes 0 and 2 of a word, widened to int16 each. */
-MG_INLINE uint32_t mg_sxtb16(uint32_t bytes)
-{
-    uint32_t result;
-    __asm__("sxtb16 %0, %1" : "=r"(result) : "r"(bytes));
-    return result;
-}
+MG_INSTRUCTION_1(mg_sxtb16, uint32_t, "sxtb16 %0, %1")
 
 /* Bytes 1 and 3 of a word, widened to int16 each. */
-MG_INLINE uint32_t mg_sxtb16_odd(uint32_t bytes)
-{
-    uint32_t result;
-    __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(bytes));
-    return result;
-}
+MG_INSTRUCTION_1(mg_sxtb16_odd, uint32_t, "sxtb16 %0, %1, ror #8")
 
 /* The low half of one word, and the high half of another. These three are in assembly because from
  * C the compiler masks both words first. */
-MG_INLINE uint32_t mg_halves(uint32_t low, uint32_t high)
-{
-    uint32_t result;
-    __asm__("pkhbt %0, %1, %2" : "=r"(result) : "r"(low), "r"(high));
-    return result;
-}
+MG_INSTRUCTION_2(mg_halves, uint32_t, "pkhbt %0, %1, %2")
 
 /* The low halves of two words, in this order. */
-MG_INLINE uint32_t mg_low_halves(uint32_t first, uint32_t second)
-{
-    uint32_t result;
-    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(first), "r"(second));
-    return result;
-}
+MG_INSTRUCTION_2(mg_low_halves, uint32_t, "pkhbt %0, %1, %2, lsl #16")
 
 /* The high halves of two words, in this order. */
-MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
-{
-    uint32_t result;
-    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(second), "r"(first));
-    return result;
-}
+MG_INSTRUCTION_2(mg_high_halves, uint32_t, "pkhtb %0, %2, %1, asr #16")
 
 /* The sums of the low halves and of the high halves, as a pair. */
-MG_INLINE uint32_t mg_sadd16(uint32_t a, uint32_t b)
-{
-    uint32_t result;
-    __asm__("sadd16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
+MG_INSTRUCTION_2(mg_sadd16, uint32_t, "sadd16 %0, %1, %2")
 
 /* The same for the differences. */
-MG_INLINE uint32_t mg_ssub16(uint32_t a, uint32_t b)
-{
-    uint32_t result;
-    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
+MG_INSTRUCTION_2(mg_ssub16, uint32_t, "ssub16 %0, %1, %2")
 
 /* sum + the products of the low halves and of the high halves. */
 MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
@@ -237,28 +172,13 @@ MG_INLINE int32_t mg_smlad(uint32_t a, uint32_t b, int32_t sum)
 
 /* sum + the product of the low halves. It is in assembly because from C the compiler unpacks the
  * halves first. */
-MG_INLINE int32_t mg_smlabb(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    __asm__("smlabb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
+MG_INSTRUCTION_3(mg_smlabb, "smlabb %0, %1, %2, %3")
 
 /* sum + the product of the high halves. */
-MG_INLINE int32_t mg_smlatt(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    __asm__("smlatt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
+MG_INSTRUCTION_3(mg_smlatt, "smlatt %0, %1, %2, %3")
 
 /* sum + the product of the high half of a and the low half of b. */
-MG_INLINE int32_t mg_smlatb(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-    __asm__("smlatb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
+MG_INSTRUCTION_3(mg_smlatb, "smlatb %0, %1, %2, %3")
 
 /* sum + the products of the low half of a and the high half of b, and of the other halves. */
 MG_INLINE int32_t mg_smladx(uint32_t a, uint32_t b, int32_t sum)
@@ -267,19 +187,9 @@ MG_INLINE int32_t mg_smladx(uint32_t a, uint32_t b, int32_t sum)
 }
 
 /* a * b / 2^32, rounded to nearest, ties upwards. */
-MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
-{
-    int32_t result;
-    __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
+MG_INSTRUCTION_2(mg_smmulr, int32_t, "smmulr %0, %1, %2")
 
-MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
-{
-    int32_t result;
-    __asm__("smmul %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
+MG_INSTRUCTION_2(mg_smmul, int32_t, "smmul %0, %1, %2")
 
 #else
 

@@ -12,22 +12,6 @@
 
 #ifdef __ARM_FEATURE_DSP
 
-/* The low halves of two pairs as a pair. */
-MG_INLINE uint32_t mg_pkhbt(uint32_t low, uint32_t high)
-{
-    uint32_t result;
-    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(low), "r"(high));
-    return result;
-}
-
-/* The high halves of two pairs as a pair. */
-MG_INLINE uint32_t mg_pkhtb(uint32_t low, uint32_t high)
-{
-    uint32_t result;
-    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(high), "r"(low));
-    return result;
-}
-
 /* The value, which the compiler keeps in a register instead of in each instruction. */
 MG_INLINE uint32_t mg_in_register(uint32_t value)
 {
@@ -42,16 +26,6 @@ MG_INLINE void mg_dsp_keep_order(void)
 }
 
 #else
-
-MG_INLINE uint32_t mg_pkhbt(uint32_t low, uint32_t high)
-{
-    return (low & 0xFFFFU) | (high << 16);
-}
-
-MG_INLINE uint32_t mg_pkhtb(uint32_t low, uint32_t high)
-{
-    return (low >> 16) | (high & 0xFFFF0000U);
-}
 
 MG_INLINE uint32_t mg_in_register(uint32_t value)
 {
@@ -81,8 +55,8 @@ MG_INLINE mg_eight_values mg_eight_values_at(const int8_t *values, uint32_t offs
     const uint32_t values_4_6 = mg_sxtab16(offsets, second);
     const uint32_t values_5_7 = mg_sxtab16_odd(offsets, second);
     const mg_eight_values eight = {
-        mg_pkhbt(values_0_2, values_4_6), mg_pkhbt(values_1_3, values_5_7),
-        mg_pkhtb(values_0_2, values_4_6), mg_pkhtb(values_1_3, values_5_7)};
+        mg_low_halves(values_0_2, values_4_6), mg_low_halves(values_1_3, values_5_7),
+        mg_high_halves(values_0_2, values_4_6), mg_high_halves(values_1_3, values_5_7)};
     return eight;
 }
 

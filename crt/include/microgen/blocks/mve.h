@@ -96,6 +96,13 @@ typedef struct {
     int32_t activation_max;
 } mg_mve_layer;
 
+/* Its initializer for a convolution with the parameters p. */
+#define MG_MVE_LAYER_OF(p, depth)                                                                  \
+    {                                                                                              \
+        (depth), (p)->output_channels, (p)->input_offset, (p)->output_offset, (p)->activation_min, \
+            (p)->activation_max                                                                    \
+    }
+
 /* Computes all output channels of up to four pixels. `row` points to each pixel's inputs, in the
  * order of the weights [channels][depth]. The first `count` pixels, 1 to 4, are stored as output
  * [count][channels]. All four rows are read, so they must all be valid. */

@@ -29,6 +29,13 @@ typedef struct {
     int32_t activation_max;
 } mg_mve_rows;
 
+/* Its initializer for a convolution with the parameters p. */
+#define MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift)                                         \
+    {                                                                                              \
+        (weight), (bias), (multiplier), (shift), (p)->output_channels, (p)->output_offset,         \
+            (p)->activation_min, (p)->activation_max                                               \
+    }
+
 /* Lanes 0 to 3. The moves are of two lanes each, which GCC 12 does not make of intrinsics. */
 MG_INLINE int32x4_t mg_mve_four(int32_t a, int32_t b, int32_t c, int32_t d)
 {

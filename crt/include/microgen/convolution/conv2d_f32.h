@@ -9,6 +9,7 @@
 #include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
  * [output_channels][kernel_height][kernel_width][filter_channels] into output
@@ -16,13 +17,11 @@
  *
  * Each output is the sum of the products in the order of the weights, plus the bias, clamped.
  * Padding is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
-MG_EXTERN void mg_conv2d_f32(const mg_conv2d_f32_params *p, const float *input, const float *weight,
-                             const float *bias, float *output);
+MG_EXTERN void mg_conv2d_f32(MG_ARGUMENTS_F32(mg_conv2d_f32));
 
 MG_CONV2D_SUMS(f32, float, float, float, mg_finish_f32, mg_finished_f32)
 
-MG_INLINE void mg_conv2d_f32_body(const mg_conv2d_f32_params *p, const float *input,
-                                  const float *weight, const float *bias, float *output)
+MG_INLINE void mg_conv2d_f32_body(MG_ARGUMENTS_F32(mg_conv2d_f32))
 {
     const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -33,8 +32,7 @@ MG_INLINE void mg_conv2d_f32_body(const mg_conv2d_f32_params *p, const float *in
 }
 
 #ifdef MG_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_conv2d_f32, (p, input, weight, bias, output), const mg_conv2d_f32_params *p,
-               const float *input, const float *weight, const float *bias, float *output)
+MG_OUT_OF_LINE(mg_conv2d_f32, (p, input, weight, bias, output), MG_ARGUMENTS_F32(mg_conv2d_f32))
 #endif
 
 #endif

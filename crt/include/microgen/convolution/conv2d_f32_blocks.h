@@ -10,6 +10,7 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/convolution/pixel_lines.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_f32_params mg_conv2d_f32_blocks_params;
 
@@ -95,9 +96,7 @@ MG_INLINE void mg_conv2d_f32_pixels(const mg_conv2d_f32_blocks_params *p,
 
 /* Computes the same as mg_conv2d_f32_body, except that sums begin with the bias and are added as
  * `fused` says. A group must have four or more output channels. */
-MG_INLINE void mg_conv2d_f32_blocks_body(const mg_conv2d_f32_blocks_params *p, const float *input,
-                                         const float *weight, const float *bias, float *output,
-                                         int fused)
+MG_INLINE void mg_conv2d_f32_blocks_body(MG_ARGUMENTS_F32(mg_conv2d_f32_blocks), int fused)
 {
     MG_PIXELS_F32(mg_conv2d_f32_pixels, mg_conv2d_window_at, p, output, input, weight, bias, fused);
 }

@@ -10,13 +10,13 @@
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/convolution/pixel_lines.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_f32_params mg_conv2d_f32_mve_params;
 
 /* Computes the same as mg_conv2d_f32_body in one group, except that sums begin with the bias and
  * products are fused with additions. weight is in the order of microgen/blocks/blocks_f32_mve.h. */
-MG_EXTERN void mg_conv2d_f32_mve(const mg_conv2d_f32_mve_params *p, const float *input,
-                                 const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_conv2d_f32_mve(MG_ARGUMENTS_F32(mg_conv2d_f32_mve));
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -83,16 +83,14 @@ MG_INLINE void mg_conv2d_f32_mve_channels(const mg_conv2d_f32_mve_params *p,
     }
 }
 
-MG_INLINE void mg_conv2d_f32_mve_body(const mg_conv2d_f32_mve_params *p, const float *input,
-                                      const float *weight, const float *bias, float *output)
+MG_INLINE void mg_conv2d_f32_mve_body(MG_ARGUMENTS_F32(mg_conv2d_f32_mve))
 {
     MG_PIXELS_F32(mg_conv2d_f32_mve_channels, mg_conv2d_window_at, p, output, input, weight, bias);
 }
 
 #ifdef MG_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_f32_mve, (p, input, weight, bias, output),
-               const mg_conv2d_f32_mve_params *p, const float *input, const float *weight,
-               const float *bias, float *output)
+               MG_ARGUMENTS_F32(mg_conv2d_f32_mve))
 #endif
 
 #endif

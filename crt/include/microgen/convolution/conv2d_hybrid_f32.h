@@ -8,6 +8,7 @@
 #include "microgen/blocks/hybrid.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef struct {
     mg_conv2d_shape shape; /* filter_channels is input_channels */
@@ -24,9 +25,7 @@ typedef struct {
  * if per_channel is 1, otherwise one. scratch must have input_height * input_width * input_channels
  * bytes. Output must not overlap the input. Sums of products must fit int32, partial sums
  * included. */
-MG_EXTERN void mg_conv2d_hybrid_f32(const mg_conv2d_hybrid_f32_params *p, const float *input,
-                                    const int8_t *weight, const float *bias, const float *scale,
-                                    float *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_hybrid_f32(MG_ARGUMENTS_HYBRID(mg_conv2d_hybrid_f32));
 
 /* The sum of products of a filter and its window. */
 MG_INLINE int32_t mg_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
@@ -96,9 +95,7 @@ MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window 
     }
 }
 
-MG_INLINE void mg_conv2d_hybrid_f32_body(const mg_conv2d_hybrid_f32_params *p, const float *input,
-                                         const int8_t *weight, const float *bias,
-                                         const float *scale, float *output, uint8_t *scratch)
+MG_INLINE void mg_conv2d_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_conv2d_hybrid_f32))
 {
     const mg_finish_hybrid finish = {bias, scale, p->per_channel, p->activation_min,
                                      p->activation_max};
@@ -122,8 +119,7 @@ MG_INLINE void mg_conv2d_hybrid_f32_body(const mg_conv2d_hybrid_f32_params *p, c
 
 #ifdef MG_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
-               const mg_conv2d_hybrid_f32_params *p, const float *input, const int8_t *weight,
-               const float *bias, const float *scale, float *output, uint8_t *scratch)
+               MG_ARGUMENTS_HYBRID(mg_conv2d_hybrid_f32))
 #endif
 
 #endif

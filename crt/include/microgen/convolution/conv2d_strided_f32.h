@@ -38,9 +38,7 @@ MG_INLINE mg_strided_window mg_strided_window_at(const mg_conv2d_strided_f32_par
     const mg_conv2d_shape *s = &p->shape;
     const int32_t top = y * s->stride_height - s->pad_top;
     const int32_t left = x * s->stride_width - s->pad_left;
-    const mg_taps rows = mg_taps_inside(top, s->kernel_height, s->dilation_height, s->input_height);
-    const mg_taps columns =
-        mg_taps_inside(left, s->kernel_width, s->dilation_width, s->input_width);
+    MG_TAPS_OF(s, top, left);
     mg_strided_window window = {0, 0, 0, 0, 0, 0, 0};
 
     if (rows.begin < rows.end && columns.begin < columns.end) {

@@ -9,6 +9,7 @@
 #include "microgen/convolution/conv2d_f32.h"
 #include "microgen/convolution/conv2d_transpose_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 /* Strides and padding are those of the forward convolution. */
 typedef mg_conv2d_f32_params mg_conv2d_transpose_f32_params;
@@ -21,12 +22,9 @@ typedef mg_conv2d_f32_params mg_conv2d_transpose_f32_params;
  *
  * Products are added in the order of the pixels, then the bias, and the sum is clamped. bias
  * [output_channels] may be NULL. Output must not overlap the input. */
-MG_EXTERN void mg_conv2d_transpose_f32(const mg_conv2d_transpose_f32_params *p, const float *input,
-                                       const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_conv2d_transpose_f32(MG_ARGUMENTS_F32(mg_conv2d_transpose_f32));
 
-MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params *p,
-                                            const float *input, const float *weight,
-                                            const float *bias, float *output)
+MG_INLINE void mg_conv2d_transpose_f32_body(MG_ARGUMENTS_F32(mg_conv2d_transpose_f32))
 {
     const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -38,8 +36,7 @@ MG_INLINE void mg_conv2d_transpose_f32_body(const mg_conv2d_transpose_f32_params
 
 #ifdef MG_CONV2D_TRANSPOSE_F32_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_transpose_f32, (p, input, weight, bias, output),
-               const mg_conv2d_transpose_f32_params *p, const float *input, const float *weight,
-               const float *bias, float *output)
+               MG_ARGUMENTS_F32(mg_conv2d_transpose_f32))
 #endif
 
 #endif

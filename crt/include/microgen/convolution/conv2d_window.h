@@ -10,12 +10,8 @@
 
 /* The extents of a convolution, grouped or depthwise. */
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t input_channels; /* groups * filter_channels */
-    int32_t output_height;
-    int32_t output_width;
+    /* input_channels is groups * filter_channels. */
+    MG_IMAGE_SIZES(input_channels)
     int32_t output_channels; /* a multiple of groups; if depthwise, of input_channels */
     int32_t kernel_height;
     int32_t kernel_width;
@@ -63,9 +59,7 @@ MG_INLINE mg_window mg_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
 {
     const int32_t top = y * s->stride_height - s->pad_top;
     const int32_t left = x * s->stride_width - s->pad_left;
-    const mg_taps rows = mg_taps_inside(top, s->kernel_height, s->dilation_height, s->input_height);
-    const mg_taps columns =
-        mg_taps_inside(left, s->kernel_width, s->dilation_width, s->input_width);
+    MG_TAPS_OF(s, top, left);
     const int32_t pixel = s->input_channels;
     mg_window window = {0,
                         0,

@@ -8,6 +8,7 @@
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef struct {
     int32_t batches;
@@ -21,8 +22,7 @@ typedef struct {
  * output [batches][output_features]. Products are added in the order of the features, then the
  * bias, and the sum is clamped. bias [output_features] may be NULL. Output must not overlap the
  * input. */
-MG_EXTERN void mg_dense_f32(const mg_dense_f32_params *p, const float *input, const float *weight,
-                            const float *bias, float *output);
+MG_EXTERN void mg_dense_f32(MG_ARGUMENTS_F32(mg_dense_f32));
 
 /* Output feature o of one row, from the sum of its products. */
 MG_INLINE float mg_dense_f32_stored(const mg_dense_f32_params *p, const float *bias, int32_t o,
@@ -59,8 +59,7 @@ MG_INLINE void mg_dense_f32_four(const mg_dense_f32_params *p, const float *inpu
     output[o + 3] = mg_dense_f32_stored(p, bias, o + 3, sum_d);
 }
 
-MG_INLINE void mg_dense_f32_body(const mg_dense_f32_params *p, const float *input,
-                                 const float *weight, const float *bias, float *output)
+MG_INLINE void mg_dense_f32_body(MG_ARGUMENTS_F32(mg_dense_f32))
 {
     const int32_t in_fours = p->output_features - p->output_features % 4;
 
@@ -82,8 +81,7 @@ MG_INLINE void mg_dense_f32_body(const mg_dense_f32_params *p, const float *inpu
 }
 
 #ifdef MG_DENSE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_dense_f32, (p, input, weight, bias, output), const mg_dense_f32_params *p,
-               const float *input, const float *weight, const float *bias, float *output)
+MG_OUT_OF_LINE(mg_dense_f32, (p, input, weight, bias, output), MG_ARGUMENTS_F32(mg_dense_f32))
 #endif
 
 #endif

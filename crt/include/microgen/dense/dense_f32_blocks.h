@@ -9,15 +9,14 @@
 #include "microgen/blocks/blocks_f32.h"
 #include "microgen/dense/dense_f32.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_dense_f32_params mg_dense_f32_blocks_params;
 
 /* Computes the same as mg_dense_f32_body, except that sums begin with the bias and are added as
  * `fused` says. There must be four or more output features. The last four may be computed together
  * with some that are already known. */
-MG_INLINE void mg_dense_f32_blocks_body(const mg_dense_f32_blocks_params *p, const float *input,
-                                        const float *weight, const float *bias, float *output,
-                                        int fused)
+MG_INLINE void mg_dense_f32_blocks_body(MG_ARGUMENTS_F32(mg_dense_f32_blocks), int fused)
 {
     const mg_range_f32 range = {p->activation_min, p->activation_max};
     const int32_t depth = p->input_features;

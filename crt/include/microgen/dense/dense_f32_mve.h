@@ -8,14 +8,14 @@
 #include "microgen/blocks/blocks_f32_mve.h"
 #include "microgen/dense/dense_f32.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_dense_f32_params mg_dense_f32_mve_params;
 
 /* Computes the same as mg_dense_f32_body, except that sums begin with the bias and products are
  * fused with additions. weight is in the order [blocks of 16 features][features of the input][16],
  * then, for the features that are left, in the order of microgen/blocks/blocks_f32_mve.h. */
-MG_EXTERN void mg_dense_f32_mve(const mg_dense_f32_mve_params *p, const float *input,
-                                const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_dense_f32_mve(MG_ARGUMENTS_F32(mg_dense_f32_mve));
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -59,8 +59,7 @@ MG_INLINE void mg_dense_f32_mve_row(const mg_dense_f32_mve_params *p, const floa
     }
 }
 
-MG_INLINE void mg_dense_f32_mve_body(const mg_dense_f32_mve_params *p, const float *input,
-                                     const float *weight, const float *bias, float *output)
+MG_INLINE void mg_dense_f32_mve_body(MG_ARGUMENTS_F32(mg_dense_f32_mve))
 {
     for (int32_t n = 0; n < p->batches; n++) {
         mg_dense_f32_mve_row(p, &input[n * p->input_features], weight, bias,
@@ -69,8 +68,8 @@ MG_INLINE void mg_dense_f32_mve_body(const mg_dense_f32_mve_params *p, const flo
 }
 
 #ifdef MG_DENSE_F32_MVE_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_dense_f32_mve, (p, input, weight, bias, output), const mg_dense_f32_mve_params *p,
-               const float *input, const float *weight, const float *bias, float *output)
+MG_OUT_OF_LINE(mg_dense_f32_mve, (p, input, weight, bias, output),
+               MG_ARGUMENTS_F32(mg_dense_f32_mve))
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "microgen/blocks/hybrid.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef struct {
     int32_t batches;
@@ -24,9 +25,7 @@ typedef struct {
  * bias [output_features] may be NULL. scale contains the weight's scales: output_features elements
  * if per_channel is 1, otherwise one. scratch must have input_features bytes. Output must not
  * overlap the input. Sums of products must fit int32, partial sums included. */
-MG_EXTERN void mg_dense_hybrid_f32(const mg_dense_hybrid_f32_params *p, const float *input,
-                                   const int8_t *weight, const float *bias, const float *scale,
-                                   float *output, uint8_t *scratch);
+MG_EXTERN void mg_dense_hybrid_f32(MG_ARGUMENTS_HYBRID(mg_dense_hybrid_f32));
 
 /* Computes output [output_features] of one row. */
 MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
@@ -51,9 +50,7 @@ MG_INLINE void mg_dense_hybrid_f32_row(const mg_dense_hybrid_f32_params *p,
     }
 }
 
-MG_INLINE void mg_dense_hybrid_f32_body(const mg_dense_hybrid_f32_params *p, const float *input,
-                                        const int8_t *weight, const float *bias, const float *scale,
-                                        float *output, uint8_t *scratch)
+MG_INLINE void mg_dense_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_dense_hybrid_f32))
 {
     const mg_finish_hybrid finish = {bias, scale, p->per_channel, p->activation_min,
                                      p->activation_max};
@@ -68,8 +65,7 @@ MG_INLINE void mg_dense_hybrid_f32_body(const mg_dense_hybrid_f32_params *p, con
 
 #ifdef MG_DENSE_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_dense_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
-               const mg_dense_hybrid_f32_params *p, const float *input, const int8_t *weight,
-               const float *bias, const float *scale, float *output, uint8_t *scratch)
+               MG_ARGUMENTS_HYBRID(mg_dense_hybrid_f32))
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 
 typedef struct {
@@ -24,9 +25,7 @@ typedef struct {
  * bias [output_features] may be NULL. multiplier and shift have output_features elements;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input. The
  * magnitude of every sum of bias and products must be below 2^47. */
-MG_EXTERN void mg_dense_s16_fixed(const mg_dense_s16_fixed_params *p, const int16_t *input,
-                                  const int8_t *weight, const int64_t *bias,
-                                  const int32_t *multiplier, const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_dense_s16_fixed(MG_ARGUMENTS_S16(mg_dense_s16_fixed));
 
 /* Computes output [output_features] of one row of the input. */
 MG_INLINE void mg_dense_s16_fixed_row(const mg_dense_s16_fixed_params *p, const int16_t *row,
@@ -48,10 +47,7 @@ MG_INLINE void mg_dense_s16_fixed_row(const mg_dense_s16_fixed_params *p, const 
     }
 }
 
-MG_INLINE void mg_dense_s16_fixed_body(const mg_dense_s16_fixed_params *p, const int16_t *input,
-                                       const int8_t *weight, const int64_t *bias,
-                                       const int32_t *multiplier, const int8_t *shift,
-                                       int16_t *output)
+MG_INLINE void mg_dense_s16_fixed_body(MG_ARGUMENTS_S16(mg_dense_s16_fixed))
 {
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
@@ -67,8 +63,7 @@ MG_INLINE void mg_dense_s16_fixed_body(const mg_dense_s16_fixed_params *p, const
 
 #ifdef MG_DENSE_S16_FIXED_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_dense_s16_fixed, (p, input, weight, bias, multiplier, shift, output),
-               const mg_dense_s16_fixed_params *p, const int16_t *input, const int8_t *weight,
-               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
+               MG_ARGUMENTS_S16(mg_dense_s16_fixed))
 #endif
 
 #endif

@@ -8,19 +8,16 @@
 
 #include "microgen/dense/dense_factored_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_dense_s16_factor_params mg_dense_s16_mve_params;
 
 /* Computes the same as mg_dense_s16_dsp, with weight [output_features][input_features]. */
-MG_EXTERN void mg_dense_s16_mve(const mg_dense_s16_mve_params *p, const int16_t *input,
-                                const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                                int16_t *output);
+MG_EXTERN void mg_dense_s16_mve(MG_ARGUMENTS_FACTORED(mg_dense_s16_mve, int8_t));
 
 #if defined(__ARM_FEATURE_MVE)
 
-MG_INLINE void mg_dense_s16_mve_body(const mg_dense_s16_mve_params *p, const int16_t *input,
-                                     const int8_t *weight, const int32_t *bias,
-                                     const int32_t *factor, int16_t *output)
+MG_INLINE void mg_dense_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_dense_s16_mve, int8_t))
 {
     const mg_dense_s16_weights weights = {weight, NULL};
     mg_dense_s16_factored(p, input, weights, bias, factor, output);
@@ -28,8 +25,7 @@ MG_INLINE void mg_dense_s16_mve_body(const mg_dense_s16_mve_params *p, const int
 
 #ifdef MG_DENSE_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_dense_s16_mve, (p, input, weight, bias, factor, output),
-               const mg_dense_s16_mve_params *p, const int16_t *input, const int8_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output)
+               MG_ARGUMENTS_FACTORED(mg_dense_s16_mve, int8_t))
 #endif
 
 #endif

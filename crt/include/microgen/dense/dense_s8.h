@@ -14,12 +14,32 @@ typedef struct {
     int32_t batches;
     int32_t input_features;
     int32_t output_features;
-    int32_t per_channel;    /* 1: one multiplier and shift per output feature; 0: one of each */
-    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t activation_min; /* -128 to 127 */
-    int32_t activation_max; /* activation_min to 127 */
+    int32_t per_channel; /* 1: one multiplier and shift per output feature; 0: one of each */
+    MG_OFFSETS_AND_CLAMP
 } mg_dense_s8_params;
+
+/* The body with weight + *weight_offset instead of weight. It is read where it is added, so that it
+ * needs no register in between. */
+MG_INLINE void mg_dense_s8_with(const mg_dense_s8_params *p, const int8_t *input,
+                                const int8_t *weight, const int32_t *weight_offset,
+                                const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
+                                void *output, int requantization)
+{
+    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t o = 0; o < p->output_features; o++) {
+            int32_t sum = (bias != NULL) ? bias[o] : 0;
+
+            for (int32_t i = 0; i < p->input_features; i++) {
+                sum += (input[n * p->input_features + i] + p->input_offset) *
+                       (weight[o * p->input_features + i] + *weight_offset);
+            }
+            mg_store(&scaling, output, n * p->output_features + o, (p->per_channel != 0) ? o : 0,
+                     sum, requantization);
+        }
+    }
+}
 
 /* Multiplies input [batches][input_features] by weight [output_features][input_features] into
  * output [batches][output_features]. With v = input + input_offset, an output is
@@ -31,20 +51,8 @@ typedef struct {
  * input. The sum of bias and products must fit int32, partial sums included. */
 MG_BODY(mg_dense_s8, int8_t, int requantization)
 {
-    const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
-
-    for (int32_t n = 0; n < p->batches; n++) {
-        for (int32_t o = 0; o < p->output_features; o++) {
-            int32_t sum = (bias != NULL) ? bias[o] : 0;
-
-            for (int32_t i = 0; i < p->input_features; i++) {
-                sum += (input[n * p->input_features + i] + p->input_offset) *
-                       weight[o * p->input_features + i];
-            }
-            mg_store(&scaling, output, n * p->output_features + o, (p->per_channel != 0) ? o : 0,
-                     sum, requantization);
-        }
-    }
+    const int32_t none = 0;
+    mg_dense_s8_with(p, input, weight, &none, bias, multiplier, shift, output, requantization);
 }
 
 #define MG_DENSE_S8_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s8, int8_t)

@@ -20,21 +20,8 @@ typedef struct {
  * instead of weight. */
 MG_BODY(mg_dense_s8_offset, int8_t, int requantization)
 {
-    const mg_dense_s8_params *q = &p->dense;
-    const mg_scaling scaling = MG_SCALING_OF(q, multiplier, shift);
-
-    for (int32_t n = 0; n < q->batches; n++) {
-        for (int32_t o = 0; o < q->output_features; o++) {
-            int32_t sum = (bias != NULL) ? bias[o] : 0;
-
-            for (int32_t i = 0; i < q->input_features; i++) {
-                sum += (input[n * q->input_features + i] + q->input_offset) *
-                       (weight[o * q->input_features + i] + p->weight_offset);
-            }
-            mg_store(&scaling, output, n * q->output_features + o, (q->per_channel != 0) ? o : 0,
-                     sum, requantization);
-        }
-    }
+    mg_dense_s8_with(&p->dense, input, weight, &p->weight_offset, bias, multiplier, shift, output,
+                     requantization);
 }
 
 #define MG_DENSE_S8_OFFSET_PROTOTYPE(name) MG_PROTOTYPE(name, mg_dense_s8_offset, int8_t)

@@ -8,6 +8,7 @@
 #include "microgen/blocks/sums_f32.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */
 typedef mg_conv2d_f32_params mg_depthwise_conv2d_f32_params;
@@ -19,8 +20,7 @@ typedef mg_conv2d_f32_params mg_depthwise_conv2d_f32_params;
  *
  * Each output is the sum of the products in the order of the taps, plus the bias, clamped. Padding
  * is 0. bias [output_channels] may be NULL. Output must not overlap the input. */
-MG_EXTERN void mg_depthwise_conv2d_f32(const mg_depthwise_conv2d_f32_params *p, const float *input,
-                                       const float *weight, const float *bias, float *output);
+MG_EXTERN void mg_depthwise_conv2d_f32(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32));
 
 /* The sum of products of output channel c's filter and the window of its input channel. */
 MG_INLINE float mg_depthwise_conv2d_f32_sum(const mg_window *window, const float *values,
@@ -82,9 +82,7 @@ MG_INLINE void mg_depthwise_conv2d_f32_pixel(const mg_conv2d_shape *s, const mg_
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params *p,
-                                            const float *input, const float *weight,
-                                            const float *bias, float *output)
+MG_INLINE void mg_depthwise_conv2d_f32_body(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32))
 {
     const mg_finish_f32 finish = {bias, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -95,8 +93,7 @@ MG_INLINE void mg_depthwise_conv2d_f32_body(const mg_depthwise_conv2d_f32_params
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_depthwise_conv2d_f32, (p, input, weight, bias, output),
-               const mg_depthwise_conv2d_f32_params *p, const float *input, const float *weight,
-               const float *bias, float *output)
+               MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32))
 #endif
 
 #endif

@@ -11,6 +11,7 @@
 #include "microgen/convolution/pixel_lines.h"
 #include "microgen/depthwise/depthwise_conv2d_f32.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_f32_params mg_depthwise_conv2d_f32_blocks_params;
 
@@ -95,9 +96,8 @@ MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_para
 
 /* Computes the same as mg_depthwise_conv2d_f32_body, except that sums begin with the bias and are
  * added as `fused` says. There must be four or more channels, and as many inputs as outputs. */
-MG_INLINE void mg_depthwise_conv2d_f32_blocks_body(const mg_depthwise_conv2d_f32_blocks_params *p,
-                                                   const float *input, const float *weight,
-                                                   const float *bias, float *output, int fused)
+MG_INLINE void mg_depthwise_conv2d_f32_blocks_body(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_blocks),
+                                                   int fused)
 {
     MG_PIXELS_F32(mg_depthwise_f32_pixels, mg_depthwise_window_at, p, output, input, weight, bias,
                   fused);

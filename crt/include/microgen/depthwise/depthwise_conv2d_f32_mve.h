@@ -11,15 +11,14 @@
 #include "microgen/convolution/pixel_lines.h"
 #include "microgen/depthwise/depthwise_conv2d_f32.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_f32_params mg_depthwise_conv2d_f32_mve_params;
 
 /* Computes the same as mg_depthwise_conv2d_f32_body, except that sums begin with the bias and
  * products are fused with additions. There must be four or more channels, and as many inputs as
  * outputs. */
-MG_EXTERN void mg_depthwise_conv2d_f32_mve(const mg_depthwise_conv2d_f32_mve_params *p,
-                                           const float *input, const float *weight,
-                                           const float *bias, float *output);
+MG_EXTERN void mg_depthwise_conv2d_f32_mve(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_mve));
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 
@@ -93,9 +92,7 @@ MG_INLINE void mg_depthwise_f32_mve_channels(const mg_depthwise_conv2d_f32_mve_p
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_f32_mve_body(const mg_depthwise_conv2d_f32_mve_params *p,
-                                                const float *input, const float *weight,
-                                                const float *bias, float *output)
+MG_INLINE void mg_depthwise_conv2d_f32_mve_body(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_mve))
 {
     MG_PIXELS_F32(mg_depthwise_f32_mve_channels, mg_depthwise_window_at, p, output, input, weight,
                   bias);
@@ -103,8 +100,7 @@ MG_INLINE void mg_depthwise_conv2d_f32_mve_body(const mg_depthwise_conv2d_f32_mv
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_depthwise_conv2d_f32_mve, (p, input, weight, bias, output),
-               const mg_depthwise_conv2d_f32_mve_params *p, const float *input, const float *weight,
-               const float *bias, float *output)
+               MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_mve))
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 #include "microgen/blocks/hybrid.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */
 typedef mg_conv2d_f32_params mg_depthwise_conv2d_hybrid_f32_params;
@@ -20,10 +21,7 @@ typedef mg_conv2d_f32_params mg_depthwise_conv2d_hybrid_f32_params;
  * bias [output_channels] may be NULL. scale [output_channels] contains the weight's scales. scratch
  * must have input_height * input_width * input_channels bytes. Output must not overlap the input.
  * Sums of products must fit int32, partial sums included. */
-MG_EXTERN void mg_depthwise_conv2d_hybrid_f32(const mg_depthwise_conv2d_hybrid_f32_params *p,
-                                              const float *input, const int8_t *weight,
-                                              const float *bias, const float *scale, float *output,
-                                              uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_hybrid_f32(MG_ARGUMENTS_HYBRID(mg_depthwise_conv2d_hybrid_f32));
 
 /* The sum of products of an output channel's filter and the window of its input channel. */
 MG_INLINE int32_t mg_depthwise_conv2d_hybrid_sum(const mg_window *window, const int8_t *values,
@@ -56,10 +54,8 @@ MG_INLINE void mg_depthwise_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const 
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_hybrid_f32_body(const mg_depthwise_conv2d_hybrid_f32_params *p,
-                                                   const float *input, const int8_t *weight,
-                                                   const float *bias, const float *scale,
-                                                   float *output, uint8_t *scratch)
+MG_INLINE void
+mg_depthwise_conv2d_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_depthwise_conv2d_hybrid_f32))
 {
     const mg_finish_hybrid finish = {bias, scale, 1, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -83,9 +79,7 @@ MG_INLINE void mg_depthwise_conv2d_hybrid_f32_body(const mg_depthwise_conv2d_hyb
 
 #ifdef MG_DEPTHWISE_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_depthwise_conv2d_hybrid_f32, (p, input, weight, bias, scale, output, scratch),
-               const mg_depthwise_conv2d_hybrid_f32_params *p, const float *input,
-               const int8_t *weight, const float *bias, const float *scale, float *output,
-               uint8_t *scratch)
+               MG_ARGUMENTS_HYBRID(mg_depthwise_conv2d_hybrid_f32))
 #endif
 
 #endif

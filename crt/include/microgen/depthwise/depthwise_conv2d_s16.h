@@ -9,6 +9,7 @@
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */
 typedef mg_conv2d_s16_params mg_depthwise_conv2d_s16_params;
@@ -22,10 +23,7 @@ typedef mg_conv2d_s16_params mg_depthwise_conv2d_s16_params;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input.
  * kernel_width must be at most MG_PRODUCTS_S16. The magnitude of every sum of bias and products
  * must be below 2^47. */
-MG_EXTERN void mg_depthwise_conv2d_s16(const mg_depthwise_conv2d_s16_params *p,
-                                       const int16_t *input, const int8_t *weight,
-                                       const int64_t *bias, const int32_t *multiplier,
-                                       const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_depthwise_conv2d_s16(MG_ARGUMENTS_S16(mg_depthwise_conv2d_s16));
 
 /* The sum of one channel's products in `rows` rows, at most MG_PRODUCTS_S16 products. */
 MG_INLINE int32_t mg_depthwise_conv2d_s16_few(const mg_window *window, int32_t rows,
@@ -106,10 +104,7 @@ MG_INLINE void mg_depthwise_conv2d_s16_pixel(const mg_conv2d_shape *s, const mg_
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_s16_body(const mg_depthwise_conv2d_s16_params *p,
-                                            const int16_t *input, const int8_t *weight,
-                                            const int64_t *bias, const int32_t *multiplier,
-                                            const int8_t *shift, int16_t *output)
+MG_INLINE void mg_depthwise_conv2d_s16_body(MG_ARGUMENTS_S16(mg_depthwise_conv2d_s16))
 {
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
@@ -121,8 +116,7 @@ MG_INLINE void mg_depthwise_conv2d_s16_body(const mg_depthwise_conv2d_s16_params
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_depthwise_conv2d_s16, (p, input, weight, bias, multiplier, shift, output),
-               const mg_depthwise_conv2d_s16_params *p, const int16_t *input, const int8_t *weight,
-               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
+               MG_ARGUMENTS_S16(mg_depthwise_conv2d_s16))
 #endif
 
 #endif

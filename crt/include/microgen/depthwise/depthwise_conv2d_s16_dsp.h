@@ -9,6 +9,7 @@
 #include "microgen/depthwise/depthwise_conv2d_s16.h"
 #include "microgen/depthwise/depthwise_folded_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
 
@@ -16,23 +17,18 @@ typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
  * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with
  * each four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. */
-MG_EXTERN void mg_depthwise_conv2d_s16_dsp(const mg_depthwise_conv2d_s16_dsp_params *p,
-                                           const int16_t *input, const int8_t *weight,
-                                           const int32_t *bias, const int32_t *factor,
-                                           int16_t *output);
+MG_EXTERN void mg_depthwise_conv2d_s16_dsp(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp,
+                                                                 int8_t));
 
-MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(const mg_depthwise_conv2d_s16_dsp_params *p,
-                                                const int16_t *input, const int8_t *weight,
-                                                const int32_t *bias, const int32_t *factor,
-                                                int16_t *output)
+MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp,
+                                                                      int8_t))
 {
     mg_depthwise_folded_s16(p, input, weight, bias, factor, 0, output);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_depthwise_conv2d_s16_dsp, (p, input, weight, bias, factor, output),
-               const mg_depthwise_conv2d_s16_dsp_params *p, const int16_t *input,
-               const int8_t *weight, const int32_t *bias, const int32_t *factor, int16_t *output)
+               MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp, int8_t))
 #endif
 
 #endif

@@ -9,16 +9,15 @@
 #include "microgen/depthwise/depthwise_conv2d_s4.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_mve.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s4_params mg_depthwise_conv2d_s4_mve_params;
 
 /* Computes the same as mg_depthwise_conv2d_s4_body with MG_ROUND_TWICE and the same arguments.
  * scratch must have the bytes that mg_depthwise_conv2d_s8_mve needs, and after them one byte for
  * each weight. It must be aligned to 4 bytes. */
-MG_EXTERN void mg_depthwise_conv2d_s4_mve(const mg_depthwise_conv2d_s4_mve_params *p,
-                                          const int8_t *input, const uint8_t *weight,
-                                          const int32_t *bias, const int32_t *multiplier,
-                                          const int8_t *shift, int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_s4_mve(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s4_mve, uint8_t),
+                                          uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -67,19 +66,14 @@ mg_depthwise_conv2d_s4_mve_any(const mg_depthwise_conv2d_s4_mve_params *p, const
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_s4_mve_body(const mg_depthwise_conv2d_s4_mve_params *p,
-                                               const int8_t *input, const uint8_t *weight,
-                                               const int32_t *bias, const int32_t *multiplier,
-                                               const int8_t *shift, int8_t *output,
+MG_INLINE void mg_depthwise_conv2d_s4_mve_body(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s4_mve, uint8_t),
                                                uint8_t *scratch)
 {
     mg_depthwise_conv2d_s4_mve_any(p, input, weight, bias, multiplier, shift, output, scratch);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S4_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s4_mve(const mg_depthwise_conv2d_s4_mve_params *p, const int8_t *input,
-                                const uint8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
+void mg_depthwise_conv2d_s4_mve(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s4_mve, uint8_t),
                                 uint8_t *scratch)
 {
     mg_depthwise_conv2d_s4_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);

@@ -13,12 +13,7 @@
 #include "microgen/window.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t input_channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(input_channels)
     int32_t depth_multiplier; /* output channels per input channel, at least 1 */
     int32_t kernel_height;
     int32_t kernel_width;
@@ -26,12 +21,9 @@ typedef struct {
     int32_t stride_width;
     int32_t dilation_height; /* its product with the size of an input row fits int32 */
     int32_t dilation_width;
-    int32_t pad_top;        /* rows of zero points above the input, 0 to 32767 */
-    int32_t pad_left;       /* columns of zero points before the input, 0 to 32767 */
-    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t activation_min; /* -128 to 127 */
-    int32_t activation_max; /* activation_min to 127 */
+    int32_t pad_top;  /* rows of zero points above the input, 0 to 32767 */
+    int32_t pad_left; /* columns of zero points before the input, 0 to 32767 */
+    MG_OFFSETS_AND_CLAMP
 } mg_depthwise_conv2d_s8_params;
 
 /* The sum of products of one output channel's filter and its window. (origin_y, origin_x) is the
@@ -41,10 +33,7 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_dot(const mg_depthwise_conv2d_s8_params
                                              int32_t batch, int32_t output_channel,
                                              int32_t origin_y, int32_t origin_x)
 {
-    const mg_taps rows =
-        mg_taps_inside(origin_y, p->kernel_height, p->dilation_height, p->input_height);
-    const mg_taps columns =
-        mg_taps_inside(origin_x, p->kernel_width, p->dilation_width, p->input_width);
+    MG_TAPS_OF(p, origin_y, origin_x);
     const int32_t input_channel = output_channel / p->depth_multiplier;
     const int32_t output_channels = p->input_channels * p->depth_multiplier;
     int32_t sum = 0;

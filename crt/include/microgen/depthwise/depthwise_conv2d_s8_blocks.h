@@ -31,9 +31,7 @@ mg_depthwise_conv2d_s8_window_at(const mg_depthwise_conv2d_s8_params *p, const i
 {
     const int32_t top = y * p->stride_height - p->pad_top;
     const int32_t left = x * p->stride_width - p->pad_left;
-    const mg_taps rows = mg_taps_inside(top, p->kernel_height, p->dilation_height, p->input_height);
-    const mg_taps columns =
-        mg_taps_inside(left, p->kernel_width, p->dilation_width, p->input_width);
+    MG_TAPS_OF(p, top, left);
     const int32_t depth = p->input_channels;
     mg_depthwise_conv2d_s8_window window = {input,
                                             weight,

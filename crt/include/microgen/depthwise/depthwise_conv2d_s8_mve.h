@@ -9,6 +9,7 @@
 #include "microgen/blocks/mve.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
 
@@ -16,10 +17,8 @@ typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;
  * Weights must be at least -127, so that the sum of two products fits int16. scratch must be
  * aligned to 4 and have 4 * (kernel_height * kernel_width + output_channels) + input_channels
  * bytes, and output_channels more if depth_multiplier is greater than 1. */
-MG_EXTERN void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p,
-                                          const int8_t *input, const int8_t *weight,
-                                          const int32_t *bias, const int32_t *multiplier,
-                                          const int8_t *shift, int8_t *output, uint8_t *scratch);
+MG_EXTERN void mg_depthwise_conv2d_s8_mve(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s8_mve, int8_t),
+                                          uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -242,19 +241,14 @@ mg_depthwise_conv2d_s8_mve_any(const mg_depthwise_conv2d_s8_mve_params *p, const
     }
 }
 
-MG_INLINE void mg_depthwise_conv2d_s8_mve_body(const mg_depthwise_conv2d_s8_mve_params *p,
-                                               const int8_t *input, const int8_t *weight,
-                                               const int32_t *bias, const int32_t *multiplier,
-                                               const int8_t *shift, int8_t *output,
+MG_INLINE void mg_depthwise_conv2d_s8_mve_body(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s8_mve, int8_t),
                                                uint8_t *scratch)
 {
     mg_depthwise_conv2d_s8_mve_any(p, input, weight, bias, multiplier, shift, output, scratch);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_depthwise_conv2d_s8_mve(const mg_depthwise_conv2d_s8_mve_params *p, const int8_t *input,
-                                const int8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
+void mg_depthwise_conv2d_s8_mve(MG_ARGUMENTS_S8(mg_depthwise_conv2d_s8_mve, int8_t),
                                 uint8_t *scratch)
 {
     mg_depthwise_conv2d_s8_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);

@@ -25,10 +25,7 @@ MG_INLINE int32_t mg_depthwise_conv2d_s8_offset_dot(const mg_depthwise_conv2d_s8
                                                     int32_t origin_y, int32_t origin_x)
 {
     const mg_depthwise_conv2d_s8_params *q = &p->conv;
-    const mg_taps rows =
-        mg_taps_inside(origin_y, q->kernel_height, q->dilation_height, q->input_height);
-    const mg_taps columns =
-        mg_taps_inside(origin_x, q->kernel_width, q->dilation_width, q->input_width);
+    MG_TAPS_OF(q, origin_y, origin_x);
     const int32_t input_channel = output_channel / q->depth_multiplier;
     const int32_t output_channels = q->input_channels * q->depth_multiplier;
     int32_t sum = 0;

@@ -10,12 +10,7 @@
 
 /* The parameters of integer kernels of any type. */
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(channels)
     /* Output row y is at y * step_y + start_y of the input, in units of 2^-10 rows. This position
      * must be -512 or more, and less than input_height rows. The same applies to columns. */
     int32_t step_y;
@@ -86,6 +81,15 @@ MG_INLINE mg_resize_bilinear_place mg_resize_bilinear_column(const mg_resize_bil
             }                                                                                      \
         }                                                                                          \
     } while (0)
+
+/* Declares the kernel `symbol` for elements of `type`, and defines its body by MG_RESIZE_BILINEAR.
+ */
+#define MG_RESIZING(symbol, type, place, row, column, blend, result)                               \
+    MG_DECLARE_UNARY(symbol, type, type);                                                          \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const type *input, type *output)        \
+    {                                                                                              \
+        MG_RESIZE_BILINEAR(type, place, row, column, blend, result, p, input, output);             \
+    }
 
 /* The value between two neighbours in a row, times 1024. Its magnitude is below 2^26 for int16. */
 MG_INLINE int32_t mg_resize_bilinear_blend(int32_t left, int32_t right, int32_t weight)

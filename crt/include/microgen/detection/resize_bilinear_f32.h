@@ -7,24 +7,16 @@
 
 #include "microgen/detection/resize_bilinear.h"
 #include "microgen/inline.h"
+#include "microgen/window.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(channels)
     /* Output row y is at row (y + offset) * step_y - offset of the input, which must be less than
      * input_height. The same applies to columns. */
     float step_y;
     float step_x;
     float offset; /* position of a pixel's centre inside it: 0 or 0.5 */
 } mg_resize_bilinear_f32_params;
-
-/* Interpolates input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels]. Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_resize_bilinear_f32, float, float);
 
 /* The two neighbours of a position, and the second's weight. */
 typedef struct {
@@ -62,13 +54,11 @@ MG_INLINE float mg_resize_bilinear_f32_blend(float first, float second, float we
     return first * (1.0F - weight) + second * weight;
 }
 
-MG_INLINE void mg_resize_bilinear_f32_body(const mg_resize_bilinear_f32_params *p,
-                                           const float *input, float *output)
-{
-    MG_RESIZE_BILINEAR(float, mg_resize_bilinear_f32_place, mg_resize_bilinear_f32_row,
-                       mg_resize_bilinear_f32_column, mg_resize_bilinear_f32_blend,
-                       mg_resize_bilinear_f32_blend, p, input, output);
-}
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels]. Output must not overlap the input. */
+MG_RESIZING(mg_resize_bilinear_f32, float, mg_resize_bilinear_f32_place, mg_resize_bilinear_f32_row,
+            mg_resize_bilinear_f32_column, mg_resize_bilinear_f32_blend,
+            mg_resize_bilinear_f32_blend)
 
 #ifdef MG_RESIZE_BILINEAR_F32_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_resize_bilinear_f32, float, float)

@@ -11,11 +11,6 @@
 
 typedef mg_resize_bilinear_params mg_resize_bilinear_s8_params;
 
-/* Interpolates input [batches][input_height][input_width][channels] into output
- * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
- * Output must not overlap the input. */
-MG_DECLARE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t);
-
 /* One output element. No product exceeds 2^29. */
 MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32_t weight)
 {
@@ -23,13 +18,11 @@ MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32
     return (int8_t)mg_divide_by_power_of_two(sum, 20);
 }
 
-MG_INLINE void mg_resize_bilinear_s8_body(const mg_resize_bilinear_s8_params *p,
-                                          const int8_t *input, int8_t *output)
-{
-    MG_RESIZE_BILINEAR(int8_t, mg_resize_bilinear_place, mg_resize_bilinear_row,
-                       mg_resize_bilinear_column, mg_resize_bilinear_blend,
-                       mg_resize_bilinear_s8_stored, p, input, output);
-}
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
+ * Output must not overlap the input. */
+MG_RESIZING(mg_resize_bilinear_s8, int8_t, mg_resize_bilinear_place, mg_resize_bilinear_row,
+            mg_resize_bilinear_column, mg_resize_bilinear_blend, mg_resize_bilinear_s8_stored)
 
 #ifdef MG_RESIZE_BILINEAR_S8_IMPLEMENTATION /* the out-of-line form */
 MG_DEFINE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t)

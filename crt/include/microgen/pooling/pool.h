@@ -10,12 +10,7 @@
 
 /* The first parameters of all kernels. */
 #define MG_POOL_FIELDS                                                                             \
-    int32_t batches;                                                                               \
-    int32_t input_height;                                                                          \
-    int32_t input_width;                                                                           \
-    int32_t channels;                                                                              \
-    int32_t output_height;                                                                         \
-    int32_t output_width;                                                                          \
+    MG_IMAGE_SIZES(channels)                                                                       \
     int32_t pool_height;                                                                           \
     int32_t pool_width;                                                                            \
     int32_t stride_height; /* 1 to 32767 */                                                        \

@@ -62,9 +62,7 @@ MG_INLINE float mg_pool2d_strided_f32_at(const mg_pool2d_strided_f32_params *p, 
     const mg_conv2d_shape *s = &p->shape;
     const int32_t top = y * s->stride_height - s->pad_top;
     const int32_t left = x * s->stride_width - s->pad_left;
-    const mg_taps rows = mg_taps_inside(top, s->kernel_height, s->dilation_height, s->input_height);
-    const mg_taps columns =
-        mg_taps_inside(left, s->kernel_width, s->dilation_width, s->input_width);
+    MG_TAPS_OF(s, top, left);
     const float taken = mg_pool2d_strided_f32_taken(p, image, top, left, rows, columns);
 
     return p->is_maximum ? taken : taken / mg_pool2d_strided_f32_count(p, rows, columns);

@@ -11,14 +11,10 @@
 #include "microgen/pooling/pool_mean_s8.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
+#include "microgen/window.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(channels)
     int32_t pool_height;
     int32_t pool_width;
     int32_t stride_height;

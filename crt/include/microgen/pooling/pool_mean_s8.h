@@ -14,15 +14,11 @@
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
+#include "microgen/window.h"
 
 /* All windows are inside the input. */
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(channels)
     int32_t pool_height;
     int32_t pool_width; /* pool_height * pool_width is 1 to 256 */
     int32_t stride_height;

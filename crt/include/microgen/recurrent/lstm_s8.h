@@ -53,17 +53,20 @@ typedef struct {
     const int32_t *projection_bias; /* [outputs], or NULL */
 } mg_lstm_s8_weights;
 
+/* The prototype of `name`, one of the kernels that compute the layer. */
+#define MG_LSTM_S8_PROTOTYPE(name)                                                                 \
+    void name(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,               \
+              int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,     \
+              const int32_t *bias, const int16_t *peephole, const int8_t *projection,              \
+              const int32_t *projection_bias, int8_t *output, uint8_t *scratch)
+
 /* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
  * [batches][outputs] and cell_state [batches][cells] are the states before the first step, and
  * become those after the last. Arithmetic and roundings are those of TFLite's int8 LSTM.
  *
  * scratch must have space for `cells` bytes, the hidden state of one step. Sums of products must
  * fit int32, partial sums included. No two buffers may overlap. */
-MG_EXTERN void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
-                          int16_t *cell_state, const int8_t *input_weight,
-                          const int8_t *recurrent_weight, const int32_t *bias,
-                          const int16_t *peephole, const int8_t *projection,
-                          const int32_t *projection_bias, int8_t *output, uint8_t *scratch);
+MG_EXTERN MG_LSTM_S8_PROTOTYPE(mg_lstm_s8);
 
 enum {
     MG_LSTM_INPUT = 0,
@@ -215,12 +218,7 @@ MG_INLINE void mg_lstm_s8_run(const mg_lstm_s8_params *p, const mg_lstm_s8_weigh
     }
 }
 
-MG_INLINE void mg_lstm_s8_body(const mg_lstm_s8_params *p, const int8_t *input,
-                               int8_t *output_state, int16_t *cell_state,
-                               const int8_t *input_weight, const int8_t *recurrent_weight,
-                               const int32_t *bias, const int16_t *peephole,
-                               const int8_t *projection, const int32_t *projection_bias,
-                               int8_t *output, uint8_t *scratch)
+MG_INLINE MG_LSTM_S8_PROTOTYPE(mg_lstm_s8_body)
 {
     const mg_lstm_s8_weights w = {input_weight, recurrent_weight, bias,
                                   peephole,     projection,       projection_bias};
@@ -228,10 +226,7 @@ MG_INLINE void mg_lstm_s8_body(const mg_lstm_s8_params *p, const int8_t *input,
 }
 
 #ifdef MG_LSTM_S8_IMPLEMENTATION /* the out-of-line form */
-void mg_lstm_s8(const mg_lstm_s8_params *p, const int8_t *input, int8_t *output_state,
-                int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,
-                const int32_t *bias, const int16_t *peephole, const int8_t *projection,
-                const int32_t *projection_bias, int8_t *output, uint8_t *scratch)
+MG_LSTM_S8_PROTOTYPE(mg_lstm_s8)
 {
     mg_lstm_s8_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                     peephole, projection, projection_bias, output, scratch);

@@ -21,15 +21,18 @@ typedef struct {
     const int32_t *bias;     /* [4][cells] */
 } mg_lstm_s8_table_weights;
 
+/* The prototype of `name`, one of the kernels that compute the layer. */
+#define MG_LSTM_S8_TABLE_PROTOTYPE(name)                                                           \
+    void name(const mg_lstm_s8_table_params *p, const int8_t *input, int8_t *output_state,         \
+              int16_t *cell_state, const int8_t *input_weight, const int8_t *recurrent_weight,     \
+              const int32_t *bias, int8_t *output)
+
 /* Computes output [batches][steps][cells] from input [batches][steps][features]. output_state
  * [batches][cells] and cell_state [batches][cells] are the states before the first step, and become
  * those after the last. Arithmetic and roundings are those of TensorFlow Lite Micro's int8 LSTM.
  *
  * Sums of products must fit int32, partial sums included. No two buffers may overlap. */
-MG_EXTERN void mg_lstm_s8_table(const mg_lstm_s8_table_params *p, const int8_t *input,
-                                int8_t *output_state, int16_t *cell_state,
-                                const int8_t *input_weight, const int8_t *recurrent_weight,
-                                const int32_t *bias, int8_t *output);
+MG_EXTERN MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table);
 
 /* The argument of a gate's function, from its sums over the input and over the output state. */
 MG_INLINE int32_t mg_lstm_s8_table_scaled(const mg_lstm_s8_table_params *p, int32_t gate,
@@ -88,19 +91,14 @@ MG_INLINE void mg_lstm_s8_table_run(const mg_lstm_s8_table_params *p,
     }
 }
 
-MG_INLINE void mg_lstm_s8_table_body(const mg_lstm_s8_table_params *p, const int8_t *input,
-                                     int8_t *output_state, int16_t *cell_state,
-                                     const int8_t *input_weight, const int8_t *recurrent_weight,
-                                     const int32_t *bias, int8_t *output)
+MG_INLINE MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_body)
 {
     const mg_lstm_s8_table_weights w = {input_weight, recurrent_weight, bias};
     mg_lstm_s8_table_run(p, &w, input, output_state, cell_state, output, 0);
 }
 
 #ifdef MG_LSTM_S8_TABLE_IMPLEMENTATION /* the out-of-line form */
-void mg_lstm_s8_table(const mg_lstm_s8_table_params *p, const int8_t *input, int8_t *output_state,
-                      int16_t *cell_state, const int8_t *input_weight,
-                      const int8_t *recurrent_weight, const int32_t *bias, int8_t *output)
+MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table)
 {
     mg_lstm_s8_table_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                           output);

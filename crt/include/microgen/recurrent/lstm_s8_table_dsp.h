@@ -11,24 +11,16 @@
 typedef mg_lstm_s8_table_params mg_lstm_s8_table_dsp_params;
 
 /* Computes the same as mg_lstm_s8_table with the same arguments. */
-MG_EXTERN void mg_lstm_s8_table_dsp(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
-                                    int8_t *output_state, int16_t *cell_state,
-                                    const int8_t *input_weight, const int8_t *recurrent_weight,
-                                    const int32_t *bias, int8_t *output);
+MG_EXTERN MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp);
 
-MG_INLINE void mg_lstm_s8_table_dsp_body(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
-                                         int8_t *output_state, int16_t *cell_state,
-                                         const int8_t *input_weight, const int8_t *recurrent_weight,
-                                         const int32_t *bias, int8_t *output)
+MG_INLINE MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp_body)
 {
     const mg_lstm_s8_table_weights w = {input_weight, recurrent_weight, bias};
     mg_lstm_s8_table_run(p, &w, input, output_state, cell_state, output, 1);
 }
 
 #ifdef MG_LSTM_S8_TABLE_DSP_IMPLEMENTATION /* the out-of-line form */
-void mg_lstm_s8_table_dsp(const mg_lstm_s8_table_dsp_params *p, const int8_t *input,
-                          int8_t *output_state, int16_t *cell_state, const int8_t *input_weight,
-                          const int8_t *recurrent_weight, const int32_t *bias, int8_t *output)
+MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp)
 {
     mg_lstm_s8_table_dsp_body(p, input, output_state, cell_state, input_weight, recurrent_weight,
                               bias, output);

@@ -8,23 +8,15 @@
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/inline.h"
+#include "microgen/recurrent/svdf.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t features; /* of the input */
-    int32_t units;    /* of the output */
-    int32_t rank;     /* filters per unit */
-    int32_t memory;   /* results that a filter remembers, including the latest */
+    MG_SVDF_SIZES
     float activation_min;
     float activation_max;
 } mg_svdf_f32_params;
 
-/* Computes output [batches][units] from input [batches][features] and state
- * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
- * appends the latest.
- *
- * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
- * NULL. No two buffers may overlap. */
+/* Computes the layer, as microgen/recurrent/svdf.h describes it. */
 MG_EXTERN void mg_svdf_f32(const mg_svdf_f32_params *p, const float *input, float *state,
                            const float *feature_weight, const float *time_weight, const float *bias,
                            float *output);

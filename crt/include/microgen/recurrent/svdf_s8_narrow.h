@@ -7,14 +7,11 @@
 
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/inline.h"
+#include "microgen/recurrent/svdf.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t features;           /* of the input */
-    int32_t units;              /* of the output */
-    int32_t rank;               /* filters per unit */
-    int32_t memory;             /* results that a filter remembers, including the latest */
+    MG_SVDF_SIZES
     int32_t input_offset;       /* minus the input's zero point: -127 to 128 */
     int32_t output_offset;      /* the output's zero point: -128 to 127 */
     int32_t state_offset;       /* the state's zero point: -128 to 127 */
@@ -25,13 +22,8 @@ typedef struct {
     int32_t time_shift;
 } mg_svdf_s8_narrow_params;
 
-/* Computes output [batches][units] from input [batches][features] and state
- * [batches][units * rank][memory]. Each memory has its oldest value first. It drops this value and
- * appends the latest.
- *
- * feature_weight is [units * rank][features], time_weight [units * rank][memory], bias [units] or
- * NULL. A sum of features must fit int32, partial sums included. Sums over time are taken modulo
- * 2^32. No two buffers may overlap. */
+/* Computes the layer, as microgen/recurrent/svdf.h describes it. A sum of features must fit int32,
+ * partial sums included. Sums over time are taken modulo 2^32. */
 MG_EXTERN void mg_svdf_s8_narrow(const mg_svdf_s8_narrow_params *p, const int8_t *input,
                                  int8_t *state, const int8_t *feature_weight,
                                  const int8_t *time_weight, const int32_t *bias, int8_t *output);

@@ -18,4 +18,12 @@
         }                                                                                          \
     }
 
+/* Makes `largest` the largest of `depth` integers, unless it is larger. */
+#define MG_ROW_MAXIMUM(largest, input, depth)                                                      \
+    for (int32_t i_ = 0; i_ < (depth); i_++) {                                                     \
+        if ((input)[i_] > largest) {                                                               \
+            largest = (input)[i_];                                                                 \
+        }                                                                                          \
+    }
+
 #endif

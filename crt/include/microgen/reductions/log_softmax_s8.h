@@ -79,11 +79,7 @@ MG_INLINE void mg_log_softmax_s8_row(const mg_log_softmax_s8_params *p, const in
     int32_t log_sum = 0;
     int32_t least = 0; /* results of differences up to this are below the range of Q5.26 */
 
-    for (int32_t i = 0; i < p->depth; i++) {
-        if (input[i] > largest) {
-            largest = input[i];
-        }
-    }
+    MG_ROW_MAXIMUM(largest, input, p->depth)
     for (int32_t i = 0; i < p->depth; i++) {
         const int32_t difference = input[i] - largest;
         if (difference >= p->diff_min) {

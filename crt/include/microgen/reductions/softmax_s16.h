@@ -122,11 +122,7 @@ MG_INLINE void mg_softmax_s16_row(const mg_softmax_s16_params *p, const int16_t 
     int32_t sum = 0; /* Q16.15; nearly 1 or more, because the largest value adds exp(0) */
     int32_t bits = 15;
 
-    for (int32_t i = 0; i < p->depth; i++) {
-        if (input[i] > largest) {
-            largest = input[i];
-        }
-    }
+    MG_ROW_MAXIMUM(largest, input, p->depth)
     for (int32_t i = 0; i < p->depth; i++) {
         const int32_t scaled = mg_requantize(input[i] - largest, p->multiplier, p->shift);
         output[i] = mg_softmax_s16_exp(mg_clamp_s16(scaled + INT16_MAX, INT16_MIN, INT16_MAX));

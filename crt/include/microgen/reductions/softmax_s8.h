@@ -39,11 +39,7 @@ MG_INLINE void mg_softmax_s8_row(const mg_softmax_s8_params *p, const int8_t *in
     int32_t reciprocal = 0;
     int32_t exponent = 0;
 
-    for (int32_t i = 0; i < p->depth; i++) {
-        if (input[i] > largest) {
-            largest = input[i];
-        }
-    }
+    MG_ROW_MAXIMUM(largest, input, p->depth)
     for (int32_t i = 0; i < p->depth; i++) {
         sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }

@@ -22,11 +22,7 @@ MG_INLINE void mg_softmax_s8_s16_row(const mg_softmax_s8_s16_params *p, const in
     int32_t reciprocal = 0;
     int32_t exponent = 0; /* 15 to 26 */
 
-    for (int32_t i = 0; i < p->depth; i++) {
-        if (input[i] > largest) {
-            largest = input[i];
-        }
-    }
+    MG_ROW_MAXIMUM(largest, input, p->depth)
     for (int32_t i = 0; i < p->depth; i++) {
         sum += mg_divide_by_power_of_two(mg_softmax_exp(p, input[i] - largest), 12);
     }

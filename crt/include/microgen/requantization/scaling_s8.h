@@ -37,6 +37,13 @@ enum {
     MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
 
+/* The last parameters of most kernels. */
+#define MG_OFFSETS_AND_CLAMP                                                                       \
+    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */                        \
+    int32_t output_offset;  /* the output's zero point: -128 to 127 */                             \
+    int32_t activation_min; /* -128 to 127 */                                                      \
+    int32_t activation_max; /* activation_min to 127 */
+
 /* What a requantization needs: the scales, and one offset and clamp for all outputs. */
 typedef struct {
     const int32_t *multiplier;

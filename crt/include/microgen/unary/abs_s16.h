@@ -10,11 +10,8 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 
-typedef struct {
-    int32_t size;       /* elements */
-    int32_t multiplier; /* Q31, input scale / output scale */
-    int32_t shift;      /* as microgen/requantization/requantize.h says */
-} mg_abs_s16_params;
+/* The scale is input scale / output scale. */
+typedef mg_unary_scaled_params mg_abs_s16_params;
 
 MG_INLINE int16_t mg_abs_s16_element(const mg_abs_s16_params *p, int16_t x)
 {

@@ -10,11 +10,8 @@
 #include "microgen/unary/sigmoid_table_s16.h"
 #include "microgen/unary/unary.h"
 
-typedef struct {
-    int32_t size;       /* elements */
-    int32_t multiplier; /* as mg_sigmoid_argument says */
-    int32_t shift;      /* the same */
-} mg_sigmoid_s16_params;
+/* The scale is as mg_sigmoid_argument says. */
+typedef mg_unary_scaled_params mg_sigmoid_s16_params;
 
 MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t x)
 {

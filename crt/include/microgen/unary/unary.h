@@ -12,6 +12,13 @@ typedef struct {
     int32_t size; /* elements */
 } mg_unary_params;
 
+/* Those of kernels that scale their input by mg_requantize. */
+typedef struct {
+    int32_t size;       /* elements */
+    int32_t multiplier; /* Q31; microgen/requantization/requantize.h describes both */
+    int32_t shift;
+} mg_unary_scaled_params;
+
 /* output[i] = element(p, input[i]) for each of p->size elements. This is a macro so that `element`
  * works for any types and is inlined at every optimisation level. */
 #define MG_UNARY(element, p, input, output)                                                        \

@@ -9,19 +9,15 @@
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;
 
 /* Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
  * and with a multiple of four input channels. */
-MG_EXTERN void mg_conv2d_1x1_s16_dsp(const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input,
-                                     const int32_t *weight, const int32_t *bias,
-                                     const int32_t *factor, int16_t *output);
+MG_EXTERN void mg_conv2d_1x1_s16_dsp(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_dsp, int32_t));
 
-MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
-                                          const int16_t *input, const int32_t *weight,
-                                          const int32_t *bias, const int32_t *factor,
-                                          int16_t *output)
+MG_INLINE void mg_conv2d_1x1_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_dsp, int32_t))
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -38,8 +34,7 @@ MG_INLINE void mg_conv2d_1x1_s16_dsp_body(const mg_conv2d_1x1_s16_dsp_params *p,
 
 #ifdef MG_CONV2D_1X1_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_1x1_s16_dsp, (p, input, weight, bias, factor, output),
-               const mg_conv2d_1x1_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output)
+               MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_dsp, int32_t))
 #endif
 
 #endif

@@ -8,20 +8,16 @@
 #include "microgen/blocks/blocks_s16_mve.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
-MG_EXTERN void mg_conv2d_1x1_s16_mve(const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input,
-                                     const int8_t *weight, const int32_t *bias,
-                                     const int32_t *factor, int16_t *output);
+MG_EXTERN void mg_conv2d_1x1_s16_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t));
 
 #if defined(__ARM_FEATURE_MVE)
 
-MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
-                                          const int16_t *input, const int8_t *weight,
-                                          const int32_t *bias, const int32_t *factor,
-                                          int16_t *output)
+MG_INLINE void mg_conv2d_1x1_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t))
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -35,8 +31,7 @@ MG_INLINE void mg_conv2d_1x1_s16_mve_body(const mg_conv2d_1x1_s16_mve_params *p,
 
 #ifdef MG_CONV2D_1X1_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_1x1_s16_mve, (p, input, weight, bias, factor, output),
-               const mg_conv2d_1x1_s16_mve_params *p, const int16_t *input, const int8_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output)
+               MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t))
 #endif
 
 #endif

@@ -9,6 +9,7 @@
 #include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight
@@ -18,15 +19,11 @@
  * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input. The
  * magnitude of every sum of bias and products must be below 2^47. */
-MG_EXTERN void mg_conv2d_s16(const mg_conv2d_s16_params *p, const int16_t *input,
-                             const int8_t *weight, const int64_t *bias, const int32_t *multiplier,
-                             const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_conv2d_s16(MG_ARGUMENTS_S16(mg_conv2d_s16));
 
 MG_CONV2D_SUMS(s16, int16_t, int8_t, int64_t, mg_scaling_s16, mg_scaled_s16)
 
-MG_INLINE void mg_conv2d_s16_body(const mg_conv2d_s16_params *p, const int16_t *input,
-                                  const int8_t *weight, const int64_t *bias,
-                                  const int32_t *multiplier, const int8_t *shift, int16_t *output)
+MG_INLINE void mg_conv2d_s16_body(MG_ARGUMENTS_S16(mg_conv2d_s16))
 {
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
@@ -39,8 +36,7 @@ MG_INLINE void mg_conv2d_s16_body(const mg_conv2d_s16_params *p, const int16_t *
 
 #ifdef MG_CONV2D_S16_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_s16, (p, input, weight, bias, multiplier, shift, output),
-               const mg_conv2d_s16_params *p, const int16_t *input, const int8_t *weight,
-               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
+               MG_ARGUMENTS_S16(mg_conv2d_s16))
 #endif
 
 #endif

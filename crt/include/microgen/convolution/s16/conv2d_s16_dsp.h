@@ -12,6 +12,7 @@
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
 
@@ -19,13 +20,11 @@ typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
  * order of microgen/blocks/blocks_s16.h; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. scratch must have 4 bytes for each weight of a filter,
  * rounded up to a multiple of four weights. It must be aligned to 4 bytes. */
-MG_EXTERN void mg_conv2d_s16_dsp(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                                 const int32_t *weight, const int32_t *bias, const int32_t *factor,
-                                 int16_t *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s16_dsp(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, int32_t),
+                                 uint8_t *scratch);
 
-MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const int16_t *input,
-                                      const int32_t *weight, const int32_t *bias,
-                                      const int32_t *factor, int16_t *output, uint8_t *scratch)
+MG_INLINE void mg_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, int32_t),
+                                      uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -49,8 +48,7 @@ MG_INLINE void mg_conv2d_s16_dsp_body(const mg_conv2d_s16_dsp_params *p, const i
 
 #ifdef MG_CONV2D_S16_DSP_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_s16_dsp, (p, input, weight, bias, factor, output, scratch),
-               const mg_conv2d_s16_dsp_params *p, const int16_t *input, const int32_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output, uint8_t *scratch)
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, int32_t), uint8_t *scratch)
 #endif
 
 #endif

@@ -10,21 +10,20 @@
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;
 
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. bias and factor are
  * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 6 bytes
  * for each weight of a filter. It must be aligned to 2 bytes. */
-MG_EXTERN void mg_conv2d_s16_mve(const mg_conv2d_s16_mve_params *p, const int16_t *input,
-                                 const int8_t *weight, const int32_t *bias, const int32_t *factor,
-                                 int16_t *output, uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s16_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_mve, int8_t),
+                                 uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
-MG_INLINE void mg_conv2d_s16_mve_body(const mg_conv2d_s16_mve_params *p, const int16_t *input,
-                                      const int8_t *weight, const int32_t *bias,
-                                      const int32_t *factor, int16_t *output, uint8_t *scratch)
+MG_INLINE void mg_conv2d_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_mve, int8_t),
+                                      uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -46,8 +45,7 @@ MG_INLINE void mg_conv2d_s16_mve_body(const mg_conv2d_s16_mve_params *p, const i
 
 #ifdef MG_CONV2D_S16_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_s16_mve, (p, input, weight, bias, factor, output, scratch),
-               const mg_conv2d_s16_mve_params *p, const int16_t *input, const int8_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output, uint8_t *scratch)
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_mve, int8_t), uint8_t *scratch)
 #endif
 
 #endif

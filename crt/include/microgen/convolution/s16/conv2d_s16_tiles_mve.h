@@ -10,23 +10,20 @@
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/convolution/s16/tiles_s16_mve.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_tiles_mve_params;
 
 /* Computes the same as mg_conv2d_s16_mve, with two output channels or more. weight has the layout
  * of tiles_s16_mve.h. scratch must have 64 bytes for each eight weights of a filter, or fewer at
  * its end. It must be aligned to 2 bytes. */
-MG_EXTERN void mg_conv2d_s16_tiles_mve(const mg_conv2d_s16_tiles_mve_params *p,
-                                       const int16_t *input, const int8_t *weight,
-                                       const int32_t *bias, const int32_t *factor, int16_t *output,
+MG_EXTERN void mg_conv2d_s16_tiles_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
                                        uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
-MG_INLINE void mg_conv2d_s16_tiles_mve_body(const mg_conv2d_s16_tiles_mve_params *p,
-                                            const int16_t *input, const int8_t *weight,
-                                            const int32_t *bias, const int32_t *factor,
-                                            int16_t *output, uint8_t *scratch)
+MG_INLINE void mg_conv2d_s16_tiles_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
+                                            uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -51,8 +48,7 @@ MG_INLINE void mg_conv2d_s16_tiles_mve_body(const mg_conv2d_s16_tiles_mve_params
 
 #ifdef MG_CONV2D_S16_TILES_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_s16_tiles_mve, (p, input, weight, bias, factor, output, scratch),
-               const mg_conv2d_s16_tiles_mve_params *p, const int16_t *input, const int8_t *weight,
-               const int32_t *bias, const int32_t *factor, int16_t *output, uint8_t *scratch)
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t), uint8_t *scratch)
 #endif
 
 #endif

@@ -8,6 +8,7 @@
 #include "microgen/convolution/conv2d_transpose_window.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 
 /* Strides and padding are those of the forward convolution. */
@@ -22,15 +23,9 @@ typedef mg_conv2d_s16_params mg_conv2d_transpose_s16_params;
  * bias [output_channels] may be NULL. multiplier and shift have output_channels elements;
  * microgen/requantization/requantize_s16.h describes them. Output must not overlap the input. The
  * magnitude of every sum of bias and products must be below 2^47. */
-MG_EXTERN void mg_conv2d_transpose_s16(const mg_conv2d_transpose_s16_params *p,
-                                       const int16_t *input, const int8_t *weight,
-                                       const int64_t *bias, const int32_t *multiplier,
-                                       const int8_t *shift, int16_t *output);
+MG_EXTERN void mg_conv2d_transpose_s16(MG_ARGUMENTS_S16(mg_conv2d_transpose_s16));
 
-MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params *p,
-                                            const int16_t *input, const int8_t *weight,
-                                            const int64_t *bias, const int32_t *multiplier,
-                                            const int8_t *shift, int16_t *output)
+MG_INLINE void mg_conv2d_transpose_s16_body(MG_ARGUMENTS_S16(mg_conv2d_transpose_s16))
 {
     const mg_scaling_s16 scaling = {bias,        multiplier,        shift,
                                     p->rounding, p->activation_min, p->activation_max};
@@ -43,8 +38,7 @@ MG_INLINE void mg_conv2d_transpose_s16_body(const mg_conv2d_transpose_s16_params
 
 #ifdef MG_CONV2D_TRANSPOSE_S16_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_transpose_s16, (p, input, weight, bias, multiplier, shift, output),
-               const mg_conv2d_transpose_s16_params *p, const int16_t *input, const int8_t *weight,
-               const int64_t *bias, const int32_t *multiplier, const int8_t *shift, int16_t *output)
+               MG_ARGUMENTS_S16(mg_conv2d_transpose_s16))
 #endif
 
 #endif

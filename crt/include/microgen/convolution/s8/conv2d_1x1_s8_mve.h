@@ -9,14 +9,13 @@
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_mve_params;
 
 /* Computes the same as mg_conv2d_s8_body with MG_ROUND_TWICE and the same arguments, for a 1x1
  * kernel, one group and no padding. */
-MG_EXTERN void mg_conv2d_1x1_s8_mve(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
-                                    const int8_t *weight, const int32_t *bias,
-                                    const int32_t *multiplier, const int8_t *shift, int8_t *output);
+MG_EXTERN void mg_conv2d_1x1_s8_mve(MG_ARGUMENTS_S8(mg_conv2d_1x1_s8_mve, int8_t));
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -34,13 +33,9 @@ MG_INLINE const int8_t *mg_conv2d_1x1_s8_mve_row(const mg_conv2d_1x1_s8_mve_para
                           p->input_channels)];
 }
 
-MG_INLINE void mg_conv2d_1x1_s8_mve_body(const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input,
-                                         const int8_t *weight, const int32_t *bias,
-                                         const int32_t *multiplier, const int8_t *shift,
-                                         int8_t *output)
+MG_INLINE void mg_conv2d_1x1_s8_mve_body(MG_ARGUMENTS_S8(mg_conv2d_1x1_s8_mve, int8_t))
 {
-    const mg_mve_layer layer = {p->input_channels, p->output_channels, p->input_offset,
-                                p->output_offset,  p->activation_min,  p->activation_max};
+    const mg_mve_layer layer = MG_MVE_LAYER_OF(p, p->input_channels);
     const int32_t pixels = p->batches * p->output_height * p->output_width;
 
     for (int32_t first = 0; first < pixels; first += MG_MVE_ROWS) {
@@ -56,8 +51,7 @@ MG_INLINE void mg_conv2d_1x1_s8_mve_body(const mg_conv2d_1x1_s8_mve_params *p, c
 
 #ifdef MG_CONV2D_1X1_S8_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_conv2d_1x1_s8_mve, (p, input, weight, bias, multiplier, shift, output),
-               const mg_conv2d_1x1_s8_mve_params *p, const int8_t *input, const int8_t *weight,
-               const int32_t *bias, const int32_t *multiplier, const int8_t *shift, int8_t *output)
+               MG_ARGUMENTS_S8(mg_conv2d_1x1_s8_mve, int8_t))
 #endif
 
 #endif

@@ -23,14 +23,7 @@ MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, cons
                                               const int32_t *multiplier, const int8_t *shift,
                                               void *output, int requantization)
 {
-    const mg_mve_rows rows = {weight,
-                              bias,
-                              multiplier,
-                              shift,
-                              p->output_channels,
-                              p->output_offset,
-                              p->activation_min,
-                              p->activation_max};
+    const mg_mve_rows rows = MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift);
     const int32_t step = p->input_channels * p->stride_width;
     const mg_mve_places pixels = {p->input_channels, step, p->output_width,
                                   p->stride_height * p->input_width * p->input_channels -

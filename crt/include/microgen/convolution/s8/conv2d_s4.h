@@ -23,11 +23,12 @@ MG_INLINE void mg_conv2d_s4_channel(const mg_conv2d_s4_params *p, const int8_t *
 {
     const int32_t group_outputs = p->output_channels / (p->input_channels / p->filter_channels);
     const int32_t first = c / group_outputs * p->filter_channels;
+    const int32_t none = 0; /* weights have no offset */
 
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t y = 0; y < p->output_height; y++) {
             for (int32_t x = 0; x < p->output_width; x++) {
-                const int32_t sum = mg_conv2d_s8_dot(p, input, filter, n, 0, first,
+                const int32_t sum = mg_conv2d_s8_dot(p, input, filter, &none, n, 0, first,
                                                      y * p->stride_height - p->pad_top,
                                                      x * p->stride_width - p->pad_left);
                 mg_store(scaling, output,

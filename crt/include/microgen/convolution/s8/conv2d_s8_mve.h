@@ -11,15 +11,13 @@
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/inline.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_mve_params;
 
 /* Computes the same as mg_conv2d_s8_body with MG_ROUND_TWICE and the same arguments, for one group.
  * scratch must have 4 * kernel_height * kernel_width * input_channels bytes. */
-MG_EXTERN void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input,
-                                const int8_t *weight, const int32_t *bias,
-                                const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                uint8_t *scratch);
+MG_EXTERN void mg_conv2d_s8_mve(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -67,17 +65,10 @@ MG_INLINE void mg_conv2d_s8_mve_window(const mg_conv2d_s8_mve_params *p, const i
     }
 }
 
-MG_INLINE void mg_conv2d_s8_mve_body(const mg_conv2d_s8_mve_params *p, const int8_t *input,
-                                     const int8_t *weight, const int32_t *bias,
-                                     const int32_t *multiplier, const int8_t *shift, int8_t *output,
-                                     uint8_t *scratch)
+MG_INLINE void mg_conv2d_s8_mve_body(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
 {
-    const mg_mve_layer layer = {p->kernel_height * p->kernel_width * p->input_channels,
-                                p->output_channels,
-                                p->input_offset,
-                                p->output_offset,
-                                p->activation_min,
-                                p->activation_max};
+    const mg_mve_layer layer =
+        MG_MVE_LAYER_OF(p, p->kernel_height * p->kernel_width * p->input_channels);
     const int32_t pixels = p->batches * p->output_height * p->output_width;
     int8_t *rows = (int8_t *)scratch;
     const int8_t *const row[MG_MVE_ROWS] = {rows, rows + layer.depth, rows + 2 * layer.depth,
@@ -95,9 +86,7 @@ MG_INLINE void mg_conv2d_s8_mve_body(const mg_conv2d_s8_mve_params *p, const int
 }
 
 #ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s8_mve(const mg_conv2d_s8_mve_params *p, const int8_t *input, const int8_t *weight,
-                      const int32_t *bias, const int32_t *multiplier, const int8_t *shift,
-                      int8_t *output, uint8_t *scratch)
+void mg_conv2d_s8_mve(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
 {
     mg_conv2d_s8_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);
 }

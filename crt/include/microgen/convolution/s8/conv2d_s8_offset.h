@@ -18,59 +18,12 @@ typedef struct {
     int32_t weight_offset; /* minus the weight's zero point: -127 to 128 */
 } mg_conv2d_s8_offset_params;
 
-/* The sum of products of one output channel's filter and its window, as mg_conv2d_s8_dot. */
-MG_INLINE int32_t mg_conv2d_s8_offset_dot(const mg_conv2d_s8_offset_params *p, const int8_t *input,
-                                          const int8_t *weight, int32_t batch,
-                                          int32_t output_channel, int32_t first_channel,
-                                          int32_t origin_y, int32_t origin_x)
-{
-    const mg_conv2d_s8_params *q = &p->conv;
-    const mg_taps rows =
-        mg_taps_inside(origin_y, q->kernel_height, q->dilation_height, q->input_height);
-    const mg_taps columns =
-        mg_taps_inside(origin_x, q->kernel_width, q->dilation_width, q->input_width);
-    int32_t sum = 0;
-
-    for (int32_t ky = rows.begin; ky < rows.end; ky++) {
-        for (int32_t kx = columns.begin; kx < columns.end; kx++) {
-            const int32_t y = origin_y + ky * q->dilation_height;
-            const int32_t x = origin_x + kx * q->dilation_width;
-            const int8_t *pixel =
-                &input[mg_nhwc(batch, y, x, q->input_height, q->input_width, q->input_channels) +
-                       first_channel];
-            const int8_t *tap = &weight[mg_nhwc(output_channel, ky, kx, q->kernel_height,
-                                                q->kernel_width, q->filter_channels)];
-            for (int32_t c = 0; c < q->filter_channels; c++) {
-                sum += (pixel[c] + q->input_offset) * (tap[c] + p->weight_offset);
-            }
-        }
-    }
-    return sum;
-}
-
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weight + weight_offset
  * instead of weight. */
 MG_BODY(mg_conv2d_s8_offset, int8_t, int requantization)
 {
-    const mg_conv2d_s8_params *q = &p->conv;
-    const mg_scaling scaling = MG_SCALING_OF(q, multiplier, shift);
-    const int32_t group_outputs = q->output_channels / (q->input_channels / q->filter_channels);
-
-    for (int32_t n = 0; n < q->batches; n++) {
-        for (int32_t y = 0; y < q->output_height; y++) {
-            for (int32_t x = 0; x < q->output_width; x++) {
-                const int32_t pixel =
-                    mg_nhwc(n, y, x, q->output_height, q->output_width, q->output_channels);
-                for (int32_t c = 0; c < q->output_channels; c++) {
-                    const int32_t sum = mg_conv2d_s8_offset_dot(
-                        p, input, weight, n, c, c / group_outputs * q->filter_channels,
-                        y * q->stride_height - q->pad_top, x * q->stride_width - q->pad_left);
-                    const int32_t total = sum + ((bias != NULL) ? bias[c] : 0);
-                    mg_store(&scaling, output, pixel + c, c, total, requantization);
-                }
-            }
-        }
-    }
+    mg_conv2d_s8_with(&p->conv, input, weight, &p->weight_offset, bias, multiplier, shift, output,
+                      requantization);
 }
 
 #define MG_CONV2D_S8_OFFSET_PROTOTYPE(name) MG_PROTOTYPE(name, mg_conv2d_s8_offset, int8_t)

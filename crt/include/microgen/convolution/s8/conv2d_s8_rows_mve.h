@@ -198,14 +198,7 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
                                           const int32_t *multiplier, const int8_t *shift,
                                           void *output, uint8_t *scratch, int requantization)
 {
-    const mg_mve_rows rows = {weight,
-                              bias,
-                              multiplier,
-                              shift,
-                              p->output_channels,
-                              p->output_offset,
-                              p->activation_min,
-                              p->activation_max};
+    const mg_mve_rows rows = MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift);
     const int32_t size = p->input_height * p->input_width * p->input_channels;
     const int32_t lines = mg_conv2d_s8_rows_mve_lines(p);
     uint8_t places[MG_MVE_BYTES];

@@ -12,23 +12,15 @@
 #include "microgen/window.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_height;
-    int32_t input_width;
-    int32_t input_channels;
-    int32_t output_height;
-    int32_t output_width;
+    MG_IMAGE_SIZES(input_channels)
     int32_t output_channels;
     int32_t kernel_height;
     int32_t kernel_width;
-    int32_t stride_height;  /* between the positions of two pixels, 1 to 32767 */
-    int32_t stride_width;   /* the same */
-    int32_t crop_top;       /* rows of the full result above the output, at least 0 */
-    int32_t crop_left;      /* columns of the full result before the output, at least 0 */
-    int32_t input_offset;   /* minus the input's zero point: -127 to 128 */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t activation_min; /* -128 to 127 */
-    int32_t activation_max; /* activation_min to 127 */
+    int32_t stride_height; /* between the positions of two pixels, 1 to 32767 */
+    int32_t stride_width;  /* the same */
+    int32_t crop_top;      /* rows of the full result above the output, at least 0 */
+    int32_t crop_left;     /* columns of the full result before the output, at least 0 */
+    MG_OFFSETS_AND_CLAMP
 } mg_conv2d_transpose_s8_params;
 
 /* The sum of products of one output channel's weights and the pixels that reach (at_y, at_x) of the
