@@ -7,17 +7,21 @@
 
 #include "microgen/inline.h"
 
-typedef struct {
-    int32_t batches[3];    /* of the output */
-    int32_t rows;          /* of the left matrix and of the output's */
-    int32_t depth;         /* columns of the left matrix, rows of the right one */
-    int32_t columns;       /* of the right matrix and of the output's */
-    int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
-    int32_t lhs_row;       /* elements between rows */
-    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */
-    int32_t rhs_stride[3]; /* the same for the right operand */
-    int32_t rhs_row;
+/* The first parameters of all kernels. */
+#define MG_BATCH_MATMUL_SHAPE                                                                      \
+    int32_t batches[3];    /* of the output */                                                     \
+    int32_t rows;          /* of the left matrix and of the output's */                            \
+    int32_t depth;         /* columns of the left matrix, rows of the right one */                 \
+    int32_t columns;       /* of the right matrix and of the output's */                           \
+    int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */                 \
+    int32_t lhs_row;       /* elements between rows */                                             \
+    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */   \
+    int32_t rhs_stride[3]; /* the same for the right operand */                                    \
+    int32_t rhs_row;                                                                               \
     int32_t rhs_column;
+
+typedef struct {
+    MG_BATCH_MATMUL_SHAPE
 } mg_batch_matmul_shape;
 
 /* Indices of the first elements of two matrices. */
@@ -43,5 +47,22 @@ MG_INLINE mg_matrices mg_matrices_at(const mg_batch_matmul_shape *s, int32_t bat
     };
     return found;
 }
+
+/* Computes all elements of the output, whose type is `type`, in order: element(e, row, column),
+ * where `row` and `column` point to the first values of a row of lhs and of a column of rhs. This
+ * is a macro so that `element` works for any types and is inlined at every optimisation level. */
+#define MG_BATCH_MATMUL(element, e, s, type, lhs, rhs, output)                                     \
+    do {                                                                                           \
+        type *next_ = (output);                                                                    \
+        for (int32_t batch_ = 0; batch_ < mg_batch_count(s); batch_++) {                           \
+            const mg_matrices at_ = mg_matrices_at((s), batch_);                                   \
+            for (int32_t i_ = 0; i_ < (s)->rows; i_++) {                                           \
+                for (int32_t j_ = 0; j_ < (s)->columns; j_++) {                                    \
+                    *next_++ = element((e), &(lhs)[at_.lhs + i_ * (s)->lhs_row],                   \
+                                       &(rhs)[at_.rhs + j_ * (s)->rhs_column]);                    \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -37,18 +37,8 @@ MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, con
                                         const int16_t *rhs, int16_t *output)
 {
     const mg_batch_matmul_shape *s = &p->shape;
-    int16_t *next = output;
 
-    for (int32_t batch = 0; batch < mg_batch_count(s); batch++) {
-        const mg_matrices at = mg_matrices_at(s, batch);
-
-        for (int32_t i = 0; i < s->rows; i++) {
-            for (int32_t j = 0; j < s->columns; j++) {
-                *next++ = mg_batch_matmul_s16_element(p, &lhs[at.lhs + i * s->lhs_row],
-                                                      &rhs[at.rhs + j * s->rhs_column]);
-            }
-        }
-    }
+    MG_BATCH_MATMUL(mg_batch_matmul_s16_element, p, s, int16_t, lhs, rhs, output);
 }
 
 #ifdef MG_BATCH_MATMUL_S16_IMPLEMENTATION /* the out-of-line form */

@@ -5,20 +5,12 @@
 
 #include <stdint.h>
 
+#include "microgen/dense/batch_matmul.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 typedef struct {
-    int32_t batches[3];    /* of the output */
-    int32_t rows;          /* of the left matrix and of the output's */
-    int32_t depth;         /* columns of the left matrix, rows of the right one */
-    int32_t columns;       /* of the right matrix and of the output's */
-    int32_t lhs_stride[3]; /* elements from one batch to the next; 0: broadcast */
-    int32_t lhs_row;       /* elements between rows */
-    int32_t lhs_column;    /* between columns; a transposed matrix has row and column swapped */
-    int32_t rhs_stride[3]; /* the same for the right operand */
-    int32_t rhs_row;
-    int32_t rhs_column;
+    MG_BATCH_MATMUL_SHAPE
     int32_t lhs_offset;    /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;    /* the same */
     int32_t output_offset; /* the output's zero point: -128 to 127 */

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/dense/dense.h"
 #include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     float activation_min; /* finite */
     float activation_max; /* finite, activation_min or more */
 } mg_dense_f32_params;

@@ -16,15 +16,14 @@
 #include <stdint.h>
 
 #include "microgen/blocks/blocks_s16.h"
+#include "microgen/dense/dense.h"
 #if defined(__ARM_FEATURE_MVE)
 #include "microgen/blocks/blocks_s16_mve.h"
 #endif
 #include "microgen/inline.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     int32_t per_channel;    /* 1: one factor per output feature; 0: one */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */

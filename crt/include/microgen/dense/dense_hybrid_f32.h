@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 #include "microgen/blocks/hybrid.h"
+#include "microgen/dense/dense.h"
 #include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     int32_t asymmetric;   /* 1: rows are quantized with a zero point */
     int32_t per_channel;  /* 1: one scale per output feature; 0: one for all */
     float activation_min; /* finite */

@@ -7,13 +7,12 @@
 #include <stdint.h>
 
 #include "microgen/blocks/sums_s16.h"
+#include "microgen/dense/dense.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     int32_t per_channel;    /* 1: one significand and shift per output feature; 0: one of each */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */

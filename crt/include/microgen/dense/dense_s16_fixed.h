@@ -6,14 +6,13 @@
 #include <stdint.h>
 
 #include "microgen/blocks/sums_s16.h"
+#include "microgen/dense/dense.h"
 #include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     int32_t rounding;       /* MG_ROUND_DOUBLE or MG_ROUND_REDUCED */
     int32_t activation_min; /* -32768 to 32767 */
     int32_t activation_max; /* activation_min to 32767 */

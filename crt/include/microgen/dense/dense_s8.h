@@ -6,14 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "microgen/dense/dense.h"
 #include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t input_features;
-    int32_t output_features;
+    MG_DENSE_SIZES
     int32_t per_channel; /* 1: one multiplier and shift per output feature; 0: one of each */
     MG_OFFSETS_AND_CLAMP
 } mg_dense_s8_params;

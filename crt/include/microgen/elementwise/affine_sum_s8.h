@@ -11,16 +11,12 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/saturate.h"
+#include "microgen/elementwise/pair_rows.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
-    int32_t rows;           /* of the output */
-    int32_t size;           /* elements of a row */
-    int32_t lhs_row;        /* elements from one row of lhs to the next; 0: broadcast */
-    int32_t rhs_row;        /* the same */
-    int32_t lhs_step;       /* elements from one of a row to the next: 1, or 0: broadcast */
-    int32_t rhs_step;       /* the same; at least one of them is 1 if size is more than 1 */
+    MG_PAIR_ROWS
     int32_t shift;          /* 0 to 30 */
     int32_t activation_min; /* -128 to 127 */
     int32_t activation_max; /* the same; activation_min or more */
@@ -31,8 +27,7 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-MG_EXTERN void mg_affine_sum_s8(const mg_affine_sum_s8_params *p, const int8_t *lhs,
-                                const int8_t *rhs, const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_affine_sum_s8(MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8));
 
 /* The stored value of a sum. */
 MG_INLINE int8_t mg_affine_sum_s8_stored(const mg_affine_sum_s8_params *p, int32_t sum)
@@ -93,16 +88,14 @@ MG_INLINE void mg_affine_sum_s8_line(const mg_affine_sum_s8_params *p, const int
         }                                                                                          \
     } while (0)
 
-MG_INLINE void mg_affine_sum_s8_body(const mg_affine_sum_s8_params *p, const int8_t *lhs,
-                                     const int8_t *rhs, const int32_t *coefficient, int8_t *output)
+MG_INLINE void mg_affine_sum_s8_body(MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8))
 {
     MG_AFFINE_SUM_S8(mg_affine_sum_s8_row, mg_affine_sum_s8_line, p, lhs, rhs, coefficient, output);
 }
 
 #ifdef MG_AFFINE_SUM_S8_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_affine_sum_s8, (p, lhs, rhs, coefficient, output),
-               const mg_affine_sum_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-               const int32_t *coefficient, int8_t *output)
+               MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8))
 #endif
 
 #endif

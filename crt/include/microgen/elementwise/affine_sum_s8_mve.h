@@ -7,13 +7,13 @@
 
 #include "microgen/blocks/mve.h"
 #include "microgen/elementwise/affine_sum_s8.h"
+#include "microgen/elementwise/pair_rows.h"
 #include "microgen/inline.h"
 
 typedef mg_affine_sum_s8_params mg_affine_sum_s8_mve_params;
 
 /* Computes what mg_affine_sum_s8 does. */
-MG_EXTERN void mg_affine_sum_s8_mve(const mg_affine_sum_s8_mve_params *p, const int8_t *lhs,
-                                    const int8_t *rhs, const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_affine_sum_s8_mve(MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8_mve));
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -109,9 +109,7 @@ MG_INLINE void mg_affine_sum_s8_mve_line(const mg_affine_sum_s8_params *p, const
     }
 }
 
-MG_INLINE void mg_affine_sum_s8_mve_body(const mg_affine_sum_s8_mve_params *p, const int8_t *lhs,
-                                         const int8_t *rhs, const int32_t *coefficient,
-                                         int8_t *output)
+MG_INLINE void mg_affine_sum_s8_mve_body(MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8_mve))
 {
     MG_AFFINE_SUM_S8(mg_affine_sum_s8_mve_row, mg_affine_sum_s8_mve_line, p, lhs, rhs, coefficient,
                      output);
@@ -119,8 +117,7 @@ MG_INLINE void mg_affine_sum_s8_mve_body(const mg_affine_sum_s8_mve_params *p, c
 
 #ifdef MG_AFFINE_SUM_S8_MVE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_affine_sum_s8_mve, (p, lhs, rhs, coefficient, output),
-               const mg_affine_sum_s8_mve_params *p, const int8_t *lhs, const int8_t *rhs,
-               const int32_t *coefficient, int8_t *output)
+               MG_ARGUMENTS_PAIR_ROWS(mg_affine_sum_s8_mve))
 #endif
 
 #endif

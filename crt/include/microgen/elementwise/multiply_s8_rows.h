@@ -12,16 +12,12 @@
 
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/blocks/dsp.h"
+#include "microgen/elementwise/pair_rows.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
-    int32_t rows;           /* of the output */
-    int32_t size;           /* elements of a row */
-    int32_t lhs_row;        /* elements from one row of lhs to the next; 0: broadcast */
-    int32_t rhs_row;        /* the same */
-    int32_t lhs_step;       /* elements from one of a row to the next: 1, or 0: broadcast */
-    int32_t rhs_step;       /* the same */
+    MG_PAIR_ROWS
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
     int32_t output_offset;  /* the output's zero point: -128 to 127 */

@@ -10,16 +10,12 @@
 #include <stdint.h>
 
 #include "microgen/arithmetic/saturate.h"
+#include "microgen/elementwise/pair_rows.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {
-    int32_t rows;           /* of the output */
-    int32_t size;           /* elements of a row */
-    int32_t lhs_row;        /* elements from one row of lhs to the next; 0: broadcast */
-    int32_t rhs_row;        /* the same */
-    int32_t lhs_step;       /* elements from one of a row to the next: 1, or 0: broadcast */
-    int32_t rhs_step;       /* the same; at least one of them is 1 if size is more than 1 */
+    MG_PAIR_ROWS
     int32_t lhs_offset;     /* minus the zero point: -127 to 128 */
     int32_t rhs_offset;     /* the same */
     int32_t activation_min; /* -128 to 127 */
@@ -32,8 +28,7 @@ typedef struct {
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-MG_EXTERN void mg_scaled_product_s8(const mg_scaled_product_s8_params *p, const int8_t *lhs,
-                                    const int8_t *rhs, const int32_t *coefficient, int8_t *output);
+MG_EXTERN void mg_scaled_product_s8(MG_ARGUMENTS_PAIR_ROWS(mg_scaled_product_s8));
 
 /* C. */
 MG_INLINE int64_t mg_scaled_product_s8_constant(const int32_t coefficient[3])
@@ -49,9 +44,7 @@ MG_INLINE int8_t mg_scaled_product_s8_stored(const mg_scaled_product_s8_params *
     return mg_clamp_s8((int32_t)mg_shift_right_64(sum, 32), p->activation_min, p->activation_max);
 }
 
-MG_INLINE void mg_scaled_product_s8_body(const mg_scaled_product_s8_params *p, const int8_t *lhs,
-                                         const int8_t *rhs, const int32_t *coefficient,
-                                         int8_t *output)
+MG_INLINE void mg_scaled_product_s8_body(MG_ARGUMENTS_PAIR_ROWS(mg_scaled_product_s8))
 {
     const int64_t constant = mg_scaled_product_s8_constant(coefficient);
     const int32_t factor = coefficient[0];
@@ -71,8 +64,7 @@ MG_INLINE void mg_scaled_product_s8_body(const mg_scaled_product_s8_params *p, c
 
 #ifdef MG_SCALED_PRODUCT_S8_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_scaled_product_s8, (p, lhs, rhs, coefficient, output),
-               const mg_scaled_product_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-               const int32_t *coefficient, int8_t *output)
+               MG_ARGUMENTS_PAIR_ROWS(mg_scaled_product_s8))
 #endif
 
 #endif

@@ -6,14 +6,12 @@
 #include <stdint.h>
 
 #include "microgen/inline.h"
+#include "microgen/quantization/dequantize_f32_u8.h"
 #include "microgen/quantization/quantize_f32.h"
 #include "microgen/unary/unary.h"
 
-typedef struct {
-    int32_t size;       /* elements */
-    int32_t zero_point; /* of the output: 0 to 255 */
-    float scale;        /* of the output: positive, finite, not denormal */
-} mg_quantize_f32_u8_params;
+/* Zero point and scale are those of the output; the scale is not denormal. */
+typedef mg_dequantize_f32_u8_params mg_quantize_f32_u8_params;
 
 MG_INLINE uint8_t mg_quantize_f32_u8_element(const mg_quantize_f32_u8_params *p, float x)
 {

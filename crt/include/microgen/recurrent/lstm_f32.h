@@ -10,28 +10,16 @@
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/inline.h"
+#include "microgen/recurrent/lstm.h"
 
 typedef struct {
-    int32_t batches;
-    int32_t steps;
-    int32_t features; /* of the input */
-    int32_t cells;
-    int32_t outputs;       /* equal to cells if there is no projection */
-    int32_t time_major;    /* 1: input and output are [steps][batches]; 0: [batches][steps] */
-    int32_t gates;         /* 4; or 3 if the input gate is one minus the forget gate */
+    MG_LSTM_SIZES
     float cell_clip;       /* largest magnitude of the cell state; the largest float: no limit */
     float projection_clip; /* the same of a projected output */
 } mg_lstm_f32_params;
 
-/* The model's constants. The gates are input, forget, cell and output, or the last three of
- * these. */
 typedef struct {
-    const float *input;           /* [gates][cells][features] */
-    const float *recurrent;       /* [gates][cells][outputs] */
-    const float *bias;            /* [gates][cells] */
-    const float *peephole;        /* [gates - 1][cells], none for the cell gate; or NULL */
-    const float *projection;      /* [outputs][cells], or NULL */
-    const float *projection_bias; /* [outputs], or NULL */
+    MG_LSTM_WEIGHTS(float, float, float)
 } mg_lstm_f32_weights;
 
 /* Computes output [batches][steps][outputs] from input [batches][steps][features]. output_state
@@ -45,13 +33,6 @@ MG_EXTERN void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, floa
                            const float *recurrent_weight, const float *bias, const float *peephole,
                            const float *projection, const float *projection_bias, float *output,
                            uint8_t *scratch);
-
-enum {
-    MG_LSTM_F32_INPUT = 0,
-    MG_LSTM_F32_FORGET = 1,
-    MG_LSTM_F32_CELL = 2,
-    MG_LSTM_F32_OUTPUT = 3
-};
 
 /* The sums of the input, forget, cell and output gates of one cell. */
 typedef struct {
@@ -116,7 +97,7 @@ MG_INLINE float mg_lstm_f32_gate(const mg_lstm_f32_params *p, const mg_lstm_f32_
                                  float sum, int32_t gate, int32_t cell, float cell_state)
 {
     if (w->peephole != NULL) {
-        const int32_t place = (gate > MG_LSTM_F32_CELL) ? gate - 1 : gate;
+        const int32_t place = (gate > MG_LSTM_CELL) ? gate - 1 : gate;
         sum += cell_state * w->peephole[(place - 4 + p->gates) * p->cells + cell];
     }
     return mg_f32_sigmoid(sum);
@@ -129,15 +110,15 @@ MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f3
 {
     const mg_lstm_f32_sums gates = mg_lstm_f32_gates(p, w, input, state, cell);
     const float before = *cell_state;
-    const float keep = mg_lstm_f32_gate(p, w, gates.b, MG_LSTM_F32_FORGET, cell, before);
+    const float keep = mg_lstm_f32_gate(p, w, gates.b, MG_LSTM_FORGET, cell, before);
     const float take = (p->gates == 4)
-                           ? mg_lstm_f32_gate(p, w, gates.a, MG_LSTM_F32_INPUT, cell, before)
+                           ? mg_lstm_f32_gate(p, w, gates.a, MG_LSTM_INPUT, cell, before)
                            : 1.0F - keep;
     const float after =
         mg_clamp_f32(keep * before + take * mg_f32_tanh(gates.c), -p->cell_clip, p->cell_clip);
 
     *cell_state = after;
-    return mg_lstm_f32_gate(p, w, gates.d, MG_LSTM_F32_OUTPUT, cell, after) * mg_f32_tanh(after);
+    return mg_lstm_f32_gate(p, w, gates.d, MG_LSTM_OUTPUT, cell, after) * mg_f32_tanh(after);
 }
 
 /* Projects the hidden state into output [outputs]. */

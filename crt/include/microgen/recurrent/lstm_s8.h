@@ -10,18 +10,13 @@
 #include "microgen/arithmetic/fixed_point_16.h"
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/inline.h"
+#include "microgen/recurrent/lstm.h"
 #include "microgen/requantization/requantize.h"
 
 /* Arrays have an element for each gate: input, forget, cell, output. The cell gate has no peephole.
  * microgen/requantization/requantize.h describes multipliers and shifts. */
 typedef struct {
-    int32_t batches;
-    int32_t steps;
-    int32_t features; /* of the input */
-    int32_t cells;
-    int32_t outputs;             /* equal to cells if there is no projection */
-    int32_t time_major;          /* 1: input and output are [steps][batches]; 0: [batches][steps] */
-    int32_t gates;               /* 4; or 3 if the input gate is one minus the forget gate */
+    MG_LSTM_SIZES
     int32_t input_offset;        /* minus the input's zero point: -127 to 128 */
     int32_t state_offset;        /* minus the output state's zero point: -127 to 128 */
     int32_t input_multiplier[4]; /* from sums over the input to Q3.12 */
@@ -42,15 +37,8 @@ typedef struct {
     int32_t projection_clip; /* largest magnitude of a projected output as stored, or 0 */
 } mg_lstm_s8_params;
 
-/* The model's constants. The gates are input, forget, cell and output, or the last three of
- * these. */
 typedef struct {
-    const int8_t *input;            /* [gates][cells][features] */
-    const int8_t *recurrent;        /* [gates][cells][outputs] */
-    const int32_t *bias;            /* [gates][cells] */
-    const int16_t *peephole;        /* [gates - 1][cells], none for the cell gate; or NULL */
-    const int8_t *projection;       /* [outputs][cells], or NULL */
-    const int32_t *projection_bias; /* [outputs], or NULL */
+    MG_LSTM_WEIGHTS(int8_t, int32_t, int16_t)
 } mg_lstm_s8_weights;
 
 /* The prototype of `name`, one of the kernels that compute the layer. */
@@ -67,13 +55,6 @@ typedef struct {
  * scratch must have space for `cells` bytes, the hidden state of one step. Sums of products must
  * fit int32, partial sums included. No two buffers may overlap. */
 MG_EXTERN MG_LSTM_S8_PROTOTYPE(mg_lstm_s8);
-
-enum {
-    MG_LSTM_INPUT = 0,
-    MG_LSTM_FORGET = 1,
-    MG_LSTM_CELL = 2,
-    MG_LSTM_OUTPUT = 3
-};
 
 /* sums + the sums of (value + offset) * weight for the gates of a cell: a to d are the input,
  * forget, cell and output gate. `weight` points to the weights of the first gate. */
