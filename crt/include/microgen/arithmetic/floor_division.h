@@ -25,7 +25,8 @@ typedef struct {
  * operand that has the output's shape; otherwise it must not overlap an operand. */
 #define MG_FLOOR_DIVISION(symbol, type, function)                                                  \
     typedef mg_floor_division_params symbol##_params;                                              \
-    int32_t symbol(const symbol##_params *p, const type *lhs, const type *rhs, type *output);      \
+    MG_EXTERN int32_t symbol(const symbol##_params *p, const type *lhs, const type *rhs,           \
+                             type *output);                                                        \
     MG_INLINE type symbol##_element(const symbol##_params *p, type lhs, type rhs)                  \
     {                                                                                              \
         (void)p;                                                                                   \

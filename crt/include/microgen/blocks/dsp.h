@@ -156,7 +156,12 @@ MG_INSTRUCTION_2(mg_halves, uint32_t, "pkhbt %0, %1, %2")
 MG_INSTRUCTION_2(mg_low_halves, uint32_t, "pkhbt %0, %1, %2, lsl #16")
 
 /* The high halves of two words, in this order. */
-MG_INSTRUCTION_2(mg_high_halves, uint32_t, "pkhtb %0, %2, %1, asr #16")
+MG_INLINE uint32_t mg_high_halves(uint32_t first, uint32_t second)
+{
+    uint32_t result;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(second), "r"(first));
+    return result;
+}
 
 /* The sums of the low halves and of the high halves, as a pair. */
 MG_INSTRUCTION_2(mg_sadd16, uint32_t, "sadd16 %0, %1, %2")

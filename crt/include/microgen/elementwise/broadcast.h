@@ -64,7 +64,7 @@ MG_INLINE int32_t mg_broadcast_at(const int32_t stride[4], int32_t n, int32_t y,
  * overlap an operand. */
 #define MG_ELEMENTWISE(symbol, params, in, out, result)                                            \
     typedef params symbol##_params;                                                                \
-    void symbol(const symbol##_params *p, const in *lhs, const in *rhs, out *output);              \
+    MG_DECLARE_BINARY(symbol, in, out);                                                            \
     MG_INLINE out symbol##_element(const symbol##_params *p, in lhs, in rhs)                       \
     {                                                                                              \
         (void)p;                                                                                   \
