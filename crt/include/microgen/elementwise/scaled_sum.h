@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "microgen/elementwise/broadcast.h"
 #include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
