@@ -66,9 +66,7 @@ _PROTOTYPE = re.compile(r"^(?!static|typedef|MG_)\w[\w *]*\w\([^{}]*?\);", re.MU
 def test_headers_that_declare_functions_declare_them_as_c() -> None:
     """In a block. Kernels are declared by MG_EXTERN; the test below is about them."""
     texts = {path: path.read_text() for path in HEADERS}
-    declaring = {
-        path for path, text in texts.items() if _PROTOTYPE.search(_NO_CODE.sub("", text))
-    }
+    declaring = {path for path, text in texts.items() if _PROTOTYPE.search(_NO_CODE.sub("", text))}
     assert len(declaring) > 40
     assert not [path for path in declaring if 'extern "C" {' not in texts[path]]
 
@@ -81,9 +79,7 @@ def test_kernels_are_c_functions_in_cpp(tmp_path: Path) -> None:
     text = "".join(f'#include "{header}"\n' for header in sorted({code.header for code in codes}))
     used = "".join(f"    (const void *){symbol},\n" for symbol in sorted(kernels))
     (tmp_path / "all.cpp").write_text(f"{text}extern const void *const all[] = {{\n{used}}};\n")
-    subprocess.run(
-        ["g++", "-w", f"-I{CRT / 'include'}", "-c", "all.cpp"], cwd=tmp_path, check=True
-    )
+    subprocess.run(["g++", "-w", f"-I{CRT / 'include'}", "-c", "all.cpp"], cwd=tmp_path, check=True)
     listing = subprocess.run(
         ["nm", "-u", "all.o"], cwd=tmp_path, check=True, capture_output=True, text=True
     )
