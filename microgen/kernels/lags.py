@@ -133,32 +133,32 @@ def last_of_four(channels: int) -> int:
     return 1 if channels % 4 else 4
 
 
-def of_fours(node: Node, graph: Graph) -> base.Lags:
+def by_4(node: Node, graph: Graph) -> base.Lags:
     """The lag of convolutions that compute four channels of a pixel at a time."""
     return one_by_one(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
 
 
-def of_grouped_fours(node: Node, graph: Graph) -> base.Lags:
+def grouped_by_4(node: Node, graph: Graph) -> base.Lags:
     """The same if no four channels are of two groups."""
     data, weight = graph.type_of(node.inputs[:2])
     return one_by_one(node, graph, last_of_four(weight.shape[0] * weight.shape[3] // data.shape[3]))
 
 
-def of_ones(node: Node, graph: Graph) -> base.Lags:
+def by_1(node: Node, graph: Graph) -> base.Lags:
     """The lag of convolutions that compute one channel of a pixel at a time."""
     return one_by_one(node, graph, 1)
 
 
-def of_depthwise_fours(node: Node, graph: Graph) -> base.Lags:
+def depthwise_by_4(node: Node, graph: Graph) -> base.Lags:
     """The lag of depthwise convolutions that compute four channels of a pixel at a time."""
     return each_channel(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
 
 
-def of_depthwise_sixteens(node: Node, graph: Graph) -> base.Lags:
+def depthwise_by_16(node: Node, graph: Graph) -> base.Lags:
     """The lag of pools that compute sixteen channels of a pixel at a time, and then the rest."""
     return each_channel(node, graph, graph.types[node.outputs[0]].shape[3] % 16 or 16)
 
 
-def of_depthwise_ones(node: Node, graph: Graph) -> base.Lags:
+def depthwise_by_1(node: Node, graph: Graph) -> base.Lags:
     """The lag of depthwise convolutions that compute one channel of a pixel at a time."""
     return each_channel(node, graph, 1)

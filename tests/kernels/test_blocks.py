@@ -9,10 +9,10 @@ from microgen.kernels import blocks, named
 from tests.support.graphs import Builder
 
 COMPACT = (
-    "mg_conv2d_s8_trios",
+    "mg_conv2d_s8_swar_3x4",
     "mg_depthwise_conv2d_s8_padded_rows",
     "mg_depthwise_conv2d_s8_rows",
-    "mg_depthwise_conv2d_s8_sixteens_mve",
+    "mg_depthwise_conv2d_s8_c16_mve",
 )
 
 

@@ -153,7 +153,7 @@ def _sixteens(seed: int) -> c.Case:
     )
     out = _output(rng, x, w, kernel[0] * kernel[1])
     inputs = _inputs(rng, x, w, channels)
-    return c.Case(f"sixteens {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+    return c.Case(f"c16 {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
 
 
 def _along(seed: int) -> c.Case:
@@ -453,7 +453,7 @@ def test_cases_reach_every_kernel() -> None:
     [
         (_general(3), "mg_conv2d_1x1_s8_mve", "not 1x1"),
         (_conv2d(1, (1, 1), (1, 1), (1, 1, 1, 1), 3), "mg_conv2d_1x1_s8_mve", "padded"),
-        (_depthwise(1), "mg_depthwise_conv2d_s8_sixteens_mve", "16 at a time"),
+        (_depthwise(1), "mg_depthwise_conv2d_s8_c16_mve", "16 at a time"),
     ],
     ids=["general", "padded", "few channels"],
 )

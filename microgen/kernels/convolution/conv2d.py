@@ -57,8 +57,8 @@ _INT4_BLOCKS = weighted.blocks(
 )
 _INT4 = Loop(stem="conv2d_s4", scratch=int4.one_filter, wraps=True, takes_int4=True)
 _BLOCKS = (
-    *weighted.blocks(Loop(stem="conv2d_1x1_s8", refusal=blocks.pointwise, in_place=lags.of_fours)),
-    *weighted.blocks(Loop(stem="conv2d_s8", refusal=blocks.rows, in_place=lags.of_fours)),
+    *weighted.blocks(Loop(stem="conv2d_1x1_s8", refusal=blocks.pointwise, in_place=lags.by_4)),
+    *weighted.blocks(Loop(stem="conv2d_s8", refusal=blocks.rows, in_place=lags.by_4)),
 )
 _OFFSET_BLOCKS = weighted.blocks(
     Loop(
@@ -66,14 +66,12 @@ _OFFSET_BLOCKS = weighted.blocks(
         refusal=blocks.offset_rows,
         wraps=True,
         has_offset=True,
-        in_place=lags.of_fours,
+        in_place=lags.by_4,
     )
 )
 
-_REFERENCE = Loop(stem="conv2d_s8", wraps=True, in_place=lags.of_ones)
-_OFFSET_REFERENCE = Loop(
-    stem="conv2d_s8_offset", wraps=True, has_offset=True, in_place=lags.of_ones
-)
+_REFERENCE = Loop(stem="conv2d_s8", wraps=True, in_place=lags.by_1)
+_OFFSET_REFERENCE = Loop(stem="conv2d_s8_offset", wraps=True, has_offset=True, in_place=lags.by_1)
 
 IMPLEMENTATIONS = (
     *LAYER.kernels((_INT4_MVE,), (TWICE,)),
@@ -90,7 +88,7 @@ IMPLEMENTATIONS = (
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
         constants=window.constants,
-        in_place=lags.of_grouped_fours,
+        in_place=lags.grouped_by_4,
     ),
     base.Implementation(
         symbol="mg_conv2d_f32",
@@ -99,6 +97,6 @@ IMPLEMENTATIONS = (
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
         ulps=window.FLOAT_ULPS,
-        in_place=lags.of_grouped_fours,
+        in_place=lags.grouped_by_4,
     ),
 )

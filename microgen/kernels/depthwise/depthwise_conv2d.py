@@ -89,9 +89,9 @@ _INT4 = Loop(
     takes_int4=True,
 )
 _BLOCKS = weighted.blocks(
-    Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise, in_place=lags.of_depthwise_fours)
+    Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise, in_place=lags.depthwise_by_4)
 )
-_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True, in_place=lags.of_depthwise_ones)
+_REFERENCE = Loop(stem="depthwise_conv2d_s8", wraps=True, in_place=lags.depthwise_by_1)
 _OFFSET_REFERENCE = dataclasses.replace(
     _REFERENCE, stem="depthwise_conv2d_s8_offset", has_offset=True
 )
@@ -120,7 +120,7 @@ IMPLEMENTATIONS = (
         refusal=_refuses_wide,
         params=window.shaped_fields,
         constants=window.constants,
-        in_place=lags.of_depthwise_fours,
+        in_place=lags.depthwise_by_4,
     ),
     base.Implementation(
         symbol="mg_depthwise_conv2d_f32",
@@ -128,7 +128,7 @@ IMPLEMENTATIONS = (
         refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
-        in_place=lags.of_depthwise_fours,
+        in_place=lags.depthwise_by_4,
         work=_float_work,
     ),
 )

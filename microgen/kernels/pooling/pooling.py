@@ -41,7 +41,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 def kernel(symbol: str, dtype: DType) -> base.Implementation:
     """The kernel of one dtype."""
     return base.Implementation(
-        symbol, base.REFERENCE, base.only(dtype), _params, in_place=lags.of_depthwise_ones
+        symbol, base.REFERENCE, base.only(dtype), _params, in_place=lags.depthwise_by_1
     )
 
 
@@ -132,9 +132,9 @@ BY_OP = {
         in_float32.only(_in_float32()),
     ),
     "nn.max_pool2d": (
-        _blocks("mve", base.MVE, lags.of_depthwise_sixteens),
-        _blocks("dsp", base.DSP, lags.of_depthwise_fours),
-        _blocks("portable", base.REFERENCE, lags.of_depthwise_fours),
+        _blocks("mve", base.MVE, lags.depthwise_by_16),
+        _blocks("dsp", base.DSP, lags.depthwise_by_4),
+        _blocks("portable", base.REFERENCE, lags.depthwise_by_4),
         *kernels("mg_max_pool2d"),
     ),
 }

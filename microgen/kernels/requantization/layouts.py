@@ -9,7 +9,7 @@ that of output channels, unless it is said otherwise.
 - ``pairs_of_filters``: int32 words in the order of ``microgen/blocks/blocks_s16.h``.
 - ``vectors_of_filters``: two or more filters; int8, in the order of
   ``microgen/convolution/s16/tiles_s16_mve.h``.
-- ``swapped_fours``: the weight [..., channels], with each four channels in the order 0, 2, 1, 3.
+- ``sxtb16_order``: the weight [..., channels], with each four channels in the order 0, 2, 1, 3.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VECTOR = 8  # values of int16
 INTERLEAVED = WeightLayout("interleave_4")
 PAIRS = WeightLayout("pairs_of_filters", "int32_t")
 VECTORS = WeightLayout("vectors_of_filters")
-SWAPPED = WeightLayout("swapped_fours")
+SWAPPED = WeightLayout("sxtb16_order")
 
 
 def interleaved(weight: Array) -> Array:
@@ -82,5 +82,5 @@ TRANSFORMS: Mapping[str, Function] = {
     "interleave_4": _interleave_4,
     "pairs_of_filters": _pairs_of_filters,
     "vectors_of_filters": _vectors_of_filters,
-    "swapped_fours": _swapped,
+    "sxtb16_order": _swapped,
 }

@@ -94,8 +94,8 @@ MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values,
     "vadd.f32 %[sum_c], %[sum_c], s22\n\t"                                                         \
     "vadd.f32 %[sum_d], %[sum_d], s23\n\t"
 
-MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
-                                       mg_filters_f32 filters, int32_t n)
+MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_filters_f32 filters,
+                                    int32_t n)
 {
     const float *a = filters.first;
     const float *b = &a[filters.step];
@@ -125,8 +125,8 @@ MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
     return sums;
 }
 #else
-MG_INLINE mg_sums_f32 mg_dot_fours_f32(mg_sums_f32 sums, const float *values,
-                                       mg_filters_f32 filters, int32_t n)
+MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_filters_f32 filters,
+                                    int32_t n)
 {
     return mg_dot_4_f32(sums, values, filters.first, filters.step, n);
 }
@@ -143,7 +143,7 @@ MG_INLINE mg_sums_f32 mg_dot_pixel_f32(mg_sums_f32 sums, const float *values,
     const float *d = &c[filters.step];
 
     if (fours > 0) {
-        sums = mg_dot_fours_f32(sums, values, filters, fours);
+        sums = mg_dot_x4_f32(sums, values, filters, fours);
     }
     for (int32_t i = fours; i < n; i++) {
         const mg_sums_f32 weights = {*a++, *b++, *c++, *d++};

@@ -9,9 +9,9 @@
 #include "microgen/blocks/dsp.h"
 #include "microgen/blocks/mve.h"
 #include "microgen/inline.h"
-#include "microgen/pooling/four_s8.h"
 #include "microgen/pooling/max_pool2d_s8.h"
 #include "microgen/pooling/pool.h"
+#include "microgen/pooling/splat_s8.h"
 #include "microgen/window.h"
 
 typedef mg_pool_params mg_max_pool2d_s8_portable_params;
@@ -126,7 +126,7 @@ MG_INLINE void mg_max_pool2d_s8_portable_body(const mg_max_pool2d_s8_portable_pa
 MG_INLINE void mg_max_pool2d_s8_dsp_four(const mg_pool_params *p, const mg_pool_window *window,
                                          int32_t c, int8_t *output)
 {
-    uint32_t largest = mg_four_s8(p->activation_min);
+    uint32_t largest = mg_splat_s8(p->activation_min);
 
     for (int32_t y = 0; y < window->height; y++) {
         const int8_t *tap = &window->first[y * p->input_width * p->channels + c];
@@ -136,7 +136,7 @@ MG_INLINE void mg_max_pool2d_s8_dsp_four(const mg_pool_params *p, const mg_pool_
         }
     }
     if (p->activation_max < INT8_MAX) {
-        largest = mg_min_4_s8(largest, mg_four_s8(p->activation_max));
+        largest = mg_min_4_s8(largest, mg_splat_s8(p->activation_max));
     }
     memcpy(&output[c], &largest, sizeof(largest));
 }

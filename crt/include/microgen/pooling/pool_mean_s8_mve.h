@@ -47,8 +47,8 @@ MG_INLINE void mg_pool_mean_s8_mve_eight(const mg_pool_mean_s8_params *p, const 
     vstrbq_p_s16(output, mg_pool_mean_s8_mve_means(p, coefficient, sums), active);
 }
 
-MG_INLINE void mg_pool_mean_s8_mve_sixteen(const mg_pool_mean_s8_params *p, const int8_t *window,
-                                           const int32_t coefficient[2], int8_t *output)
+MG_INLINE void mg_pool_mean_s8_mve_x16(const mg_pool_mean_s8_params *p, const int8_t *window,
+                                       const int32_t coefficient[2], int8_t *output)
 {
     int16x8_t low = vdupq_n_s16(0);
     int16x8_t high = vdupq_n_s16(0);
@@ -71,7 +71,7 @@ MG_INLINE void mg_pool_mean_s8_mve_pixel(const mg_pool_mean_s8_params *p, const 
     int32_t c = 0;
 
     for (; c < (p->channels & ~15); c += 16) {
-        mg_pool_mean_s8_mve_sixteen(p, &window[c], coefficient, &output[c]);
+        mg_pool_mean_s8_mve_x16(p, &window[c], coefficient, &output[c]);
     }
     for (; c < p->channels; c += 8) {
         mg_pool_mean_s8_mve_eight(p, &window[c], coefficient, vctp16q((uint32_t)(p->channels - c)),

@@ -271,8 +271,8 @@ MG_INLINE void mg_paired_pixel_add(int32_t sums[4], const uint32_t *values, cons
 }
 
 /* All channels but the last 0 to 3 of one pixel with MG_HIGH, for four channels or more. */
-MG_INLINE void mg_paired_pixel_fours(const mg_paired_filters *filters, const int32_t *multiplier,
-                                     const uint32_t *column, int8_t *output)
+MG_INLINE void mg_paired_pixel_x4(const mg_paired_filters *filters, const int32_t *multiplier,
+                                  const uint32_t *column, int8_t *output)
 {
     const int32_t *start = filters->bias;
     const int32_t *factors = multiplier;
@@ -507,7 +507,7 @@ MG_ONCE void mg_paired_pixel_high(const mg_paired_filters *filters, const mg_sca
                                   const uint32_t *column, int8_t *output)
 {
     if (filters->channels >= 4) {
-        mg_paired_pixel_fours(filters, s->multiplier, column, output);
+        mg_paired_pixel_x4(filters, s->multiplier, column, output);
     }
     mg_paired_pixel_body(filters, s, column, output, filters->channels / 4 * 2, MG_HIGH);
 }

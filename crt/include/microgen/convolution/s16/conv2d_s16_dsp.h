@@ -28,7 +28,7 @@ MG_INLINE void mg_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, i
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
-    const int32_t fours = mg_fours_of_filter(s);
+    const int32_t fours = mg_words_of_filter(s);
     const int32_t pixels = s->batches * s->output_height * s->output_width;
     int16_t *windows = (int16_t *)(void *)scratch;
     int16_t *other = &windows[4 * fours];

@@ -18,7 +18,7 @@ typedef struct {
 } mg_place;
 
 /* Groups of four weights of a filter, the last one perhaps not full. */
-MG_INLINE int32_t mg_fours_of_filter(const mg_conv2d_shape *s)
+MG_INLINE int32_t mg_words_of_filter(const mg_conv2d_shape *s)
 {
     return (s->kernel_height * s->kernel_width * s->filter_channels + 3) / 4;
 }

@@ -68,7 +68,7 @@ int32_t tvmgen_default___tvm_main__(void *image, void *output)
         (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_16 */,
         (int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */);
 
-    /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8_linear_fours */
+    /* 6/7 dense/BiasAdd: int8[1,256] -> int8[1,10], mg_dense_s8_linear_interleaved */
     (void)tvmgen_default_fused_nn_dense_nn_bias_add(
         (const int8_t *)&tvmgen_default_global_workspace[1040] /* sid_17 */,
         tvmgen_default_dense_BiasAdd_weight,

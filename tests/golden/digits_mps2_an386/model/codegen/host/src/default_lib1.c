@@ -8,7 +8,7 @@
 
 #include "microgen/convolution/s8/conv2d_1x1_s8_blocks.h"
 #include "microgen/convolution/s8/conv2d_s8_paired.h"
-#include "microgen/dense/dense_s8_fours.h"
+#include "microgen/dense/dense_s8_interleaved.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_blocks.h"
 #include "microgen/elementwise/affine_sum_s8.h"
 #include "microgen/pooling/avg_pool2d_s8.h"
@@ -215,7 +215,7 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
     const int32_t *multiplier,
     int8_t *out0)
 {
-    static const mg_dense_s8_fours_params params = {
+    static const mg_dense_s8_interleaved_params params = {
         .batches = 1,
         .input_features = 256,
         .output_features = 10,
@@ -225,7 +225,7 @@ int32_t tvmgen_default_fused_nn_dense_nn_bias_add(
         .activation_min = -128,
         .activation_max = 127,
     };
-    mg_dense_s8_fours_body(
+    mg_dense_s8_interleaved_body(
         &params,
         in0,
         weight,

@@ -12,9 +12,9 @@ PRECEDENCE = 3
 
 _INTERLEAVED = Loop(
     stem="dense_s8",
-    suffix="fours",
-    family="dense_s8_fours",
-    cores=("mg_fours_dot",),
+    suffix="interleaved",
+    family="dense_s8_interleaved",
+    cores=("mg_interleaved_dot",),
     sums=RAW,
     layout=layouts.INTERLEAVED,
 )

@@ -16,7 +16,7 @@ from microgen.kernels.requantization import transforms
 from tests.kernels.conformance import conformance as c
 
 ENDS = np.array([-128, 127], np.int8)
-KERNELS = ("mg_conv2d_s8_upward_trios", "mg_conv2d_s8_upward_sixes")
+KERNELS = ("mg_conv2d_s8_upward_swar_3x4", "mg_conv2d_s8_upward_swar_6x1")
 
 
 def _case(depth: int, data: Array, weight: Array, zero: int) -> c.Case:
@@ -75,14 +75,14 @@ def test_a_block_that_its_weights_do_not_allow_is_refused() -> None:
     weight = np.full((2, 1, 1, 72), -128, np.int8)
     for interleaved in (0, 1):
         good = {"block": 64, "interleaved": interleaved}
-        assert transforms.apply("trio_weights", [weight], good).size == weight.size
+        assert transforms.apply("swar_weights", [weight], good).size == weight.size
         with pytest.raises(ProjectError, match="do not fit"):
-            transforms.apply("trio_weights", [weight], good | {"block": 68})
+            transforms.apply("swar_weights", [weight], good | {"block": 68})
 
 
 def test_weights_of_four_channels_are_interleaved() -> None:
     weight = np.arange(18, dtype=np.int8).reshape(6, 1, 1, 3)
     expected = [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11, 12, 13, 14, 15, 16, 17]
     assert transforms.apply("interleave_4", [weight], {}).tolist() == expected
-    trio = transforms.apply("trio_weights", [weight], {"block": 64, "interleaved": 1})
-    assert trio.tolist() == expected
+    packed = transforms.apply("swar_weights", [weight], {"block": 64, "interleaved": 1})
+    assert packed.tolist() == expected

@@ -1,6 +1,6 @@
 """Kernel for nn.depthwise_conv2d that computes sixteen channels at a time with MVE.
 
-Kind of transform: ``sixteens``, a weight of int8 [1, height, width, channels]; no arguments. int8
+Kind of transform: ``c16``, a weight of int8 [1, height, width, channels]; no arguments. int8
 [blocks, height * width, 16]: sixteen channels in each block. The last block has the last sixteen
 channels, which may be in the block before, too.
 """
@@ -26,7 +26,7 @@ from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.depthwise_conv2d"
 PRECEDENCE = 7
-CLIPPED_TAPS = 25  # MG_MVE_CLIPPED_TAPS of microgen/depthwise/depthwise_conv2d_s8_sixteens_mve.h
+CLIPPED_TAPS = 25  # MG_MVE_CLIPPED_TAPS of microgen/depthwise/depthwise_conv2d_s8_c16_mve.h
 _CHANNELS = 16
 
 
@@ -88,12 +88,12 @@ def _work(node: Node, graph: Graph) -> Work:
     count = -(-channels // _CHANNELS)
     return {
         **{name: counted[name] for name in ("call", "output", "clamped", "mac")},
-        "sixteen_block": count,
-        **{f"sixteen_{name}": count * times for name, times in parts.items()},
+        "c16_block": count,
+        **{f"c16_{name}": count * times for name, times in parts.items()},
     }
 
 
-def _in_sixteens(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
+def _c16(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     taps, channels = math.prod(weight.shape[:3]), weight.shape[3]
     starts = [*range(0, channels - _CHANNELS, _CHANNELS), channels - _CHANNELS]
@@ -101,17 +101,17 @@ def _in_sixteens(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
     return np.ascontiguousarray(weight.reshape(taps, channels)[:, lanes].transpose(1, 0, 2))
 
 
-TRANSFORMS: Mapping[str, transforms.Function] = {"sixteens": _in_sixteens}
+TRANSFORMS: Mapping[str, transforms.Function] = {"c16": _c16}
 
 _C16 = weighted.vectors(
     Loop(
-        stem="depthwise_conv2d_s8_sixteens",
+        stem="depthwise_conv2d_s8_c16",
         compact=True,
         refusal=_refuses,
-        cores=("mg_mve_sixteens_compute",),
+        cores=("mg_mve_c16_compute",),
         in_place=_in_place,
         sums=RAW,
-        layout=WeightLayout("sixteens"),
+        layout=WeightLayout("c16"),
         work=_work,
     )
 )

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words of four int8 values: the larger or the smaller of each pair. */
-#ifndef MICROGEN_FOUR_S8_H
-#define MICROGEN_FOUR_S8_H
+#ifndef MICROGEN_SPLAT_S8_H
+#define MICROGEN_SPLAT_S8_H
 
 #include <stdint.h>
 
 #include "microgen/inline.h"
 
 /* A word with four times the same byte. */
-MG_INLINE uint32_t mg_four_s8(int32_t value)
+MG_INLINE uint32_t mg_splat_s8(int32_t value)
 {
     return ((uint32_t)value & 0xFFU) * 0x01010101U;
 }

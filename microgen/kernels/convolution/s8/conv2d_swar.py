@@ -1,11 +1,11 @@
 """Kernels for nn.conv2d with SIMD within a register (SWAR), for cores without SIMD instructions:
 three pixels with two multiplications a weight.
 
-A kind of transform: ``trio_weights``. Its source is a weight of int8, whose first axis is that of
+A kind of transform: ``swar_weights``. Its source is a weight of int8, whose first axis is that of
 output channels. It makes int8 [weights]. Its arguments are
 
 - ``block``: the products of a channel after which its sums are split. They must fit the words of
-  ``crt/include/microgen/convolution/s8/trios_s8.h`` up to there, for all data.
+  ``crt/include/microgen/convolution/s8/swar_s8.h`` up to there, for all data.
 - ``interleaved``: 1 for the layout of ``interleave_4``, 0 for that of the model.
 """
 
@@ -35,10 +35,10 @@ from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.conv2d"
 PRECEDENCE = 5
-_PACKED = 8  # bytes of the values of three pixels, an mg_trio
+_PACKED = 8  # bytes of the values of three pixels, an mg_swar
 
 
-_BIAS = 2**20 - 2**12  # MG_TRIO_BIAS
+_BIAS = 2**20 - 2**12  # MG_SWAR_BIAS
 _MOST = 2**15 - 4  # a multiple of 4 in an int16 parameter
 _SAFE = 64  # products of int8 values that fit whatever they are
 
@@ -94,17 +94,17 @@ def _arguments(node: Node, graph: Graph, *, interleaved: int) -> Arguments:
 
 def _layout(*, interleaved: int) -> WeightLayout:
     arguments = functools.partial(_arguments, interleaved=interleaved)
-    return WeightLayout("trio_weights", arguments=arguments)
+    return WeightLayout("swar_weights", arguments=arguments)
 
 
-def _trio_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+def _swar_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if not _fits(_rows(weight), int(arguments["block"])):
         raise ValueError("sums of products do not fit the words")
     return layouts.interleaved(weight) if arguments["interleaved"] else weight.ravel()
 
 
-TRANSFORMS: Mapping[str, transforms.Function] = {"trio_weights": _trio_weights}
+TRANSFORMS: Mapping[str, transforms.Function] = {"swar_weights": _swar_weights}
 
 
 def _scratch(node: Node, graph: Graph) -> int:
@@ -136,12 +136,12 @@ def _work(node: Node, graph: Graph) -> Work:
     tiles_3x4, tiles_3x1 = groups * (filters // 4), groups * (filters % 4)
     return {
         **work(node, graph),
-        "trio": groups,
-        "trio_line": (groups - clipped) * height,
-        "trio_value": (groups - clipped) * size,
-        "trio_clipped": clipped,
-        "trio_clipped_line": clipped * height,
-        "trio_clipped_value": clipped * size,
+        "swar": groups,
+        "swar_line": (groups - clipped) * height,
+        "swar_value": (groups - clipped) * size,
+        "swar_clipped": clipped,
+        "swar_clipped_line": clipped * height,
+        "swar_clipped_value": clipped * size,
         "four_channels_block": tiles_3x4 * parts,
         "four_channels_value": tiles_3x4 * size,
         "four_channels_left": tiles_3x4 * (size % 4),
@@ -153,28 +153,28 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-_PACKING = tuple(f"mg_trios_{part}" for part in ("pack", "fill", "put"))
+_PACKING = tuple(f"mg_swar_{part}" for part in ("pack", "fill", "put"))
 _TILES_3X4 = Loop(
     stem="conv2d_s8",
-    suffix="trios",
-    family="conv2d_s8_trios",
-    variant=("MG_FOUR_CHANNELS",),
+    suffix="swar_3x4",
+    family="conv2d_s8_swar",
+    variant=("MG_SWAR_3X4",),
     compact=True,
     refusal=_refusal,
     scratch=_scratch,
     in_place=functools.partial(_in_place, group=3),
-    cores=(*_PACKING, "mg_trios_add_4"),
+    cores=(*_PACKING, "mg_swar_add_3x4"),
     sums=RAW,
     layout=_layout(interleaved=1),
     work=_work,
 )
 _TILES_6X1 = dataclasses.replace(
     _TILES_3X4,
-    suffix="sixes",
-    variant=("MG_SIX_PIXELS",),
+    suffix="swar_6x1",
+    variant=("MG_SWAR_6X1",),
     scratch=_double_scratch,
     in_place=functools.partial(_in_place, group=6),
-    cores=(*_PACKING, "mg_trios_add_six"),
+    cores=(*_PACKING, "mg_swar_add_6x1"),
     layout=_layout(interleaved=0),
 )
 
