@@ -4,7 +4,7 @@
  * whole, with the sanitizers' checks, and registers are allocated for functions of ten thousand
  * instructions: that takes twenty times as long as compiling the body once.
  */
-#if __has_include("microgen/inline.h")
+#if !defined(__ASSEMBLER__) && __has_include("microgen/inline.h")
 #include "microgen/inline.h"
 #undef MG_INLINE
 #define MG_INLINE static inline
