@@ -38,10 +38,10 @@ def readers(
 
 
 def _codegens(names: Collection[str], folders: Sequence[Path]) -> Iterator[ExternalCodegen]:
-    """Packages are imported only if they are named."""
     known = codegens.registry(*folders)
     asked = {name for folder in folders for name in codegens.from_folder(folder)}
     for name in known:
+        # An import runs the package's code, so packages are imported only if they are named.
         is_meant = name in names or codegens.OWN in known.origins(name)
         codegen = known[name] if name in asked or (is_meant and not known.broken(name)) else None
         if isinstance(codegen, ExternalCodegen):

@@ -44,6 +44,8 @@ def _lowest(span: BufferSpan, done: Iterable[tuple[int, int, BufferSpan]]) -> in
     at = 0
     for begin, end, other in done:
         if other.first <= span.last and span.first <= other.last and other.nbytes:
+            # The others are in the order of their beginnings, so none of the rest begins below this
+            # one.
             if at + span.nbytes <= begin:
                 break
             at = max(at, aligned(end, ALIGNMENT))

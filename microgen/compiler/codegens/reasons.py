@@ -14,10 +14,8 @@ _OWN = len(Trait)  # the rank of a refusal because of the node itself
 
 
 def missing(node: Node, graph: Graph, refusals: Sequence[Refusal[Node]]) -> str:
-    """The one reason why no kernel computes the node.
-
-    If some kernels are made for its dtype, weights and rounding, the last of them decides, because
-    it requires least. Otherwise it is the first of these that no kernel is made for."""
+    """The one reason why no kernel computes the node. A dtype, weights or rounding without a kernel
+    come first."""
     here = [r for r in refusals if _rank(r) != Trait.CPU] or refusals
     furthest = max(map(_rank, here), default=Trait.DTYPE)
     rounding = getattr(node.attrs, "rounding", None)
@@ -25,6 +23,7 @@ def missing(node: Node, graph: Graph, refusals: Sequence[Refusal[Node]]) -> str:
         return f"{_dtypes(node, graph)} has no {node.op} kernel"
     if furthest == Trait.ARITHMETIC and rounding:
         return f"{_dtypes(node, graph)} with {rounding.value!r} rounding has no {node.op} kernel"
+    # Kernels of an op end with the one that requires least, so its reason is the easiest to remove.
     return next(r.why for r in reversed(here) if _rank(r) == furthest)
 
 

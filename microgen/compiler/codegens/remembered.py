@@ -13,10 +13,8 @@ from microgen.target.board import Board
 
 @dataclass(slots=True)
 class Remembered:
-    """Another generator, which lowers each region by itself, and what it made for one board.
-
-    Regions are the same if they have the same node objects, which are kept, so that no other
-    object gets their identity."""
+    """Another generator, which lowers each region by itself, and the results for one board. Regions
+    are the same if they have the same node objects."""
 
     codegen: Codegen
     name: str = field(init=False)
@@ -30,6 +28,8 @@ class Remembered:
         return self.codegen.claims(graph, board)
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
+        # Region and graph are kept, because an object that is gone could give its id to another
+        # one.
         """The primitive functions of the regions."""
         return [self._lowered(region, graph, board) for region in regions]
 

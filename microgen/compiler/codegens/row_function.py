@@ -132,6 +132,7 @@ def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan
     last = len(group.nodes) - 1
     makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
     spans = [
+        # Sums are kept from the first step of rows to the last.
         BufferSpan(number, nbytes, 0 if group.is_summed and number == last else number, number)
         for number, nbytes in enumerate(own)
         if nbytes
@@ -140,6 +141,7 @@ def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan
         kind = graph.types[name]
         nbytes = buffer.rows * (kind.nbytes // kind.shape[1])
         readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
+        # Rows of earlier steps remain in such a buffer, so its bytes are never free.
         is_kept = buffer.rows > buffer.timing.rows
         first = 0 if is_kept else makers.get(name, 0)
         spans.append(BufferSpan(name, nbytes, first, last if is_kept else max(readers)))
@@ -203,6 +205,7 @@ class _Rolled:
             nbytes=buffer.rows * row.nbytes,
             new=buffer.timing.rows * row.nbytes,
             end=buffer.end,
+            # A negative zero point as the value of its byte.
             fill=None if buffer.fill is None else buffer.fill & 0xFF,
             surplus=buffer.surplus * row.nbytes,
         )

@@ -22,6 +22,7 @@ def chosen(
     is malformed or belongs to no generator.
     """
     known = codegens.registry() if known is None else known
+    # The built-in kernels come last, so that they compute only the nodes that no other claims.
     wanted = list(dict.fromkeys((*(n for n in names if n != BUILTIN), BUILTIN)))
     for name in wanted:
         if name not in known:

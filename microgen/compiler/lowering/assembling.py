@@ -67,6 +67,7 @@ def _steps(
     steps: dict[int, tuple[Step, ...]] = {}
     for i, own in parts.items():
         ways = ((last[part], offset) for part, offset in own)
+        # Regions are numbered in execution order, so the greatest number computes the last part.
         region, part, before = max((at, name, more + offset) for (at, name, more), offset in ways)
         last[partition.regions[i].main.outputs[0]] = region, part, before
         place: Place = Around(primitives[region].outputs.index(part), before)

@@ -118,6 +118,7 @@ def lower_regions(
     """Lower every region. Functions' names begin with ``prefix``, and ``devices`` are those whose
     contexts are passed to operators."""
     regions, graph = partition.regions, partition.graph
+    # External functions keep their names, so no generated function may get one of these.
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
     context = {device.target: device.context for device in devices}
     collected: dict[tuple[str, str], list[int]] = {}

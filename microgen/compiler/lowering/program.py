@@ -198,6 +198,7 @@ class _Lowering:
         values = self.graph.initial.get(tensor, np.full((), kind.zero, kind.dtype.numpy))
         found, initial = set(values.tobytes()), ""
         if len(found) > 1:
+            # Reset fills the buffer with one repeated byte, which needs no constant in flash.
             constant = KernelConstant("initial", ctype(kind.dtype), tensor, array=values)
             initial = self._constant(constant, tensor).name
         reset_byte = 0 if initial else min(found)
@@ -294,6 +295,7 @@ class _Lowering:
     def _constant(self, constant: KernelConstant, layer: str) -> Argument:
         sources = self._parameters(constant)
         transform = Transform(constant.transform, sources, constant.arguments)
+        # Layers that need the same arrays in the same layout share one constant.
         if transform not in self.constants:
             for source in sources:
                 self.parameter_ids.setdefault(source, self.next_sid)

@@ -37,6 +37,7 @@ def of(graph: Graph, regions: Sequence[Region], primitives: Sequence[Primitive])
             continue
         copy = state.writers[tensor]  # the pass own_updates has made a node for it
         source = bytes_of[primitives[copy].inputs[0]] if primitives[copy].inputs else ""
+        # If the value can be computed in the variable's buffer, there is nothing left to copy.
         if _is_alone(regions[copy]) and state.fits(variable, source):
             state.dropped.add(copy)
             state.places[source] = variable

@@ -45,14 +45,14 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     They are regions of the built-in kernels that have no other node, and no variable's next value.
     A part is copied unless a kernel computes it: inputs, constants and variables are, and outputs
     of the network, next values of variables, and what has its place in another concatenation.
-    With code for several targets there are none, because a target may have memory of its own. An
-    output in the buffer of an input is not assembled.
+    An output in the buffer of an input is not assembled.
     """
     regions, graph = partition.regions, partition.graph
     if partition.copies_parts or len({region.target for region in regions}) > 1:
         return {}
     bytes_of = roots(graph)
     free = _free(regions, graph, bytes_of)
+    # A target may have memory of its own, so parts from several targets are not assembled.
     alone = {region.nodes[0].outputs[0] for region in regions if _is_alone(region)}
     kept = {*_next_values(graph, bytes_of), *(graph.outputs if partition.is_overlaid else ())}
     found: dict[str, Assembly] = {}
@@ -60,8 +60,10 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
         result = node.outputs[0]
         if result in alone and result not in kept and _is_contiguous(node, graph):
             parts = tuple(_parts(node, graph, bytes_of, free))
+            # Without a part in its place, an assembly would only make more calls than the kernel.
             if not all(part.is_copied for part in parts):
                 found[result] = Assembly(node, parts)
+                # A tensor can be in one place only, so the first concatenation gets it.
                 free -= {part.root for part in parts}
     return found
 
@@ -72,6 +74,7 @@ def _parts(
     names = [bytes_of[name] for name in node.inputs]
     counts, offset = Counter(names), 0
     for tensor, root in zip(node.inputs, names, strict=True):
+        # A tensor that is joined twice would have to be in two places.
         yield AssembledPart(tensor, root, offset, is_copied=root not in free or counts[root] > 1)
         offset += graph.types[tensor].nbytes
 

@@ -194,6 +194,7 @@ def _cut(
     return Graph(
         name=graph.name,
         inputs=inputs,
+        # A function without a reader still needs a result.
         outputs=tuple(n for n in computed if n in wanted) or inside[-1].outputs,
         nodes=tuple(inside),
         types={name: kind for name, kind in graph.types.items() if name in names},
@@ -211,6 +212,8 @@ def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
     for i, own in enumerate(needs):
         for j in own:
             readers.setdefault(j, []).append(i)
+    # Kahn's algorithm. The heap takes the earliest place in the graph among the nodes that are
+    # ready.
     ready = [(first[i], i) for i, own in enumerate(needs) if not own]
     heapq.heapify(ready)
     found: list[Node] = []

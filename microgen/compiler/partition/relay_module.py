@@ -48,6 +48,7 @@ def partition_module(
     With ``merge_regions`` neighbouring regions of one generator become one. Raises ModelError.
     """
     patterns = [pattern for support in supports for pattern in support.patterns]
+    # TVM's order: patterns come first, so that their operators are annotated as one function.
     merged = MergeComposite(patterns if composite else []).run(module)
     annotated = AnnotateTarget(supports).run(merged.module)
     together = MergeCompilerRegions()(annotated.module) if merge_regions else annotated.module

@@ -79,6 +79,7 @@ def in_layout(node: Node) -> tuple[str, ...]:
 def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
     """The node with its inputs ``in_layout`` in the other one; None if it needs its own layout."""
     output = graph.types[node.outputs[0]]
+    # The axis of its scales would have to move, too.
     if output.quant is not None and not output.quant.is_per_tensor:
         return None
     if node.op in _ELEMENTWISE:
@@ -117,6 +118,7 @@ def _reduction(
 ) -> Moved | None:
     shape = graph.types[node.inputs[0]].shape
     places = [axes[axis] for axis in reduced if shape[axis] != 1]
+    # Floats are added in the order of the axes, and another order rounds differently.
     if node.op in _SUMS and places != sorted(places):
         return None
     assert isinstance(node.attrs, ReductionAttrs)

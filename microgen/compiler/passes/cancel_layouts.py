@@ -76,6 +76,8 @@ class _Rewriting:
         self.sought.update(_sought(self.graph))
         before: Node | None = None
         for node in self.graph.nodes:
+            # The nodes of an external function must remain next to each other: it is compiled in
+            # one step.
             if before is not None and before.function and before.function != node.function:
                 self._leave(before.function)
             before = node
@@ -184,6 +186,7 @@ class _Rewriting:
 
     def _laid_out(self, name: str, lead: _Pending, node: Node) -> str:
         """A tensor in the layout of ``lead.source``."""
+        # One element is the same in every layout.
         seen = self._seen(name, node)
         if seen is not None and seen.axes == lead.axes:
             return seen.source

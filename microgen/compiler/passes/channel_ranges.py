@@ -115,6 +115,8 @@ def _of_links(node: Node, graph: Graph, found: Ranges) -> Range | None:
 def _moved(node: Node, own: Sequence[Link], found: Ranges) -> Range:
     """The range of a node that only moves values: all that any of its inputs has in the channel."""
     given = [(found[node.inputs[link.position]].at(link.source), link) for link in own]
+    # -1 means that this input has nothing in the channel: it gets the neutral elements of min and
+    # max.
     low = [np.where(link.source < 0, np.iinfo(np.int64).max, each.low) for each, link in given]
     high = [np.where(link.source < 0, np.iinfo(np.int64).min, each.high) for each, link in given]
     if isinstance(node.attrs, PadAttrs) and any(map(any, node.attrs.pads)):

@@ -109,8 +109,10 @@ def bounds(sums: ChannelSums, low: Array, high: Array) -> tuple[Array, Array]:
     """The least and the greatest sum of each output, with the bias: int64 [outputs]. ``low`` and
     ``high`` are those of the stored values of each channel of the input."""
     low, high = (ends[sums.source] - sums.data.zero for ends in (low, high))
+    # A place outside the data adds 0.
     if sums.is_padded:
         low, high = np.minimum(low, 0), np.maximum(high, 0)
+    # Interval arithmetic: with a negative weight the greatest value makes the least sum.
     positive, negative = sums.parts()
     if sums.inner is None:
         positive, negative = positive[:, 0], negative[:, 0]

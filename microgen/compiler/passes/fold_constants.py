@@ -10,9 +10,8 @@ from microgen.graph.ops.base import Operands, StatusError
 
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
-    """The node's results if they are constant and exist, otherwise None. If a result does not
-    exist, the firmware reports the error. Nodes of external functions are not folded, because their
-    code generator computes them."""
+    """The node's results if they are constant and exist, otherwise None."""
+    # An external function's nodes are not folded, because its code generator computes them.
     if node.op == "external" or not all(name in constants for name in node.inputs):
         return None
     values = tuple(constants[name] for name in node.inputs)
@@ -25,6 +24,7 @@ def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[A
 
 def fold_constants(graph: Graph) -> Graph:
     """The graph with constant nodes replaced by their values."""
+    # The result does not exist, so the firmware has to report the error.
     constants = dict(graph.constants)
     kept: list[Node] = []
     for node in graph.nodes:

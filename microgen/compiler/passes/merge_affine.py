@@ -76,11 +76,12 @@ def _merged(
     constants: dict[str, Array],
     types: dict[str, ArrayType],
 ) -> list[Node]:
-    """The nodes that take the place of a chain: it, if they are not fewer, if a number would not be
-    finite, or if the chain adds numbers that are so much larger than what they make that it depends
-    on how it rounds. Some networks round floats by adding a large number and subtracting it."""
+    """The nodes that replace a chain. The chain itself is returned if they are not fewer, if a
+    number would not be finite, or if rounding decides the result."""
     factor, offset, terms = _affine(chain, constants)
     with np.errstate(over="ignore"):
+        # Some networks round floats by adding a large number and subtracting it. A sum of terms
+        # that are so much larger than the result must keep its order.
         most = _MOST_CANCELLED * np.maximum(np.abs(factor), np.abs(offset))
     if (terms > most).any():
         return list(chain)
@@ -137,5 +138,5 @@ def _affine(chain: Sequence[Node], constants: dict[str, Array]) -> tuple[Array, 
             if node.op == "add" or not is_first:
                 offset = offset + (-value if node.op == "subtract" else value)
             else:
-                factor, offset = -factor, value - offset
+                factor, offset = -factor, value - offset  # constant - (data * factor + offset)
         return floats.rounded(factor), floats.rounded(offset), terms

@@ -167,6 +167,7 @@ def _steps(
             yield from ((view, None) for view in views)
             yield node, values
             views = []
+            # A factor after a clamp cannot move into the weights before it.
             if node.attrs.activation.clamps:  # type: ignore[attr-defined]
                 return
         elif node.op == _VIEW and graph.types[node.outputs[0]].shape[-1:] == (channels,):

@@ -29,6 +29,7 @@ def slide_windows(graph: Graph) -> Graph:
     found: dict[str, _Window] = {}
     for variable, source in graph.updates.items():
         reader, maker = readers.get(variable), producers.get(source)
+        # Another reader of the variable would find rows that have moved.
         if reader is None or maker is None or uses[variable] != 1:
             continue
         window = _sliced(variable, reader, maker, graph, uses) or _joined(

@@ -40,6 +40,8 @@ def bound(
     compute one of ``rows`` at a time, and at most so many ``layers``. Of inputs and outputs those
     count that are ``free``: whose memory may hold other tensors while they are not alive."""
     network = _Network(parts, cpu, rows, free)
+    # Dynamic programming: best[k] is the least number of bytes with which calls can compute the
+    # first k regions.
     best = [0]
     for end in range(1, len(parts.regions) + 1):
         calls = network.ending(end, layers)
@@ -61,7 +63,7 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
     """The planned tensors. A caller fills inputs before the first region, and reads outputs after
     the last."""
     graph, bytes_of = parts.graph, roots(parts.graph)
-    made = {name: -1 for name in graph.inputs if name in free}
+    made = {name: -1 for name in graph.inputs if name in free}  # before the first region
     read: dict[str, int] = {}
     for number, region in enumerate(parts.regions):
         for node in region.nodes:
@@ -149,6 +151,8 @@ class _Network:
             if len(group) < 2 - is_fed or not self._is_closed(group, first, end):
                 continue
             if found := [self._in_rows(group, one) for one in self.demands if one.can_be(group)]:
+                # Assuming that results share all bytes that die keeps the bound from being too
+                # high.
                 yield first, self._outside(first, end) + min(found) - self._shared(first, end)
 
     def _alone(self, number: int) -> int:
@@ -221,6 +225,7 @@ class _Network:
         number = {name: n for n, name in enumerate(group)}
         during = [demand.scratch(group, name) for name in group]
         always = demand.sums(group)
+        # The last layer's scratch contains the sums, which are there during all layers.
         during[-1] -= always
         for name, (rows, each) in demand.buffers(group).items():
             nbytes = rows * self.graph.types[name].nbytes // self.graph.types[name].shape[1]

@@ -92,6 +92,7 @@ def forced_picks(divided: Pieces) -> Sequence[Picks]:
     every = list({id(d.pieces[0]): d.pieces[0].picks for d in divided.front()}.values())
     if not every:
         raise feeding.no_function()
+    # At most MOST_FORCED, spread evenly from the fastest to the smallest.
     return every[:: -(-len(every) // MOST_FORCED)]
 
 
@@ -117,6 +118,7 @@ def offers(
     arrays on the stack."""
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of, stack_of)
+    # Only where stacks are known do kernels without arrays on the stack make a difference.
     for lean in (None,) if stack_of is unknown else (None, 0):
         for division in pieces(found, cpu, lean).front():
             candidate = Candidate(division.picks)

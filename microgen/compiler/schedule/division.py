@@ -85,6 +85,8 @@ class Pieces:
     def least(self) -> Division:
         """The fastest of the divisions during which the fewest bytes are live."""
         limits = sorted({piece.nbytes for pieces in self.ending for piece in pieces})
+        # A division that fits a limit also fits every larger one, so the least limit is found by
+        # bisection.
         place = bisect_left(limits, True, key=lambda limit: self.fastest(limit) is not None)
         found = self.fastest(limits[place] if limits else 0)
         assert found is not None, "a limit of all bytes is none"
@@ -95,6 +97,7 @@ class Pieces:
         found = self.fastest()
         while found:
             yield found
+            # The fastest division in fewer bytes is the next point of the front.
             found = self.fastest(found.nbytes - 1)
 
 
@@ -257,6 +260,8 @@ class _Pieces:
         nodes: list[Node] = []
         least = feeding.readers(self.space.partition) if fed else 2
         for number, region in enumerate(self.space.partition.regions[first:], first):
+            # The layers of a function follow one another, so no longer function can skip this
+            # region.
             if region.codegen != BUILTIN or len(region.nodes) > 1 or len(nodes) == MOST_LAYERS:
                 return
             nodes.extend(region.nodes)
