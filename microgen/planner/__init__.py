@@ -61,6 +61,7 @@ def plan(
     for pool in pools:
         _check_alignment(pool.alignment)
     made = _assemble(algorithm, program, planner, pools)
+    # Every plan is checked, not only in tests: a wrong one would corrupt tensors without any error.
     if found := [*check.problems(program, made), *parts_check.problems(program)]:
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
@@ -93,6 +94,7 @@ def _assemble(
     pools: Sequence[Pool],
 ) -> MemoryPlan:
     liveness = analyse(program)
+    # Ports' pools come last: layouts of the workspace are zipped with the first ones.
     own = [pool for pool in pools if not (pool.is_constant or pool.port)]
     workspace = [*own, *(pool for pool in pools if pool.port)]
     layouts = _layouts(program, liveness, workspace, planner)

@@ -65,6 +65,7 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
         changes[need.death + 1] -= need.nbytes
     live = list(accumulate(changes))
     for k, call in enumerate(program.calls):
+        # A pair only shares bytes in its own call, so the calls' savings are independent.
         live[k] -= _saving(needs, sorted(_allowed(program, call, needs).items()))
     for nbytes in others:
         for k in range(len(live)):
@@ -191,6 +192,7 @@ def _strangers(program: Program, pool: Pool, inside: Set[str]) -> Iterator[str]:
         if port.sid in inside:
             yield f"{port.sid} is a port in {pool.name}, which is not its own"
     for k, call in enumerate(program.calls):
+        # The context of a device, which is the last argument, has no type.
         types = zip(call.args, call.types, strict=False)
         used = {a.name: t.dtype.nbytes for a, t in types if a.storage == Storage.SID}
         used |= {f"scratch_{k}": 4} if call.scratch else {}
@@ -244,6 +246,7 @@ def _allowed(
         if i not in names or o not in outputs or names[i] in written:
             continue
         source, target = needs[names[i]], needs[names[o]]
+        # A kernel that reads the buffer at several positions must allow the overlap at each.
         reads = {p for p, name in names.items() if name == names[i]}
         is_inside = target.nbytes <= source.nbytes
         if (
@@ -297,6 +300,7 @@ def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> It
 
 def _distance(source: Placement, target: Placement, lag: int, unit: int) -> Iterator[str]:
     """Whether an output that overlaps its input begins where it must."""
+    # Rounded up, because every offset in the pool is a multiple of its alignment.
     before, expected = source.offset - target.offset, -(-lag // unit) * unit
     if source.pool != target.pool:
         yield f"{target.name} is not in the pool of {source.name}, which it replaces"
@@ -308,6 +312,7 @@ def _intervals(needs: Mapping[str, _Need], plan: MemoryPlan) -> dict[str, tuple[
     """First and last half step of each buffer, with the pairs that the plan declares."""
     replaced = {pair.input for pair in plan.in_place}
     replacing = {pair.output for pair in plan.in_place}
+    # A pair hands its bytes over within the call: the input ends at 2k, the output begins at 2k+1.
     return {
         name: (2 * need.birth + (name in replacing), 2 * need.death + (name not in replaced))
         for name, need in needs.items()
@@ -349,6 +354,8 @@ def _events(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[tuple[bool
     intervals = _intervals(needs, plan)
     real = [p for p in plan.placements if p.name in intervals and p.nbytes]
     births = [(intervals[p.name][0], True, i) for i, p in enumerate(real)]
+    # A buffer is still live at its last half step, so it goes one later, before the births of that
+    # time.
     deaths = [(intervals[p.name][1] + 1, False, i) for i, p in enumerate(real)]
     for _, is_born, i in sorted((*births, *deaths)):
         yield is_born, real[i]

@@ -17,17 +17,19 @@ def place(
 ) -> tuple[tuple[Pool, ...], tuple[ConstantPlacement, ...]]:
     """The pools with their planned sizes, and the constants' places, in the program's order.
 
-    Without pools there are no places, because constants are then in ``.rodata.tvm``. Constants that
-    modules get when they are loaded are always there, and so are the initial bytes of variables.
-    Raises CapacityError.
+    Without pools there are no places, because constants are then in ``.rodata.tvm``. Raises
+    CapacityError.
     """
     ends = [0] * len(pools)
     placements = []
+    # These are always in .rodata.tvm: the constants that modules get when they are loaded, and the
+    # initial bytes of variables.
     linked = program.held_constants | {buffer.initial for buffer in program.state}
     passed = [c for c in program.constants if c.name not in linked]
     for constant in passed if pools else ():
         lacks = []
         for number, pool in enumerate(pools):
+            # Constants are never freed, so a pool only grows at its end.
             offset = aligned(ends[number], pool.alignment)
             end = offset + constant.array.nbytes
             if pool.capacity is None or end <= pool.capacity:

@@ -20,11 +20,9 @@ def place(liveness: Liveness, alignment: int) -> Layout:
 
 
 def best_offsets(problem: Problem) -> list[int]:
-    """The better of two orders: by size and lifetime, or by program order.
-
-    Program order never needs more than on-demand does, because each block starts no higher than
-    the sum of the blocks before it.
-    """
+    """The better of two orders: by size and lifetime, or by program order."""
+    # Program order never needs more than on-demand does, because each block starts no higher than
+    # the sum of the blocks before it.
     orders = (by_size(problem), list(range(len(problem.blocks))))
     return min((lowest_fit(problem, order) for order in orders), key=problem.peak)
 

@@ -44,7 +44,10 @@ def place(
     Raises what ``workspace`` raises, and NoPlaceError.
     """
     chosen = [tuple(each.pinned for each in places)]
+    # On-demand shares no memory by definition. In a crowded program each move would look at too
+    # many pairs of buffers.
     if not (planner is on_demand.place or sweep.is_crowded(liveness)):
+        # Bytes in front of a port count as workspace, so using none of them may need less.
         without = [replace(each, before=0) for each in places]
         chosen += [_filled(liveness, way, chosen[0]) for way in (without, places)]
     sizes = {b.name: b.nbytes for b in liveness.buffers}
@@ -57,6 +60,7 @@ def place(
         before = (before_ports(e, layout) for e, layout in zip(places, others, strict=True))
         return sum(_end(layout, sizes) for layout in own) + sum(before)
 
+    # Of equal plans, min takes the first, which leaves the caller's memory alone.
     return min(map(planned, dict.fromkeys(chosen)), key=needed)
 
 
@@ -152,12 +156,14 @@ def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
     there."""
     own = _only(liveness, names)
     for pairs in _choices(all_merged(own)):
+        # No layout needs less than the load, and this costs less than making the blocks.
         if load(shortened(own.buffers, pairs)) > each.pool.nbytes + each.before:
             continue
         problem = make_problem(own, pairs, each.pool.alignment)
         start, before = _pinned(problem, each.pinned)
         if before > each.before:
             continue
+        # The two orders of greedy.best_offsets, after the ports have been placed.
         for order in (by_size(problem), range(len(problem.blocks))):
             offsets = _placed(problem, start, order)
             if problem.peak(offsets) <= before + each.pool.nbytes:

@@ -112,6 +112,8 @@ def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
         if j in placed
     ]
     offset = 0
+    # Forbidden starts are open intervals. In the order of their beginnings, the first gap is the
+    # lowest place.
     for below, above in sorted(taken):
         if offset <= below:
             break
@@ -153,9 +155,11 @@ def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int],
         if m.nbytes
     ]
     live: list[tuple[Lifetime, int, int]] = []
+    # A sweep over births: only members that are still live at a birth need a distance from it.
     for member, start, i in sorted(members, key=lambda item: item[0].first):
         live = [item for item in live if item[0].last >= member.first]
         for other, other_start, j in live:
+            # Clearances are between the offsets of blocks, and members begin inside them.
             apart = start - other_start
             _raise_to(clearance[i], j, aligned(member.nbytes, alignment) + apart)
             _raise_to(clearance[j], i, aligned(other.nbytes, alignment) - apart)

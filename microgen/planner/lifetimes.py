@@ -112,6 +112,7 @@ def by_call(pairs: Iterable[InPlacePair]) -> list[list[InPlacePair]]:
 
 def all_merged(liveness: Liveness) -> tuple[InPlacePair, ...]:
     """The choice of pairs that saves the most at every call."""
+    # A pair only changes the half steps of its own call, so each call's best choice is independent.
     return tuple(pair for group in by_call(liveness.pairs) for pair in matchings(group)[0])
 
 
@@ -168,6 +169,7 @@ def crowding(liveness: Liveness) -> int:
     and at every buffer of every call: the sum of both numbers."""
     ends = sorted(b.last for b in liveness.buffers)
     births = sorted(b.first for b in liveness.buffers)
+    # At the birth of buffer i those are live that were born before, except those that have ended.
     pairs = sum(i - bisect_left(ends, first) for i, first in enumerate(births))
     return pairs + sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
 
@@ -222,11 +224,14 @@ def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePai
         positions.setdefault(name, []).append(position)
     for out_position, out in access.writes:
         for name, read in positions.items():
+            # A buffer that is read at several positions may be overwritten only if all state the
+            # same lag.
             stated = {lags.get((position, out_position)) for position in read}
             lag = stated.pop()
             if lag is None or stated or name in written:
                 continue
             pair = _pair(access.call.index, buffers[name], buffers[out], lag)
+            # With two outputs, one that begins before its input could reach the other's input.
             if pair and (len(written) == 1 or not lag):
                 yield pair
 

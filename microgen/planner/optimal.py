@@ -33,8 +33,8 @@ from microgen.planner.repair import find_core, repaired
 from microgen.planner.search import NodeBudget, PlacementSearch
 
 WORK = 1_000_000  # buffers looked at; one node looks at all live buffers of every step
-FEWEST_NODES = 50
-MOST_NODES = 10_000
+FEWEST_NODES = 50  # however many buffers a node looks at
+MOST_NODES = 10_000  # however few
 CHOICE = 250  # cost, in nodes, of making the blocks for one choice of pairs
 
 
@@ -66,6 +66,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
 
 def _node_budget(liveness: Liveness) -> int:
     """The number of nodes whose visits take about the same time for every program."""
+    # The unit is nodes, not seconds: a plan has to be the same on every machine.
     lived = sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
     return min(MOST_NODES, max(FEWEST_NODES, WORK // max(1, lived)))
 
@@ -175,6 +176,8 @@ def _search(
     """A layout that needs less than ``peak``, if one is found; True if the search is complete."""
     core = find_core(problem, bound)
     outcome = PlacementSearch(problem, core.hard, peak).run(bound, budget)
+    # With steps down, offsets do not have the order of the stack that the search assumes, so an
+    # exhausted search proves nothing.
     exhausted = outcome.exhausted and not problem.has_steps_down
     if outcome.offsets is None:
         return None, exhausted

@@ -60,6 +60,7 @@ def _used(
     """The bytes that a call reads and writes, and the positions of their parameters."""
     parameters = enumerate(program.function(call.function).parameters)
     pointers = [(i, p.role) for i, p in parameters if p.role is not Role.SCRATCH]
+    # The context of a device, which is the last argument, has no type.
     for argument, kind, (position, role) in zip(call.args, call.types, pointers, strict=False):
         if (argument.storage, argument.name) in sizes:
             run = (argument.offset, argument.offset + kind.nbytes)
@@ -71,6 +72,7 @@ def _text(run: Run) -> str:
 
 
 def _covers(runs: list[Run], run: Run) -> bool:
+    # The last run that begins at the first byte or before it.
     place = bisect_left(runs, (run[0] + 1, 0)) - 1
     return run[0] == run[1] or (place >= 0 and runs[place][1] >= run[1])
 
@@ -82,6 +84,7 @@ def _added(runs: list[Run], run: Run) -> bool:
     last = bisect_left(runs, end + 1, key=lambda one: one[0])  # the first that begins after
     if any(a < end and start < b for a, b in runs[first:last]):
         return False
+    # Runs that touch are joined, so that a buffer has one run once all of it is written.
     near = [run, *runs[first:last]]
     runs[first:last] = [(min(a for a, _ in near), max(b for _, b in near))]
     return True

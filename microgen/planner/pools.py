@@ -16,9 +16,9 @@ SYNTAX = "NAME:SIZE[:external][:const][:align=N][:targets=A+B][:memory=REGION]"
 DEFAULT = "global_workspace"
 HOST = "c"
 
-# Options of TVM that no planner uses, neither here nor in TVM.
 # tvmgen_<module>_<name> is a symbol; these names would be other symbols.
 _TAKEN = re.compile(r"run|reset|map_inputs|map_outputs|get_c_metadata|(p[0-9]|fused_).*", re.I)
+# Options of TVM that no planner uses, neither here nor in TVM.
 _UNUSED = ("clock", "bandwidth", "latency", "burst")
 
 

@@ -131,6 +131,8 @@ class _Building:
         """Append an input or a parameter, which owns its storage permanently."""
         self.entries[argument] = (len(self.nodes), 0, 0)
         self.nodes.append(GraphNode("null", argument.name))
+        # Never a free storage, and never released: inputs and parameters are set before the first
+        # operator runs, and remain for the next run.
         self._entry(argument, kind, self.tokens.new(kind.nbytes))
 
     def call(self, call: RunnerCall) -> None:
@@ -145,7 +147,7 @@ class _Building:
         attrs = {
             "num_outputs": str(len(writes)),
             "num_inputs": str(len(reads)),
-            "flatten_data": "0",
+            "flatten_data": "0",  # "1" would pass operators tensors of one dimension
             "func_name": call.function,
             "hash": function_hash(function),
             **dict(call.layouts),
@@ -154,6 +156,8 @@ class _Building:
         for index, (argument, kind) in enumerate(writes):
             self.entries[argument] = (number, index, 0)
             self._entry(argument, kind, self.tokens.request(kind.nbytes))
+        # Outputs were requested before inputs are released, so no output shares its own input's
+        # storage.
         self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
 
     def seen_as(self, argument: Argument, kind: ArrayType) -> Entry:

@@ -40,6 +40,8 @@ class Tokens:
             for token in self.free
             if token.nbytes * _MATCH_RANGE >= nbytes and token.nbytes <= nbytes * _MATCH_RANGE
         ]
+        # As in TVM: the smallest that is large enough, otherwise the largest, which has to grow
+        # least.
         larger = [token for token in near if token.nbytes >= nbytes]
         if larger:
             found = min(larger, key=lambda token: token.nbytes)

@@ -43,6 +43,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
             nbytes = graph.storage_bytes[int(name.removeprefix("sid_"))]
             holds.setdefault(name, Buffer(name, nbytes, tensors[argument]))
         args = tuple(_moved(argument, where) for argument in call.args)
+        # Storage ids decide what shares bytes here, so in-place pairs have no effect.
         calls.append(replace(call, args=args, in_place=()))
     buffers = tuple(holds[name] for name in sorted(holds, key=lambda n: int(n[4:])))
     return replace(program, calls=tuple(calls), buffers=buffers)
@@ -59,6 +60,7 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
         placements.append(Placement(buffer.name, POOL, offset, span.nbytes, span.first, span.last))
         offset += tables.aligned(span.nbytes)
     executor_bytes = offset
+    # One operator runs at a time, so the scratch of all operators begins at one offset.
     scratch = [span for name, span in spans.items() if name.startswith("scratch_")]
     placements += [
         Placement(s.name, POOL, executor_bytes, s.nbytes, s.first, s.last) for s in scratch

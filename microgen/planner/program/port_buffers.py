@@ -107,6 +107,7 @@ def widths(program: Program) -> dict[str, int]:
     unknown: set[str] = set()
     for call in program.calls:
         planned = [a.name if a.storage is Storage.SID else "" for a in call.args]
+        # The context of a device, which is the last argument, has no type.
         own = {n: t.dtype.nbytes for n, t in zip(planned, call.types, strict=False) if n}
         own |= {f"scratch_{call.index}": 4} if call.scratch else {}
         if program.function(call.function).made is not None:
@@ -130,6 +131,7 @@ def holding(program: Program, pools: Sequence[Pool]) -> dict[str, tuple[int, ...
             or (
                 pool.port
                 and name not in ports | state
+                # A buffer whose users are unknown gets an alignment that no port promises.
                 and known.get(name, pool.promised + 1) <= pool.promised
                 and sizes.get(name, 0) <= pool.nbytes
             )
