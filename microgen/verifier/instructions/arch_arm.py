@@ -61,7 +61,7 @@ class Arm:
     """Armv6-M to Armv8.1-M."""
 
     elf_machine = "EM_ARM"
-    stack_alignment = 8
+    stack_alignment = 8  # AAPCS, at every public interface
     calls = CallStandard(
         arguments=("r0", "r1", "r2", "r3"),
         result="r0",
@@ -70,7 +70,7 @@ class Arm:
         | {f"s{i}" for i in range(16, 32)},
     )
     adds_parts = False
-    code_bit = 1
+    code_bit = 1  # bit 0 of a pointer to code selects Thumb
     falls_through_unless_last = frozenset({"bl", "blx", "bkpt", "svc"})
 
     def parse(self, text: str) -> dict[int, Instruction]:
@@ -93,6 +93,7 @@ class Arm:
                 return Control(flow.kind, StackValue("const", instruction.target))
             case "switch":
                 width = 1 if instruction.mnemonic == "tbb" else 2
+                # Entries are unsigned and count halfwords from the end of the instruction.
                 table = InlineTable(instruction.next, width, 2, signed=False)
                 return Control("switch", table=table)
             case "stop" | "return":
@@ -204,10 +205,12 @@ def _clangs_table(
     or offsets from the place where the program counter is read."""
     name, operands = instruction.mnemonic, instruction.operands
     if name == "mov":
+        # The words of the table are aligned.
         base = (instruction.next + 3) & ~3
         follows = target == StackValue("table", base)
         return InlineTable(base, 4, 1, signed=False, origin=0) if follows else None
     width = _offset_bytes(instruction, code) if name == "add" and len(operands) == 2 else 0
+    # In Thumb code the program counter reads as the instruction's address plus 4.
     origin = instruction.address + 4
     return InlineTable(instruction.next, width, 2, False, origin) if width else None
 

@@ -37,13 +37,13 @@ class RiscV:
     """RV32 with M and C, optionally A and F; machine mode."""
 
     elf_machine = "EM_RISCV"
-    stack_alignment = 16
+    stack_alignment = 16  # psABI, at the entry of every function
     calls = CallStandard(
         arguments=tuple(f"a{i}" for i in range(8)),
         result="a0",
         link="ra",
         preserved=frozenset(f"s{i}" for i in range(12)),
-        fixed=frozenset({"gp", "tp"}),
+        fixed=frozenset({"gp", "tp"}),  # psABI: no function changes them
     )
     adds_parts = True
     code_bit = 0
@@ -58,6 +58,7 @@ class RiscV:
         at the reset."""
         known = {**ENTRY, "ra": StackValue("link", 0)}
         if start == code.reset:
+            # A constant is no stack: start-up code has to set the pointer before it uses one.
             return {"sp": StackValue("const", 0)}
         gp = code.elf.named(_GLOBAL_POINTER)
         return {**known, "gp": StackValue("const", gp[0].address)} if gp else known
@@ -76,6 +77,7 @@ class RiscV:
                 return _NEXT
         target = code.machine.pointed(flow.target, registers) if flow.target else None
         if flow.kind == "indirect jump":
+            # If `ra` is not known, it was loaded from the stack, whose contents are not followed.
             is_unknown = target is None and instruction.operands == ("ra",)
             is_return = is_unknown or target == StackValue("link", 0)
             return Control("return") if is_return else Control("jump", target)
@@ -156,6 +158,7 @@ def _installed(instruction: Instruction, registers: Registers) -> StackValue | N
     if instruction.mnemonic != "csrw":
         return None
     value = registers.get(instruction.operands[-1])
+    # With bit 0 set (vectored mode), interrupts go to a table instead of this address.
     is_direct = value is not None and value.base == "const" and value.offset % 2 == 0
     return value if is_direct else None
 

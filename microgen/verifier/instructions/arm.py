@@ -205,8 +205,10 @@ def _computed(name: str, operands: tuple[str, ...]) -> Effect:
 
 def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
     """An instruction that computes one value."""
+    # The s of `mls` is part of its name and sets no flags.
     stem = name.removesuffix("s") if name != "mls" else name
     has_flags, count = stem != name, len(sources)
+    # The program counter as the first source is left out by objdump, and reads as an operand.
     if target == "pc" and count == 1 and stem in _BINARY:
         return _of_sources(name, target, (_PC, *sources))
     # `negs` is the assembler's name of `rsbs` with 0, which decides the flags.

@@ -49,6 +49,7 @@ def _passed_over_together(group: list[Instruction]) -> Iterator[Instruction]:
     if len(group) == 1:
         yield group[0]
         return
+    # The others run if and only if the first does, so only the first has the condition.
     for i, instruction in enumerate(group):
         condition = "" if i else instruction.condition
         yield replace(instruction, condition=condition, skip_to=group[-1].next)

@@ -51,6 +51,7 @@ def lines(text: str, pattern: re.Pattern[str], comment: str) -> Iterator[Line]:
 def _read(encoding: str, text: str, comment: str) -> tuple[bytes, str, str]:
     """The encoding, mnemonic and operands of a line."""
     units = encoding.split()
+    # objdump prints each unit as a number, and memory is little-endian.
     data = b"".join(bytes.fromhex(unit)[::-1] for unit in units)
     words = _TEXT.fullmatch(text)
     if words is None or _NOT_DEFINED.search(text):
@@ -103,5 +104,6 @@ def _marks(elf: Elf, section: Section) -> Mapping[int, set[str]]:
 def _ranges(section: Section, marks: Mapping[int, set[str]]) -> Iterator[tuple[int, int]]:
     places = sorted({section.address, *marks})
     for start, end in zip(places, [*places[1:], section.end], strict=True):
+        # A place that is marked as both code and data must be readable as code.
         if marks.get(start) != {"d"}:
             yield start, end

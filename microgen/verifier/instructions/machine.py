@@ -194,10 +194,11 @@ def _of_numbers(effect: Effect, numbers: list[int], before: Registers) -> StackV
 
 
 def _aligned(source: StackValue | None, bits: StackValue | None) -> StackValue | None:
-    """The stack pointer rounded down by clearing its low bits. By how much is not known, so the
-    result is the lowest possible one. The hardware keeps the pointer a multiple of 4."""
+    """The stack pointer rounded down by clearing its low bits: the lowest possible result, because
+    the amount is not known."""
     if source is None or source.base != "sp" or bits is None:
         return None
+    # The hardware keeps the pointer a multiple of 4, so at most 2**bits - 4 bytes are lost.
     return value("sp", source.offset - max((1 << bits.offset) - 4, 0))
 
 

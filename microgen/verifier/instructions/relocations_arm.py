@@ -34,6 +34,7 @@ def _halves(word: int) -> tuple[int, int]:
 def _branch(word: int) -> int:
     one, two = _halves(word)
     sign = one >> 10 & 1
+    # I1 = NOT(J1 XOR S) and I2 = NOT(J2 XOR S): encodings T1 of BL and T4 of B.
     upper = (two >> 13 & 1) ^ sign ^ 1, (two >> 11 & 1) ^ sign ^ 1
     value = sign << 24 | upper[0] << 23 | upper[1] << 22
     return _signed(value | (one & 0x3FF) << 12 | (two & 0x7FF) << 1, 25)
@@ -41,12 +42,14 @@ def _branch(word: int) -> int:
 
 def _conditional(word: int) -> int:
     one, two = _halves(word)
+    # Encoding T3 of B: S:J2:J1:imm6:imm11:0.
     value = (one >> 10 & 1) << 20 | (two >> 11 & 1) << 19 | (two >> 13 & 1) << 18
     return _signed(value | (one & 0x3F) << 12 | (two & 0x7FF) << 1, 21)
 
 
 def _moved(word: int) -> int:
     one, two = _halves(word)
+    # Encodings T3 of MOVW and T1 of MOVT: imm4:i:imm3:imm8.
     value = (one & 0xF) << 12 | (one >> 10 & 1) << 11 | (two >> 12 & 7) << 8 | two & 0xFF
     return _signed(value, 16)
 

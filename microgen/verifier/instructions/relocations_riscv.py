@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Types of relocations, R_RISCV_*, by the psABI's numbers.
 NONE, WORD, BRANCH, JAL, CALL, CALL_PLT = 0, 1, 16, 17, 18, 19
 PCREL_HI20, PCREL_LO12_I, PCREL_LO12_S, HI20, LO12_I, LO12_S = 23, 24, 25, 26, 27, 28
 ALIGN, RVC_BRANCH, RVC_JUMP, RELAX = 43, 44, 45, 51
@@ -38,11 +39,13 @@ def signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
+# The manual's "Immediate Encoding Variants".
 I_TYPE = Immediate(4, ((20, 12, 0),))
 S_TYPE = Immediate(4, ((7, 5, 0), (25, 7, 5)))
 B_TYPE = Immediate(4, ((8, 4, 1), (25, 6, 5), (7, 1, 11), (31, 1, 12)))
 U_TYPE = Immediate(4, ((12, 20, 12),))
 J_TYPE = Immediate(4, ((21, 10, 1), (20, 1, 11), (12, 8, 12), (31, 1, 20)))
+# Formats CI, CB and CJ of compressed instructions.
 C_LUI = Immediate(2, ((2, 5, 12), (12, 1, 17)))
 C_BRANCH = Immediate(2, ((3, 2, 1), (10, 2, 3), (2, 1, 5), (5, 2, 6), (12, 1, 8)))
 C_JUMP = Immediate(

@@ -165,9 +165,11 @@ def _computed(name: str, operands: tuple[str, ...]) -> Effect:
         access = Access(_address(operands[1]), match["way"] == "s", size)
         if access.is_store:
             return Effect("store", (), (_source(first),), access=access)
+        # A word fills the register, so there is no sign to extend.
         is_signed = size < 4 and not match["unsigned"]
         return Effect("load", targets, access=replace(access, is_signed=is_signed))
     if name == "lui":
+        # objdump prints the upper 20 bits as a number of their own.
         return Effect("move", targets, (Number(int(others[0], 0) << 12),))
     if name == "auipc":
         return Effect("move", targets, (Relative(int(others[0], 0) << 12),))

@@ -25,7 +25,7 @@ from microgen.verifier.runner_walk.values import (
 from microgen.verifier.runner_walk.walk import Runner
 
 _POINTER_BYTES = 4
-_MAX_VISITS = 20_000
+_MAX_VISITS = 20_000  # of instructions; after more, nothing is reported
 _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 
 
@@ -40,6 +40,7 @@ class Lenient(RunnerMemory):
         size: int = _POINTER_BYTES,
     ) -> None:
         """As in ``RunnerMemory``, but elsewhere nothing happens."""
+        # A caller's stack frame has no known size, so every offset is its own.
         if at is not None and at.base == STACK:
             RunnerMemory.store(replace(self, own=2**31), state, at, value, size)
 

@@ -139,6 +139,7 @@ def low_bits(a: SymbolicValue | None, mask: int) -> SymbolicValue | None:
 
 def apart(a: SymbolicValue, b: SymbolicValue) -> SymbolicValue:
     """The distance between two of the caller's pointers, as far as it matters whether it is 0."""
+    # Distances in both directions are 0 at the same time, so the order is the same for both.
     return SymbolicValue(("apart", *sorted((a, b), key=str)))
 
 
@@ -165,6 +166,7 @@ def shifted_left(
     matters whether they are zero."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
         return constants(a, b, shift)
+    # The upper b bits are lost, so the result is 0 if and only if the others are.
     return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 
