@@ -28,8 +28,6 @@ class Remembered:
         return self.codegen.claims(graph, board)
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:
-        # Region and graph are kept, because an object that is gone could give its id to another
-        # one.
         """The primitive functions of the regions."""
         return [self._lowered(region, graph, board) for region in regions]
 
@@ -37,6 +35,8 @@ class Remembered:
         key = (id(graph), *map(id, region.nodes), *map(_of_choice, region.choices))
         if key not in self.made:
             (primitive,) = self.codegen.lower([region], graph, board)
+            # Region and graph are kept, because an object that is gone could give its id to another
+            # one.
             self.made[key] = region, graph, primitive
         _, _, primitive = self.made[key]
         return primitive

@@ -186,12 +186,12 @@ class _Rewriting:
 
     def _laid_out(self, name: str, lead: _Pending, node: Node) -> str:
         """A tensor in the layout of ``lead.source``."""
-        # One element is the same in every layout.
         seen = self._seen(name, node)
         if seen is not None and seen.axes == lead.axes:
             return seen.source
         rank, back = len(lead.axes), inverse(lead.axes)
         shape = self._padded(name, rank)
+        # One element is the same in every layout.
         if max(shape) == 1 and rank > 1:
             return self._computed(name)
         source = self._computed(name)

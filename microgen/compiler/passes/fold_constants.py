@@ -19,12 +19,12 @@ def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[A
     try:
         return budget.evaluated(node.op, node.attrs, operands, str(node.origin))
     except StatusError:
+        # The result does not exist, so the firmware has to report the error.
         return None
 
 
 def fold_constants(graph: Graph) -> Graph:
     """The graph with constant nodes replaced by their values."""
-    # The result does not exist, so the firmware has to report the error.
     constants = dict(graph.constants)
     kept: list[Node] = []
     for node in graph.nodes:

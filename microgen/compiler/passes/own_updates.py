@@ -22,9 +22,9 @@ def own_updates(graph: Graph) -> Graph:
     for variable, source in graph.updates.items():
         if bytes_of[source] == variable:
             updates[variable] = variable
-            # Two copies, because every old value must be read before any is replaced: variables may
-            # swap.
             continue
+        # Two copies, because every old value must be read before any is replaced: variables may
+        # swap.
         if bytes_of[source] in variables:
             others.append(_copy(graph, variable, source, "then", types))
             source = others[-1].outputs[0]

@@ -30,12 +30,12 @@ class AssembledOption(Option):
 
     @cached_property
     def scratch(self) -> int:
-        """It has none."""
+        """0 bytes: no kernel runs."""
         return 0
 
     @cached_property
     def in_place(self) -> tuple[tuple[int, int], ...]:
-        """Parts have their own places."""
+        """Empty: the parts have places of their own in the result."""
         return ()
 
     @property
@@ -56,12 +56,12 @@ class AssembledOption(Option):
 
     @property
     def form(self) -> tuple[str, bool]:
-        """It is no form of a kernel."""
+        """The kind of option instead of a kernel's form."""
         return options.ASSEMBLED, False
 
     @property
     def is_assembled(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     @cached_property
@@ -72,7 +72,7 @@ class AssembledOption(Option):
 
     @cached_property
     def constants(self) -> tuple[tuple[Hashable, int], ...]:
-        """It has none."""
+        """Empty: no kernel lays out weights."""
         return ()
 
     def choices(self, reason: str) -> Iterator[Choice]:

@@ -41,9 +41,9 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 
 def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
     """The candidate after the change if that is better, otherwise the candidate itself. It is
-    # A gain within the error of the estimates is treated as none, so that RAM decides.
     planned only if it could be better. RAM is with the stack."""
     mine, others = found.cheap_after(change), found.cheap
+    # A gain within the error of the estimates is treated as none, so that RAM decides.
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
         mine = (others[0], mine[1])
     if goal in _FIRST and (first := _FIRST[goal])(*mine) != first(*others):

@@ -221,7 +221,6 @@ class _Ways:
 
 
 def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool) -> _Ways:
-    """The ways to compute nodes."""
     joined = patterns.joined(nodes)
     found = fitting(joined, graph, cpu)
     ways = _Ways()

@@ -1,9 +1,6 @@
 """Functions that compute row by row, as options: what they cost, and what memory they take.
 
-The cost of a layer is that of its kernel for the rows of one step, times the steps. What moves rows
-up in buffers is counted in the listing for Cortex-M4, where its loop has four instructions for 32
-bytes, and ten for 16 bytes on cores without such instructions; its cycles, and the code of loops,
-are assumed.
+The cost of a layer is that of its kernel for the rows of one step, times the steps.
 """
 
 from __future__ import annotations
@@ -23,6 +20,8 @@ from microgen.kernels.fitting import fitting
 from microgen.target.cpu import Cpu, Feature
 
 _PER_MOVE = (24, 36)  # instructions and cycles of a call that moves rows
+# Counted in the listing for Cortex-M4, whose loop has four instructions for 32 bytes; cores without
+# such instructions have ten for 16 bytes. Cycles, and the code of loops, are assumed.
 _PER_BYTE = (0.66, 1.08)
 _PER_BYTE_OF_BLOCKS = (0.13, 0.69)  # on Arm cores whose instructions move eight registers
 _LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a layer
@@ -135,6 +134,7 @@ def options(
     every = [known.options(group, node) for node in nodes]
     while all(every):
         yield _made(group, [each[0] for each in every], rows, known)
+        # Without the kernels that need the most scratch, until some layer has no kernel left.
         most = max(each[0].scratch for each in every)
         every = [[one for one in each if one.scratch < most] for each in every]
 

@@ -40,7 +40,7 @@ class ScheduleSearch:
     forced: Sequence[Picks] = ()
 
     def best(self) -> Candidate:
-        """The best candidate found."""
+        """The best candidate after at most ROUNDS rounds, or when PLANS or BOUNDS are spent."""
         found = self._forced(fastest(self.space))
         found = self._better(found, lambda _: self.start)
         joins = self.goal not in KEEPS_LAYERS

@@ -26,6 +26,7 @@ def best(divided: Pieces, scorer: Scorer, goal: str) -> Picks:
 
 def _promising(divided: Pieces, scorer: Scorer, goal: str) -> Iterator[Division]:
     least = divided.least()
+    # Planning adds this to the bytes of a division: inputs, outputs, and gaps.
     beside = scorer.ram(Candidate(least.picks)).arena_io - least.nbytes
     front = [
         (GOALS[goal](division.nbytes + beside, division.cycles, 0), number, division)

@@ -85,6 +85,7 @@ class Candidate:
         flash = 0
         for part, difference in counts.items():
             before = self.parts[part]
+            # A part costs flash once, however many options need it.
             flash += part[1] * ((before + difference > 0) - (before > 0))
         return self.time[1] + cycles, self.flash + flash
 
@@ -145,7 +146,7 @@ class Scorer:
     _last: tuple[Candidate, Ram] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
-        """The RAM of a candidate."""
+        """Bytes of RAM; planned once for all candidates that need the same memory."""
         return self._known(candidate, _always)
 
     def has_less(self, candidate: Candidate, worth: Worth) -> bool:

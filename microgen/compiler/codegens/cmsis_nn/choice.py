@@ -19,7 +19,9 @@ def convolve(form: LibraryForm, window: CmsisWindow) -> int:
     """``arm_convolve_s8_get_buffer_size``."""
     column = window.kernel[0] * window.kernel[1] * window.data[3]
     if form is LibraryForm.MVE:
+        # Four columns of the im2col matrix in int8, each a multiple of 16 bytes.
         return 4 * -(-column // 16) * 16
+    # Two columns in int16, each a multiple of four elements.
     return 2 * -(-column // 4) * 4 * 2
 
 

@@ -32,10 +32,10 @@ def multipliers(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 
 def bias(node: Node, graph: Graph) -> Array:
-    """The bias, int32 [channels]: zeros if the node has none, because some of CMSIS-NN's forms
-    add to the pointer."""
+    """The bias, int32 [channels]: zeros if the node has none."""
     if len(node.inputs) > 2:
         return graph.constants[node.inputs[2]]
+    # Some of CMSIS-NN's forms add to the pointer, so it cannot be NULL.
     return np.zeros(graph.types[node.outputs[0]].shape[-1:], np.int32)
 
 

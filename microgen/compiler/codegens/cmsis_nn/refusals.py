@@ -23,7 +23,7 @@ from microgen.kernels.requantization.sums import largest_sums
 _INT32 = 2**31
 _LARGEST_SIZE = 2**15 - 1  # CMSIS-NN has sizes in int16_t and uint16_t
 _LARGEST_SUM = 2**16 - 1  # the most terms, which CMSIS-NN counts in uint16_t
-_LARGEST_PRODUCT = 255 * 255
+_LARGEST_PRODUCT = 255 * 255  # of two int8 values minus their zero points
 _ONCE = "its sums are rounded once, but CMSIS-NN rounds them twice (as --numerics tflm does)"
 
 
@@ -57,6 +57,7 @@ def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
 def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
     _, shifts = multipliers(node, graph)
     sums = largest_sums(node, graph, axis).sum(axis=0)
+    # CMSIS-NN shifts the sums left in int32 before it multiplies them.
     worst = int((sums << np.maximum(shifts, 0).astype(np.int64)).max())
     if worst < _INT32:
         return None
