@@ -29,6 +29,7 @@ def no_room(
     return CapacityError(
         f"{what}: {lacking}",
         where="--pool",
+        # TVM's own sentence (USMP), for which users may search.
         hint="Please increase the size_hints for memory pools: "
         f"--pool {pool.name}:{least} would fit, or declare another pool",
     )

@@ -38,9 +38,11 @@ def find_core(problem: Problem, ceiling: int) -> CriticalBlocks:
         easy[i] = None
         for j in problem.clearance[i]:
             before = spare[j]
+            # Block i is placed after j from now on, so it rules out nothing for j.
             spare[j] += _ruled_out(problem, i, j)
             if before <= 0 < spare[j]:
                 todo.append(j)
+    # The first one found fits wherever all others are, so it is placed last.
     return CriticalBlocks(tuple(i for i in order if i not in easy), tuple(reversed(easy)))
 
 

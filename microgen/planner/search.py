@@ -118,14 +118,19 @@ class PlacementSearch:
         if not self._waiting or self._is_hopeless(last[0]):
             return []
         floor, blocks, unit = self._floor, self._problem.blocks, self._problem.alignment
+        # No gap that a whole block fits into: it could have been placed there first.
         earliest_end = min(floor[i] + aligned(blocks[i].nbytes, unit) for i in self._waiting)
+        # Offsets ascend, and at equal offsets the indices do, so that each layout is tried once.
         fit = [i for i in self._waiting if last < (floor[i], i) and floor[i] < earliest_end]
+        # `run` pops from the end: the lowest place, then the most bytes times half steps.
         return sorted(fit, key=lambda i: (-floor[i], blocks[i].nbytes * blocks[i].steps, i))
 
     def _is_hopeless(self, level: int) -> bool:
         floor, blocks, ceiling = self._floor, self._problem.blocks, self._ceiling
+        # A waiting block whose lowest place is already too high.
         if any(max(level, floor[i]) + blocks[i].nbytes >= ceiling for i in self._waiting):
             return True
+        # The load of a half step.
         return any(self._needs(clique, level) >= ceiling for clique in self._cliques)
 
     def _needs(self, clique: _Clique, level: int) -> int:
@@ -133,6 +138,7 @@ class PlacementSearch:
         waiting = [i for i in clique.sizes if i in self._waiting]
         if not waiting:
             return 0
+        # The waiting blocks must be stacked above the lowest place that any of them can take.
         start = max(level, min(self._floor[i] for i in waiting))
         return start + sum(clique.sizes[i] for i in waiting) - clique.slack
 

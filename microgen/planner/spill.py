@@ -43,6 +43,7 @@ def place(
     if len(pools) == 1:
         return (_only(liveness, pools[0], allowed, planner),)
     shares = planner is not on_demand.place
+    # The buffers of a pair are in one pool, so they must be allowed in the same ones.
     merged = tuple(p for p in all_merged(liveness) if allowed[p.input] == allowed[p.output])
     liveness = replace(liveness, pairs=merged if shares else ())
     seen = liveness if shares else _always(liveness)
@@ -120,6 +121,7 @@ class _Part:
         chosen = sorted({*self.placed, i})
         capacity = self.pool.capacity or 0
         members = (m for j in chosen for m in self.problem.blocks[j].members)
+        # No order helps if more is live at once than the pool holds.
         if not self.repairs or load(members) > capacity:
             return False
         self.repairs -= 1
@@ -135,7 +137,9 @@ def _filled(
     liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, shares: bool
 ) -> list[_Part]:
     """All blocks in pools: by size, or, if that leaves one out, by the number of their pools."""
+    # Only for the order and the members: each pool has a problem with its own alignment.
     problem = make_problem(liveness, liveness.pairs, 1)
+    # The members of a block are allowed in the same pools, see `place`.
     choices = [allowed[block.members[0].name] for block in problem.blocks]
     order = by_size(problem) if shares else list(range(len(choices)))
     try:

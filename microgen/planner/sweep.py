@@ -48,6 +48,7 @@ class Heap:
         place = bisect_left(self._sizes, (aligned(nbytes, self.alignment), 0))
         if place < len(self._sizes):
             return self._sizes[place][1]
+        # The range at the end may be free but too small; then it grows.
         return self._ends.get(self.end, self.end)
 
     def take(self, nbytes: int) -> int:

@@ -31,16 +31,16 @@ class GraphNode:
 
     @property
     def is_call(self) -> bool:
-        """Whether a function is called."""
+        """False for inputs, parameters, and views, whose function is ``__nop``."""
         return self.op != "null" and self.attrs["func_name"] != NOP
 
     @property
     def outputs(self) -> int:
-        """The number of its entries."""
+        """One entry for each result; 1 for inputs and parameters."""
         return int(self.attrs.get("num_outputs", "1"))
 
     def to_json(self) -> dict[str, Any]:
-        """The node as the JSON has it."""
+        """Plain data; the key ``attrs`` is absent if there are none."""
         attrs = {"attrs": dict(self.attrs)} if self.attrs else {}
         inputs = [list(entry) for entry in self.inputs]
         return {"op": self.op, "name": self.name, **attrs, "inputs": inputs}

@@ -40,7 +40,7 @@ class GraphCounts:
 
 
 def counts(graph: ExecutorGraph) -> GraphCounts:
-    """The counts of a graph."""
+    """The counts that decide the size of the executor's tables. Parameters are inputs, too."""
     operators = [node for node in graph.nodes if node.op != "null"]
     args = [len(node.inputs) + node.outputs for node in operators]
     return GraphCounts(

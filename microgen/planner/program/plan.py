@@ -132,5 +132,5 @@ class MemoryPlan:
         return {place.name: place for place in self.constants}
 
     def pool(self, name: str) -> Pool:
-        """The pool of that name."""
+        """The workspace or constant pool of that name. Raises StopIteration if there is none."""
         return next(p for p in (*self.pools, *self.constant_pools) if p.name == name)

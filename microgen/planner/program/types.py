@@ -328,7 +328,7 @@ class Program:
         return tuple(sorted({kernel.code for kernel in self.kernel_calls if kernel.is_shared}))
 
     def function(self, name: str) -> PrimFunc:
-        """The primitive function of that name."""
+        """The primitive function of that name. Raises KeyError if there is none."""
         return self._functions[name]
 
     @cached_property
