@@ -15,7 +15,7 @@ from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.types import FirmwareConstant, Program
 from microgen.project.emit import symbols
 
-_LONGEST_LAYER = 48
+_LONGEST_LAYER = 48  # characters
 _OF_THE_MODEL = (  # after the prefix, as all that is taken
     *("run", "reset", "load_modules", "map_inputs", "map_outputs", "get_c_metadata", "quantized"),
     *("graph_executor", "graph_json", "graph_params", "current_devices", "contexts"),
@@ -45,7 +45,6 @@ def _layer(constant: FirmwareConstant) -> str:
 
 
 def _taken(program: Program, plan: MemoryPlan) -> Iterator[str]:
-    """The symbols that are already in use."""
     own = [*_OF_THE_MODEL, *(p.name for p in (*plan.pools, *plan.constant_pools))]
     ports = [port.name for port in (*program.inputs, *program.outputs)]
     own += [f"{word}_{port}" for word in _OF_A_PORT for port in ports]

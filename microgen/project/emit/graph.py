@@ -19,10 +19,10 @@ _ALIGNMENT = 16
 
 
 def parameters(unit: Unit) -> dict[str, FirmwareConstant]:
-    """The constants in the order of the parameter file: those with the widest elements come first,
-    so that each is aligned to its elements if the first one is. Constants that modules are given
-    are C arrays, because the graph does not know them."""
+    """The constants that the graph knows, by name, in the order of the parameter file."""
+    # Constants that modules are given are C arrays.
     known = [c for c in unit.program.constants if c.name not in unit.program.held_constants]
+    # Widths decrease, so if the first array is aligned to its elements, all that follow are.
     constants = sorted(known, key=lambda c: -c.array.dtype.itemsize)
     return {constant.name: constant for constant in constants}
 
@@ -64,6 +64,7 @@ def data(unit: Unit) -> dict[str, Any]:
         **unit.common(),
         "file": f"{unit.module}_graph.S",
         "alignment": _ALIGNMENT,
+        # The first array is aligned, not the header of the file in front of it.
         "padding": -first % _ALIGNMENT,
         "constants": places,
     }

@@ -93,6 +93,7 @@ def _data(pool: Pool, unit: Unit) -> list[str]:
     for place in unit.plan.constants:
         if place.pool == pool.name:
             array = arrays[place.name]
+            # Boards are little-endian, whatever the host is.
             little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
             content[place.offset : place.offset + place.nbytes] = little.tobytes()
     texts = [f"0x{byte:02x}" for byte in content]

@@ -30,18 +30,18 @@ def table(array: Array, ctype: str) -> str:
 
 
 def _literal(value: Value, ctype: str) -> str:
-    """The value as a C literal. The least value of a type has none: ``-2147483648`` is minus a
-    larger type."""
+    """The value as a C literal."""
     if ctype == "float":
         return _float(value)
     if ctype in _UNSIGNED:
         return f"{int(value)}{_UNSIGNED[ctype]}"
+    # The least value of a type has no literal: ``-2147483648`` is minus a number of a larger type.
     return f"({int(value) + 1} - 1)" if value == _INT_MIN.get(ctype) else str(int(value))
 
 
 def _float(value: float) -> str:
-    """A float32 value, exactly, in hexadecimal. Infinities and NaN have no literal: they are
-    quotients."""
+    """A float32 value, exactly, in hexadecimal."""
+    # C99 has no literals for NaN and infinities, so they are quotients.
     if math.isnan(value):
         return "(0.0F / 0.0F)"
     if math.isinf(value):
@@ -52,8 +52,8 @@ def _float(value: float) -> str:
 
 
 def decimal(value: float) -> str:
-    """A positive, finite float32 value, exactly, in decimal, because C++ before C++17 has no
-    hexadecimal literals for floats."""
+    """A positive, finite float32 value, exactly, in decimal."""
+    # The header may be read as C++, which before C++17 has no hexadecimal literals for floats.
     text = str(np.float32(value))  # as many digits as tell it from others
     return f"{text}F" if "." in text or "e" in text else f"{text}.0F"
 
@@ -76,4 +76,5 @@ def string(text: str) -> str:
 
 def _byte(byte: int) -> str:
     is_plain = 0x20 <= byte <= 0x7E and byte not in b'"\\?'
+    # Three octal digits end by themselves; an escape in hexadecimal would include digits after it.
     return chr(byte) if is_plain else f"\\{byte:03o}"

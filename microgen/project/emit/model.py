@@ -94,14 +94,12 @@ def _blob(unit: Unit) -> FileTree:
 
 
 def _ahead_of_time(unit: Unit) -> Outputs:
-    """The runner and its constants."""
     module = unit.module
     outputs = {f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)), **_parameters(unit)}
     return outputs | (_packed(unit) if unit.options.interface == "packed" else {})
 
 
 def _parameters(unit: Unit) -> Outputs:
-    """The constants as C arrays."""
     values = constants(unit)
     return {
         f"src/{unit.module}_params.h": ("src/params.h.j2", values),
@@ -110,7 +108,6 @@ def _parameters(unit: Unit) -> Outputs:
 
 
 def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
-    """The files that run the graph executor."""
     module = unit.module
     return {
         f"include/tvmgen_{module}_graph.h": ("include/tvmgen_graph.h.j2", unit.common("GRAPH_")),
@@ -132,7 +129,6 @@ def _graph_data(unit: Unit) -> FileTree:
 
 
 def _packed(unit: Unit) -> Outputs:
-    """What the packed interface adds."""
     module = unit.module
     outputs = {
         f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),

@@ -107,5 +107,6 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
         "entries": entries,
         "operators": operators,
         "count": count,
+        # TVM's registry begins with the count in two bytes, little-endian.
         "count_bytes": f"\\{count & 0xFF:03o}\\{count >> 8:03o}",
     }

@@ -151,7 +151,6 @@ def _places(rolling: Rolling, names: _Names) -> Iterator[str]:
 
 
 def _place(place: ScratchPlace, rolling: Rolling, names: _Names) -> str:
-    """The definition of a buffer in the scratch."""
     where = f"&scratch[{place.offset}]"
     if place.is_own:
         return f"uint8_t *const {names.own(place.tensor)} = {where};"

@@ -122,9 +122,10 @@ def _port(port: Port, struct: str, unit: Unit) -> _Field:
 
 
 def _apart(unit: Unit) -> list[tuple[str, str]]:
-    """The pointers that must differ: an output in which other tensors lie, and the input. There is
-    one pair, because compilers make arithmetic of several, which nobody can follow in the ELF."""
+    """The pointers that must differ: an output in which other tensors lie, and the input."""
     program, shared = unit.program, {pool.port for pool in unit.plan.port_pools}
+    # One pair only, because compilers make arithmetic of several, which nobody can follow in the
+    # ELF.
     if len(program.inputs) != 1 or len(program.outputs) != 1 or program.feed:
         return []
     (source,), (target,) = program.inputs, program.outputs

@@ -53,6 +53,7 @@ def _below(name: str, includes: Iterable[str]) -> str:
 
 
 def _check_unique(paths: Iterable[str]) -> None:
+    # Some file systems ignore case.
     twice = [path for path, count in Counter(path.lower() for path in paths).items() if count > 1]
     if twice:
         raise ProjectError(

@@ -18,17 +18,18 @@ from microgen.project.firmware.component import C_FLAGS
 from microgen.target.cpu import CPUS, Feature
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
-_UNIX = 3
-_MODE = 0o100644 << 16
+_UNIX = 3  # create_system: the attributes are a mode of Unix
+_MODE = 0o100644 << 16  # a regular file, rw-r--r--
 
 
 def zipped(tree: FileTree) -> bytes:
-    """An archive of the files, sorted. They are stored, because compressed bytes depend on the
-    version of zlib."""
+    """An archive of the files, sorted. Equal files give equal bytes."""
     buffer = io.BytesIO()
+    # Stored, because compressed bytes depend on the version of zlib.
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(tree.files):
             member = zipfile.ZipInfo(name, _DATE)
+            # The default depends on the system on which this runs.
             member.create_system = _UNIX
             member.external_attr = _MODE
             archive.writestr(member, tree.files[name])

@@ -53,7 +53,6 @@ _Parts = tuple[_Part, ...]
 
 
 def _sum(parts: _Parts) -> _Part:
-    """The parts together, as one part."""
     known = [part.most for part in parts if part.most is not None]
     return _Part(
         "",

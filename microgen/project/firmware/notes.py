@@ -11,6 +11,7 @@ from microgen.project.emit import note as emitted
 
 def complete(promise: Manifest, files: FileTree) -> tuple[Manifest, FileTree]:
     """The manifest with the digest, and the whole project, for a manifest of all other files."""
+    # Headers repeat the digest, so it is made from a manifest without them.
     promise = replace(promise, built_from=note.digest(promise.content()))
     headers = {note.header(module.module): _header(promise, module) for module in promise.modules}
     files = files.merged(FileTree(headers))
