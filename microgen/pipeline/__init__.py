@@ -68,6 +68,7 @@ def compile_models(
     ``name``. Raises MicrogenError for anything it refuses."""
     options = models[0][1]
     _check([own for _, own in models])
+    # Several models share the memory, so `budget.kept` judges them together afterwards.
     limit = None if len(models) == 1 else sys.maxsize
     parts = [planned(model, board, own, limit) for model, own in models]
     sharing = _sharing(parts) if shared_workspace else ()
@@ -80,6 +81,7 @@ def compile_models(
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
+    # The stack takes RAM, too, so it is known before memories are chosen.
     board = capacity.placed(whole, board)
     try:
         estimate = capacity.check(whole, board, stack)

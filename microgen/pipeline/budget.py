@@ -67,7 +67,6 @@ def _smaller(part: PlannedModel, board: Board, offer: Offer, considered: int) ->
 
 
 def _first(part: PlannedModel, board: Board, sharing: Collection[str]) -> Offer:
-    """The model as it is."""
     stack = stack_size.calls(part.program, board, part.options)
     ram = Ram(part.plan.peak, part.program.io_bytes, stack=stack)
     return _sharing(Offer(ram, part.schedule.score.cycles), part, sharing)

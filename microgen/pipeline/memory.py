@@ -118,9 +118,11 @@ def _best(
     (first, own), *others = forms
     plain = planner.plan(first, algorithm=options.planner, pools=own)
     for found, added in others:
+        # No plan of this form can be better.
         if plain.peak <= planner.bound(found, added):
             continue
         plan = planner.plan(found, algorithm=options.planner, pools=added)
+        # Of equal plans, the first leaves the caller's buffers alone.
         if (plan.peak, plan.lower_bound) != (plain.peak, plain.lower_bound):
             return plan, found
     return plain, first

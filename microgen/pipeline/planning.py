@@ -151,6 +151,7 @@ def _bound(found: Partitioned, board: Board, program: Program) -> int:
     )
     own = (0 if free_inputs else inputs) + (0 if free_outputs else outputs)
     least = certificate.bound(found.partition, board.cpu, rows, layers, free)
+    # Inputs and outputs are there in any case, unless the options let them share memory.
     return max(least + own, 0 if is_common else inputs + outputs)
 
 
@@ -173,6 +174,7 @@ def _as_text(value: object) -> str:
 def _ram_of(found: Partitioned, board: Board) -> RamOf:
     """The function that plans a candidate, if its bound is worth it. One that no pool holds is as
     bad as can be."""
+    # The search lowers most regions many times.
     remembered: dict[str, Codegen] = {
         **found.codegens,
         BUILTIN: Remembered(found.codegens[BUILTIN]),
