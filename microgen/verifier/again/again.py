@@ -23,6 +23,7 @@ def compared(subject: Subject, asked: Reproduction) -> Finding:
         with guard.scratch() as scratch:
             return _reproduced(subject, asked, scratch)
     except (ImpossibleError, ToolError) as error:
+        # This proves nothing about the firmware.
         return not_applicable(str(error))
     except MicrogenError as error:
         return Finding("failed", _EXPECTED, f"the project cannot be generated again: {error}")
@@ -48,8 +49,10 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
 
 def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:
     problems = list(same_image.differences(found, again))
+    # Another compiler makes other code, so a difference proves nothing.
     if problems and found.compilers != again.compilers:
         return not_applicable(f"{_named(found)} built the ELF, and {_named(again)} built it again")
+    # A report prints the first three problems.
     if problems:
         problems[min(len(problems), 3) - 1] += f"; built with {settings}"
     nbytes = sum(len(data) for _, data in again.image())

@@ -15,7 +15,7 @@ STACK = "MICROGEN_STACK"
 _DEFAULTS = {MODEL: "-O2", RUNTIME: "-Os"}  # those of templates/project/CMakeLists.txt.j2
 _LEVEL = re.compile(r"-O(?:[0-3sgz]|fast)")
 _ENTRY = re.compile(r"^(\w+):\w+=(.*)$", re.MULTILINE)
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 20  # of the cache that are read
 # Flags that are not repeated. Whoever uses them changes code.
 _OTHER_FLAGS = (
     *("MICROGEN_EXTRA_CFLAGS", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_ASM_FLAGS"),
@@ -73,6 +73,7 @@ def stack(board: Board) -> dict[str, str]:
 
 def _cache(path: Path) -> dict[str, str] | None:
     """CMake's variables; None if there is no file."""
+    # A link could lead out of the build folder.
     if path.is_symlink() or not path.is_file():
         return None
     with path.open("rb") as file:

@@ -159,6 +159,7 @@ def _notes(program: Elf) -> list[_Note]:
 def _fields(content: bytes) -> Mapping[str, Any]:
     try:
         fields = json.loads(content.rstrip(b"\0"))
+    # RecursionError: JSON that nests too deeply.
     except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}

@@ -31,6 +31,7 @@ def built(project: Path, *, sanitize: bool = False, anew: bool = False) -> Build
     planned = _planned(record)
     settings = {STACK: str(planned)} if planned else {}
     made = builder.build(project, sanitize=sanitize, anew=anew, settings=settings)
+    # Object files of another project were used again, so everything is compiled anew.
     if not built_from.is_of(project, made.elf):
         made = builder.build(project, sanitize=sanitize, anew=True, settings=settings)
     needed = _needed(project, record) if planned else 0

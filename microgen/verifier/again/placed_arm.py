@@ -44,6 +44,7 @@ def _fields(piece: ObjectPiece, linked: bytes) -> list[_Field]:
 
 def _kind(own: Relocation, piece: ObjectPiece) -> RelocationKind:
     kind = relocations_arm.KINDS.get(own.kind)
+    # Object files for Arm have addends in the section's bytes (REL).
     if kind is None or piece.has_addends:
         raise ImpossibleError(f"relocation {own.kind} of {piece.name} is not understood")
     return kind

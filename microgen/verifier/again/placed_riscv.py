@@ -21,8 +21,9 @@ from microgen.verifier.instructions import relocations_riscv as rv
 from microgen.verifier.instructions.relocations_riscv import Immediate, signed
 
 _GLOBAL_POINTER = "__global_pointer$"
-_GP = 3
+_GP = 3  # x3
 _WORD = 0xFFFFFFFF
+# addi x0, x0, 0 and c.nop.
 _NOP, _C_NOP = (0x13).to_bytes(4, "little"), (0x1).to_bytes(2, "little")
 
 
@@ -146,7 +147,7 @@ class _Walk:
 
     def call(self, own: Relocation, is_relaxed: bool) -> None:
         """``auipc`` and ``jalr``, or one jump."""
-        link = self._expected(at=4) >> 7 & 31
+        link = self._expected(at=4) >> 7 & 31  # rd
         short = self._short_call(link) if is_relaxed else None
         if short is None:
             number = self.place + self._filled(rv.U_TYPE, self._expected())
@@ -175,6 +176,7 @@ class _Walk:
         if linked & same == expected & same or not is_relaxed:
             self._use(own, "upper", self._filled(rv.U_TYPE, expected), base)
             self._passed(4, 4)
+        # c.lui: funct3 is 011, op is 01, and its immediate must not be 0.
         elif not base and half & 0xEF83 == 0x6001 | register << 7 and half & rv.C_LUI.bits:
             self._use(own, "upper", rv.C_LUI.value(half), base)
             self._passed(4, 2)
@@ -185,7 +187,7 @@ class _Walk:
     def lower(self, own: Relocation, is_relaxed: bool) -> None:
         """An instruction that adds the lower part to a register, or the whole to gp or zero."""
         field, expected = rv.LOWERS[own.kind], self._expected()
-        register = self._found() >> 15 & 31
+        register = self._found() >> 15 & 31  # rs1
         fixed = self._fixed(register) if is_relaxed else None
         if register == expected >> 15 & 31 or fixed is None:
             self._use(own, "lower", self._filled(field, expected))
@@ -203,6 +205,8 @@ class _Walk:
 
     def align(self, own: Relocation, _is_relaxed: bool) -> None:
         """Padding, as much as the address needs of what the object file has."""
+        # psABI: the addend is the padding in bytes, and the alignment is the next power of 2 above
+        # it.
         alignment = 1 << own.addend.bit_length()
         nbytes = min(-self.place % alignment, own.addend)
         self._bytes(_NOP * (nbytes // 4) + _C_NOP * (nbytes % 4 // 2))
@@ -256,6 +260,7 @@ def _targets(uses: list[_Use]) -> Iterator[PlacedTarget]:
 def _sum(upper: _Use, lower: _Use) -> int:
     """The label's value. Only its lowest bits are known from ``lower``, which may be of another
     element of the same object."""
+    # The lower part is a signed number of 12 bits.
     low = signed(lower.number - lower.offset + upper.offset, 12)
     return upper.number + low - upper.offset & _WORD
 

@@ -35,6 +35,7 @@ class Reading:
 
     def moved(self, offset: int) -> int:
         """The offset in the program of an offset in the object file."""
+        # The second number is larger than any offset, so this finds the last pair at or before it.
         at = bisect.bisect_right(self.moves, (offset, 1 << 64)) - 1
         before, after = self.moves[at]
         return after + offset - before

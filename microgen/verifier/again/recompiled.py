@@ -17,7 +17,7 @@ from microgen.verifier.again import producers, recorded_flags
 from microgen.verifier.again.recorded_flags import RecordedFlags
 from microgen.verifier.again.regenerated import ImpossibleError
 
-_SECONDS = 600.0
+_SECONDS = 600.0  # for each run of the compiler
 # C's meaning: the project's own CMakeLists.txt demands the same.
 _ALWAYS = ("-ffp-contract=off", "-w", "-c")
 # No compiler records macros, but C libraries differ in some that decide code: which of the types of
@@ -100,6 +100,7 @@ def compiled(
         raise ImpossibleError(f"GCC {versions} compiled the model, and {compiler} here is {here}")
     folders = [word for folder in of.folders for word in ("-I", folder)]
     (of.project / _PRAGMAS).write_bytes(forms.COMPILE_OPTIONS)
+    # -idirafter: only headers that the compiler's own C library does not have.
     always = (*_ALWAYS, *macros, *folders, "-idirafter", "crt/libc")
     made = []
     for number, source in enumerate(of.files):

@@ -85,6 +85,7 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
     if hashlib.sha256(data).hexdigest() != own.model.sha256:
         raise ProjectError(f"{own.model.path} is not the model that the project was made from")
     name, kept = PurePosixPath(own.model.file), PurePosixPath(own.model.path)
+    # The name is from a manifest that nobody trusts, and must not lead out of the folder.
     if name.name != own.model.file or own.model.file in ("", "..") or "\0" in name.name:
         raise ProjectError(f"the model's file is called {own.model.file!r}")
     files = {}

@@ -21,6 +21,7 @@ def differences(original: Elf, again: Elf) -> Iterator[str]:
     """How a program differs from the one built again, the first function or object first; nothing
     if they are equal. Sizes of symbols and addresses come first, because bytes move with them."""
     symbols = list(_symbols(original, again))
+    # Bytes move with symbols, so they are compared only if the symbols are equal.
     yield from symbols or _bytes(original, again)
     yield from _layout(original, again)
     if (original.machine, original.entry) != (again.machine, again.entry):
@@ -118,6 +119,7 @@ def _loaded(data: bytes) -> bytes:
 def _owner(places: list[tuple[int, int, str]], elf: Elf, address: int) -> tuple[int, str]:
     """The start and the name of the symbol at an address, or else of the section."""
     after = bisect.bisect_right(places, (address, 1 << 64, ""))
+    # The nearest symbol may have ended before, and one that begins earlier may contain the address.
     for start, size, name in reversed(places[max(0, after - 8) : after]):
         if start <= address < start + size:
             return start, name

@@ -159,7 +159,6 @@ def _holds(
 
 
 def _channel_problems(module: ModuleRecord) -> Iterator[str]:
-    """Problems of the channels that layers still have."""
     computed = {step.tensor: step for call in module.calls for step in call.steps}
     for record in module.dead_channels:
         if list(record.kept) != sorted({*record.kept} & {*range(record.channels)}):

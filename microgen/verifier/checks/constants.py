@@ -112,6 +112,7 @@ def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
         raise MicrogenError(f"model/parameters has no {missing[0]!r}")
     sources = [parameters[name] for name in record.sources]
     array = transforms.apply(record.transform, sources, record.arguments)
+    # Boards are little-endian, whatever the host is.
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
 
 

@@ -18,8 +18,8 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 # An mg_module_constant: name; data, device type and number, number of dimensions, the dtype's code,
 # bits and lanes, shape, strides, offset. The key is its size with pointers of 4 and 8 bytes.
 _CONSTANT = {48: "<I4xIiiiBBHII4xQ", 56: "<QQiiiBBHQQQ"}
-_CPU = 1
-_CODES = {"i": 0, "u": 1, "f": 2, "b": 1}
+_CPU = 1  # kDLCPU
+_CODES = {"i": 0, "u": 1, "f": 2, "b": 1}  # DLDataTypeCode; a bool is a uint
 _DTYPES = {
     kind.value: (_CODES[kind.numpy.kind], 1 if kind is DType.BOOL else 8 * kind.nbytes, 1)
     for kind in DType

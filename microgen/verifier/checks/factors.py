@@ -39,12 +39,15 @@ def _differs(scale: float, low: int, high: int, rounding: Rounding) -> bool:
     effective, specified = _specified(scale, rounding)
     if effective == 0:
         return (low, high) != (0, 0)
+    # Rounding reaches a value half a step below it.
     expected = np.floor((_VALUES - 0.5) / effective).clip(-(2**32), 2**32).astype(np.int64)
     sums = (expected[:, None] + _AROUND).clip(-_LARGEST, _LARGEST)
     one, other = (
         np.reshape(form(sums.reshape(-1)), sums.shape) >= _VALUES[:, None]
+        # (sum * factor + 2**63) >> 64 without more than 64 bits; the factor is high * 2**32 + low.
         for form in (specified, lambda sums: (sums * high + (sums * low >> 32) + 2**31) >> 32)
     )
+    # The step must be inside the window of sums, or at the end of the sums' range.
     is_stepped = ~one[:, 0] | (sums[:, 0] == -_LARGEST)
     is_stepped &= one[:, -1] | (sums[:, -1] == _LARGEST)
     return high < 0 or not np.array_equal(one, other) or not is_stepped.all()

@@ -49,6 +49,7 @@ def _problems(record: ConstantRecord, parameters: Mapping[str, Array]) -> Iterat
     where = record.symbol or record.name
     try:
         sources = [parameters[name] for name in record.sources]
+        # Recorded numbers may be anything: a division by 0 or an overflow ends the proof.
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             wanted, computed = PROOFS[record.transform](sources, record.arguments)
     except _WRONG as error:
@@ -134,6 +135,7 @@ def _affine_product(sources: Sequence[Array], arguments: Arguments) -> tuple[Arr
     quants = _quants(sources, arguments)
     words = ("factor", "constant_high", "constant_low", "low", "high")
     factor, upper, lower, low, high = (int(arguments[name]) for name in words)
+    # With these limits and factors of at most 9 bits all sums fit int64.
     if not (0 <= factor < 2**31 and abs(upper) < 2**25 and 0 <= lower < 2**32):
         raise ValueError("its sums may exceed their type")
     lhs, rhs = (_VALUES - quant.zero_point[0] for quant in quants[:2])

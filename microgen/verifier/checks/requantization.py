@@ -116,6 +116,7 @@ def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Argumen
     )
     values = np.arange(layer.low + 1, layer.high + 1, dtype=np.int64)[None, :]
     shape = np.broadcast_shapes(least.shape, values.shape)
+    # The bisection keeps `missed` below the step, and `reached` at it or past the last sum.
     missed, reached = np.broadcast_to(least - 1, shape), np.broadcast_to(most + 1, shape)
     while (reached - missed > 1).any():
         middle = (reached + missed) >> 1
@@ -123,6 +124,7 @@ def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Argumen
         is_open = reached - missed > 1
         reached = np.where(is_open & is_reached, middle, reached)
         missed = np.where(is_open & ~is_reached, middle, missed)
+    # The form steps before the specification does, or after it.
     is_early = (reached <= most) & (specified(np.minimum(reached, most), layer) < values)
     is_late = (reached > least) & (specified(np.maximum(reached - 1, least), layer) >= values)
     is_monotone = bool((tables[0] >= 0).all())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.verifier.subject import Subject
 
-_MAX_TEXT = 1024
+_MAX_TEXT = 1024  # bytes of a C string
 
 
 def bytes_of(subject: Subject, name: str) -> bytes | None:

@@ -40,6 +40,7 @@ def vector_table(subject: Subject) -> Finding:
     ram = subject.board.memory(subject.board.ram)
     top = arch.stack_top(subject.elf, subject.board)
     problems = []
+    # A full descending stack: the pointer may be the end of RAM, because it moves down first.
     if not ram.origin < top <= ram.origin + ram.length:
         problems.append(f"the initial stack pointer {top:#x} is outside {ram.name}")
     if top % arch.stack_alignment:

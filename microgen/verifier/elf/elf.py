@@ -26,7 +26,7 @@ from microgen.verifier.elf.headers import Headers
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
-_MOST_BYTES = 1 << 29
+_MOST_BYTES = 1 << 29  # of a file
 BUILD_FIRST = "run `microgen build DIR` first"
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
@@ -349,6 +349,7 @@ def _notes(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Note]:
         if section["sh_type"] != "SHT_NOTE" or flags & (_SHF_ALLOC | _SHF_COMPRESSED):
             continue
         data, at = section.data(), 0
+        # The sizes of owner and content, and the type. Owner and content are padded to 4 bytes.
         while at + 12 <= len(data):
             owner_bytes, content_bytes, kind = struct.unpack_from(f"{order}3I", data, at)
             content = at + 12 + aligned(owner_bytes, 4)

@@ -107,6 +107,8 @@ def _record_sizes(elf: Headers) -> Iterator[str]:
 
 def _counts(elf: Headers) -> Iterator[str]:
     file = elf.file
+    # PN_XNUM (0xffff) and section numbers from 0xff00 on mean that the count is in section header
+    # 0.
     if not 1 <= file.segment_count < 0xFFFF:
         yield f"e_phnum is {file.segment_count:#x}, expected 1 to 0xfffe"
     if not 2 <= file.section_count < _LEAST_RESERVED:
@@ -145,7 +147,7 @@ def _section_names(elf: Headers) -> Iterator[str]:
 
 def _symbols(elf: Headers) -> Iterator[str]:
     for name, section in elf.named():
-        if section.kind == 18:
+        if section.kind == 18:  # SHT_SYMTAB_SHNDX
             yield f"{name} has further bits of symbols' sections"
         if section.kind != SHT_SYMTAB:
             continue

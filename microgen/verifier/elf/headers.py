@@ -95,6 +95,7 @@ class HeaderForm(NamedTuple):
 
 # Source: System V ABI, "Object Files", for 32 and 64 bits, little-endian.
 FORMS = {
+    # p_flags is the seventh field of program headers with 32 bits, and the second with 64.
     1: HeaderForm(
         "<HHIIIIIHHHHHH", "<8I", "<10I", 52, 32, 40, 16, (0, 6, 1, 2, 3, 4, 5, 7), 1 << 32
     ),
