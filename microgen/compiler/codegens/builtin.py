@@ -134,9 +134,10 @@ def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, 
 
 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:
-    """The words of the function's name. TVM calls a clamp of floats from 0 up ``nn.relu``."""
+    """The words of the function's name."""
     words = ops()[node.op].parts(node.attrs, len(node.inputs))
     is_relu = getattr(node.attrs, "activation", None) in RELUS
+    # TVM calls a clamp of floats from 0 up ``nn.relu``.
     if is_relu and words[-1] == "clip" and graph.types[node.outputs[0]].dtype is DType.FLOAT32:
         return (*words[:-1], "nn_relu")
     return words

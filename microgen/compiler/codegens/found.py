@@ -133,6 +133,7 @@ def _as_package(folder: Path) -> str:
     name = f"microgen_codegens_{hashlib.sha256(path.encode()).hexdigest()[:16]}"
     package = sys.modules.setdefault(name, ModuleType(name))
     package.__path__ = [path]
+    # The folder may have modules that are newer than the caches of the import system.
     importlib.invalidate_caches()
     return name
 

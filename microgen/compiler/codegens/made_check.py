@@ -41,11 +41,11 @@ def check(
 
 
 def _check_payload(codegen: str, module: LoadedModule, read: PayloadReader) -> None:
-    """A blob does not say how long a payload is, so a wrong reader also loses what follows."""
     stream = Stream(module.payload, ModelError, codegen, "")
     try:
         with of_codegen(codegen, "reading a payload that it made"):
             symbols = sorted(read(stream).symbols)
+            # A blob does not say how long a payload is, so a wrong reader also loses what follows.
             stream.end("field")
     except ModelError as error:
         raise _trouble(codegen, f"cannot read a payload that it made: {error.what}") from error

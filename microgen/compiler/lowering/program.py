@@ -193,7 +193,7 @@ class _Lowering:
         return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
     def add_variable(self, tensor: str) -> None:
-        """Give a variable its buffer, and a constant for its initial bytes unless all are equal."""
+        """Give a variable its buffer and its initial bytes."""
         argument, kind = self._buffer(tensor), self.graph.types[tensor]
         values = self.graph.initial.get(tensor, np.full((), kind.zero, kind.dtype.numpy))
         found, initial = set(values.tobytes()), ""
@@ -275,10 +275,10 @@ class _Lowering:
         return self.storage[result] if result in self.storage else self._result(result)
 
     def _in_place(self, primitive: Primitive) -> tuple[InPlace, ...]:
-        """The pairs of parameters whose buffers may overlap. A part of a buffer is in none, because
-        the rest of the buffer is used at other times."""
+        """The pairs of parameters whose buffers may overlap."""
         tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
         pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
+        # The rest of a buffer is used at other times than a part of it, so parts are in no pair.
         parts = {
             position
             for position, tensor in zip(pointers, tensors, strict=False)

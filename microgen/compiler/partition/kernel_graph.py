@@ -86,9 +86,9 @@ def partition_graph(
 
 
 def _matters(call: Call) -> bool:
-    """Whether it matters that no generator takes a call. It does not for views, which cost nothing,
-    and for external functions, which are already taken."""
+    """Whether it matters that no generator takes a call."""
     assert isinstance(call.op, Op), "shown makes no others"
+    # Views cost nothing, and external functions are already taken.
     return call.op.name != "external" and not ops()[call.op.name].is_view
 
 

@@ -46,6 +46,7 @@ class RelayRegions:
         Patterns match across nodes unless a call would then belong to no generator."""
         modules = {node.outputs[0]: in_relay.module(node, graph) for node in graph.nodes}
         whole, refusals = self._composed(_joined(graph, params, modules))
+        # A pattern across nodes would leave a call to no generator, so patterns match within nodes.
         if refusals:
             apart = {name: self._composed(module)[0] for name, module in modules.items()}
             whole = _joined(graph, params, apart)

@@ -129,11 +129,10 @@ class _Rewriting:
             self._add_moved(node, lead, whole)
 
     def _lead(self, node: Node) -> _Pending | None:
-        """The change of layout to move past the node, or None.
-
-        The move must remove more changes of inputs than it adds. It removes an input's change if
-        the change is made for this node alone, and always if another change may follow the node."""
+        """The change of layout to move past the node, or None."""
         changes = {name: self._seen(name, node) for name in in_layout(node)}
+        # The move must remove more changes of inputs than it adds. It removes an input's change if
+        # the change is made for this node alone, and always if another change may follow the node.
         saved = [
             name
             for name, change in changes.items()

@@ -166,11 +166,7 @@ def _is_depthwise(layer: ChannelSums) -> bool:
 
 
 def _foldable(layer: ChannelSums, data: Range) -> Array:
-    """Which features of a layer are constants that its bias can include: bool [features].
-
-    Any layer can if the constant means 0. Otherwise no window may be padded, because a padded place
-    means 0. All sums must fit int32 whatever is folded, and a bias that is made anew is int32.
-    """
+    """Which features of a layer are constants that its bias can include: bool [features]."""
     low, high = (ends[layer.source] - layer.data.zero for ends in (data.low, data.high))
     is_constant = low == high
     largest = np.maximum(np.abs(low), np.abs(high))
@@ -179,6 +175,9 @@ def _foldable(layer: ChannelSums, data: Range) -> Array:
     positive, negative = layer.parts()
     # No sum is larger, whatever features the bias includes and in whatever order they are added.
     totals = (positive - negative) @ largest + np.abs(layer.bias)
+    # A bias that is made anew is int32.
     has_bias = len(layer.node.inputs) > 2 or layer.data.dtype is DType.INT8
     can_fold = has_bias and not layer.is_padded and bool((totals <= channel_sums.LAST).all())
+    # can_fold)) | A constant that means 0 adds nothing. Any other must not be in a padded window,
+    # because a padded place means 0.
     return np.asarray(is_constant & ((low == 0) | can_fold))

@@ -126,13 +126,14 @@ def _moved(node: Node, own: Sequence[Link], found: Ranges) -> Range:
 
 
 def _pooled(attrs: AvgPool2DAttrs | MaxPool2DAttrs, data: Range, output: ArrayType) -> Range | None:
-    """The range of a pool, whose padding does not count: greatest values and rounded means are
-    between the least and the greatest value. Sums of int32 may overflow. Means that are scaled in
-    float32 may have another quantization, so nothing is known of them."""
+    """The range of a pool, whose padding does not count."""
+    # Means that are scaled in float32 may have another quantization.
     if isinstance(attrs, AvgPool2DAttrs) and attrs.in_float32:
         return None
+    # Sums of int32 may overflow.
     if output.dtype not in (DType.INT8, DType.INT16) or output.quant is None:
         return None
+    # Greatest values and rounded means are between the least and the greatest value.
     ends = (clamp(end, output, attrs.activation).astype(np.int64) for end in (data.low, data.high))
     return Range(*ends)
 

@@ -123,11 +123,7 @@ def bounds(sums: ChannelSums, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def scaled(sums: ChannelSums, found: Array) -> Array:
-    """The stored outputs of sums that fit int32, int64 [outputs].
-
-    The layer's own reference computes them from one pixel that means 0, with a window of one place
-    and the sums as biases.
-    """
+    """The stored outputs of sums that fit int32, int64 [outputs]."""
     count, attrs = len(found), sums.attrs
     shapes: tuple[Shape, ...] = ((1, 1), (count, 1), (count,), (1, count))
     if not isinstance(attrs, DenseAttrs):
@@ -140,6 +136,8 @@ def scaled(sums: ChannelSums, found: Array) -> Array:
         dataclasses.replace(kind, shape=shape)
         for kind, shape in zip((sums.data, sums.weight, bias, sums.output), shapes, strict=True)
     )
+    # The layer's own reference computes them: from one pixel that means 0, with a window of one
+    # place and the sums as biases.
     data = np.full(shapes[0], sums.data.zero, sums.data.dtype.numpy)
     operands = Operands((data, np.zeros(shapes[1], np.int8), found), kinds[:3], kinds[3:])
     (result,) = registry()[sums.node.op].reference(attrs, operands)
@@ -147,13 +145,11 @@ def scaled(sums: ChannelSums, found: Array) -> Array:
 
 
 def is_monotonic(sums: ChannelSums, low: Array, high: Array) -> Array:
-    """For which outputs greater sums never give smaller results: bool [outputs].
-
-    Roundings are monotonic, and so are clamps. Overflows of 32 bits are not, so they are ruled out,
-    with a factor of 2 to spare.
-    """
+    """For which outputs greater sums never give smaller results: bool [outputs]."""
     largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     if sums.output.dtype is DType.INT32:
         return np.asarray(largest <= LAST)
     scales = scales_of_sums(sums.data, sums.weight, sums.output, sums.attrs.rounding)
+    # Roundings are monotonic, and so are clamps. Overflows of 32 bits are not, so they are ruled
+    # out, with a factor of 2 to spare.
     return np.asarray(largest * np.maximum(1, 2 * scales) < 2**30)

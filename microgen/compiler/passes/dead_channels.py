@@ -116,12 +116,13 @@ class _Removal:
         return dataclasses.replace(layer.node, inputs=tuple(inputs))
 
     def _folded(self, layer: ChannelSums, features: Array | None) -> Array:
-        """What the removed features add to the sum of each output, int64 [outputs]. A feature that
-        is not constant is removed if all of its weights are 0, so its value does not matter."""
+        """What the removed features add to the sum of each output, int64 [outputs]."""
         if features is None:
             return np.zeros(len(layer.bias), np.int64)
         low = self._ranges[layer.node.inputs[0]].low[layer.source] - layer.data.zero
         positive, negative = layer.parts()
+        # A feature that is not constant is removed if all of its weights are 0, so its value does
+        # not matter.
         added: Array = (positive + negative)[:, ~features] @ low[~features]
         return added
 

@@ -16,11 +16,7 @@ _VIEW = "reshape"
 
 def fuse_activation(graph: Graph) -> Graph:
     """The graph in which a clip is fused if it only narrows the result of one other node. Reshapes
-    may be between the two.
-
-    This is exact: the producer clamps its output to the same stored range, because a clip with
-    equal quantization on both sides changes no scale.
-    """
+    may be between the two."""
     producers, uses = graph.producer_of(), graph.uses_of()
     done = _Fusing(graph)
     for clip in graph.nodes:
@@ -47,6 +43,7 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
     return (
         producer.op != "clip"
         and getattr(producer.attrs, "activation", None) in OPEN
+        # With equal quantization a clip changes no scale, so the producer clamps to the same range.
         and graph.types[producer.outputs[0]].quant == graph.types[clip.outputs[0]].quant
     )
 

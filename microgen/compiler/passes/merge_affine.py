@@ -29,6 +29,8 @@ def merge_affine(graph: Graph) -> Graph:
     nodes: list[Node] = []
     gone = {node.outputs[0] for chain in chains.values() for node in chain}
     for node in graph.nodes:
+        # A chain's nodes are replaced at the place of its last one, where all operands are
+        # computed.
         chain = chains.get(node.outputs[0])
         if chain is not None:
             nodes += _merged(graph, chain, constants, types)

@@ -55,13 +55,15 @@ def searching(
 
 
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:
-    """The fastest division whose plan fits into ``limit`` bytes. If there is none, what needs the
-    fewest bytes, so that users are told how many are missing. Those whose kernels have no arrays on
-    the stack are divisions of their own, because the stack is no part of a division's bytes."""
+    """The fastest division whose plan fits into ``limit`` bytes; otherwise the candidate that needs
+    the fewest."""
+    # The stack is no part of a division's bytes, so divisions by kernels without arrays on the
+    # stack are tried, too.
     every = (divided, pieces(scorer.space, cpu, lean=limit))
     fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
     if fits:
         return min(fits, key=lambda one: one.cheap)
+    # Nothing fits, so users are told how many bytes the smallest lacks.
     least = (one for each in every for one in _forms(each.least(), scorer.space))
     return min((found, *least), key=scorer.total)
 

@@ -83,9 +83,9 @@ class _Kept:
     candidates: list[tuple[_Axes, Candidate]] = field(default_factory=list)
 
     def visit(self, found: Candidate, change: Picks) -> None:
-        """Keep the candidate after the change unless another is at least as good in everything.
-        Its RAM is planned only if it could be better in something."""
+        """Keep the candidate after the change unless another is at least as good in everything."""
         least = (self.scorer.least_ram(found, change), *found.cheap_after(change))
+        # Its RAM is planned only if it could be better in something.
         if not self._is_covered(least):
             self.keep(found.after(change))
 

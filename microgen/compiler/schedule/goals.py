@@ -40,8 +40,7 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 
 
 def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
-    """The candidate after the change if that is better, otherwise the candidate itself. It is
-    planned only if it could be better. RAM is with the stack."""
+    """The candidate after the change if that is better, otherwise the candidate itself."""
     mine, others = found.cheap_after(change), found.cheap
     # A gain within the error of the estimates is treated as none, so that RAM decides.
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
@@ -59,6 +58,7 @@ def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Cand
     def is_better(peak: int) -> bool:
         return key(peak, stack, *mine) < here
 
+    # It is planned only if it could be better. RAM is counted with the stack.
     if not is_better(scorer.least_ram(found, change)):
         return found
     changed = found.after(change)

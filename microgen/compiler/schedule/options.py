@@ -234,6 +234,7 @@ def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared:
         first = found.kernels[0]
         refusals = found.before(first, joined.op)
         return _Ways([Option(nodes, first, prefers_shared, None, graph, refusals)])
+    # These options save stack only where another option has an array on it.
     if not any(option.kernel.stack for option in ways.options):
         ways.lean = []
     return ways
@@ -241,8 +242,9 @@ def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared:
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
     """Whether an option is no better than one that stands before it in the registry, as far as
-    estimates can tell. Out-of-line forms are always of use, because other nodes may share them. So
-    an option's own code is compared with all code of those before it."""
+    estimates can tell."""
+    # Out-of-line forms are always of use, because other nodes may share them. So an option's own
+    # code is compared with all code of those before it.
     return not option.is_shared and any(
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)

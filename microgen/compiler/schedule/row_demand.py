@@ -41,8 +41,7 @@ class Reach:
 
 
 def reach(node: Node, graph: Graph) -> Reach | None:
-    """What a layer reads; None if its rows cannot be computed one after another. If that is not
-    certain, it is assumed that they can."""
+    """What a layer reads; None if its rows cannot be computed one after another."""
     attrs, data, result = node.attrs, *graph.type_of((*node.inputs[:1], *node.outputs[:1]))
     if any(node.place) or len(node.outputs) > 1 or len(data.shape) != 4 or len(result.shape) != 4:
         return None
@@ -52,6 +51,7 @@ def reach(node: Node, graph: Graph) -> Reach | None:
     if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
         return Reach(attrs.pool_size[0], attrs.strides[0], explicit(attrs.padding)[0])
     shapes = {graph.types[name].shape for name in node.inputs if name not in graph.constants}
+    # If it is not certain, rows are assumed to be possible: the bound must not be too high.
     return Reach() if shapes == {result.shape} else None
 
 

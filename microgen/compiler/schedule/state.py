@@ -155,8 +155,8 @@ class Scorer:
         return worth(self._known(candidate, _always if self.plans_all else worth).arena_io)
 
     def _known(self, candidate: Candidate, worth: Worth) -> Ram:
-        """The RAM of a candidate, or its bound. That of the last candidate is kept, because every
-        look-up takes as long as the candidate has options."""
+        """The RAM of a candidate, or its bound."""
+        # Every look-up takes as long as the candidate has options, so the last result is kept.
         if self._last and self._last[0] is candidate and self._last[1].is_planned:
             return self._last[1]
         key = candidate.memory
@@ -202,8 +202,8 @@ class Scorer:
         return most(stack for stack, count in counts.items() if count > 0)
 
     def _stacks(self, candidate: Candidate) -> Counter[tuple[int, int]]:
-        """How many options have each stack. That of the last candidate is kept, because searches
-        ask for one candidate's many times."""
+        """How many options have each stack."""
+        # Searches ask for the stacks of one candidate many times.
         if self._counted is None or self._counted[0] is not candidate:
             self._counted = candidate, Counter(map(self.stack_of, candidate.options))
         return self._counted[1]

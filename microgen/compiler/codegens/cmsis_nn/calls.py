@@ -164,12 +164,11 @@ def _with_weights(
 
 
 def _dense(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
-    """The call. The form for MVE reads bias and sums of weights from the context's buffer, which is
-    a constant."""
     units, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // units
     found, shifts = numbers.multipliers(node, graph)
     per_channel = found.size > 1
+    # MVE's form reads bias and sums of weights from the context's buffer, which is a constant.
     is_mve = form is LibraryForm.MVE
     summed = (
         ("kernel_sum", numbers.kernel_sums(node, graph))

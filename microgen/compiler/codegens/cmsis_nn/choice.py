@@ -134,11 +134,12 @@ def convolution(form: LibraryForm, window: CmsisWindow) -> FunctionChoice:
 
 
 def _wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
-    """Whether the wrapper is right. It knows the buffer's size only for some groups. The 1x1 forms
-    ignore all padding. For MVE's form for rows see ``_row_is_right``."""
+    """Whether the wrapper is right; for MVE's form for rows see ``_row_is_right``."""
+    # The wrapper knows the buffer's size only for some groups.
     if window.groups > 1:
         return False
     if is_pointwise(window):
+        # The 1x1 forms ignore all padding.
         return max(window.overshoot) <= 0
     return form is not LibraryForm.MVE or not is_row(window) or _row_is_right(window)
 
@@ -172,13 +173,14 @@ def depthwise(form: LibraryForm, window: CmsisWindow) -> FunctionChoice:
 
 
 def _depthwise_wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
-    """Whether the wrapper is right. The 3x3 form assumes that the middle of a window is always
-    inside. The form for DSP clears as many rows of its buffer as a window has outside the input."""
+    """Whether the wrapper is right."""
     if is_converted(form, window):
         return _wrapper_is_right(form, window)
     if window.output[3] != window.data[3] or window.data[0] != 1 or window.is_dilated:
         return True
     if is_3x3(form, window):
+        # The 3x3 form assumes that the middle of a window is always inside.
         return window.overshoot[1] <= 1
     above, below = window.pads[0], window.overshoot[0]
+    # The form for DSP clears as many rows of its buffer as a window has outside the input.
     return form is not LibraryForm.DSP or max(above, below) <= window.kernel[0]

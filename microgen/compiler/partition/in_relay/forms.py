@@ -171,11 +171,11 @@ def _conv2d(said: Said) -> Expr:
 
 
 def _depthwise(said: Said) -> Expr:
-    """In Relay, O counts the data's channels and I the outputs of each channel. If the data has
-    one channel, there is one group, and O counts its outputs."""
     _, height, width, filters = said.types[1].shape
     channels = said.types[0].shape[3]
+    # In Relay, O counts the data's channels and I the outputs of each channel.
     shape, layout = (height, width, channels, filters // channels), "HWOI"
+    # With one channel there is one group, and O counts its outputs.
     if channels == 1:
         shape, layout = (height, width, 1, filters), "HWIO"
     weight = reshaped(said.operands[1], shape)
