@@ -188,8 +188,8 @@ def _spilled(
 
 
 def _may_hold(pool: Pool, buffer: Buffer | None) -> bool:
-    """Whether the pool may hold the buffer. A variable outlives a run, so it cannot lie in memory
-    that the caller passes anew each time."""
+    """Whether the pool may hold the buffer."""
+    # A variable outlives a run, so it cannot lie in memory that the caller passes anew each time.
     return pool.is_internal or buffer is None or not buffer.is_state
 
 

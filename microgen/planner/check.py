@@ -226,11 +226,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
 def _allowed(
     program: Program, call: RunnerCall, needs: Mapping[str, _Need]
 ) -> dict[tuple[str, str], int]:
-    """The pairs (input, output) of buffers that may overlap in this call, with their lags.
-
-    An output that begins before its input must be the only one that the call plans, because with
-    two pairs it could reach the input of the other. Without a lag it must not be larger.
-    """
+    """The pairs (input, output) of buffers that may overlap in this call, with their lags."""
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
     listed = {(pair.input, pair.output): pair.lag for pair in call.in_place}
@@ -240,6 +236,8 @@ def _allowed(
         if role == Role.OUTPUT and not needs[name].is_state
     }
     written = {names[position] for position in outputs}
+    # With two pairs, an output that begins before its input could reach the other pair's input. So
+    # it must be the only output that the call plans.
     alone = sum(role == Role.OUTPUT for _, role, _ in used) == 1
     allowed = {}
     for (i, o), lag in listed.items():
@@ -248,6 +246,7 @@ def _allowed(
         source, target = needs[names[i]], needs[names[o]]
         # A kernel that reads the buffer at several positions must allow the overlap at each.
         reads = {p for p, name in names.items() if name == names[i]}
+        # Without a lag the output must not be larger.
         is_inside = target.nbytes <= source.nbytes
         if (
             all(listed.get((p, o)) == lag for p in reads)
@@ -329,15 +328,13 @@ def _times(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
 
 
 def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
-    """For each buffer the first one that it overlaps, in the order of time.
-
-    The live buffers are kept in the order of their offsets. They do not overlap, because one that
-    does is reported and left out. So of those that begin below a new buffer only the nearest can
-    reach it.
-    """
+    """For each buffer the first one that it overlaps, in the order of time."""
     live: dict[str, list[tuple[int, int, str]]] = {p.pool: [] for p in plan.placements}
     for is_born, p in _events(needs, plan):
         there, own = live[p.pool], (p.offset, p.offset + p.nbytes, p.name)
+        # Live buffers are in the order of their offsets and do not overlap, because one that does
+        # is reported and left out. So of those that begin below a new buffer only the nearest can
+        # reach it.
         place = bisect_left(there, own)
         near = there[max(0, place - 1) : place + 1]
         met = [name for start, end, name in near if start < own[1] and own[0] < end]

@@ -172,10 +172,10 @@ def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
 
 
 def _choices(merged: tuple[InPlacePair, ...]) -> Iterator[tuple[InPlacePair, ...]]:
-    """The pairs to be used, from all to none. Lags add up along a chain, so that it helps to leave
-    out any one of them."""
+    """The pairs to be used, from all to none."""
     lagged = [pair for pair in merged if pair.lag]
     yield merged
+    # Lags add up along a chain, so leaving out any one of them helps.
     yield from (tuple(p for p in merged if p is not one) for one in lagged)
     if len(lagged) > 1:
         yield from (tuple(p for p in merged if p is one or not p.lag) for one in lagged)

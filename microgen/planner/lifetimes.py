@@ -127,16 +127,11 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 
 def lower_bound(liveness: Liveness, others: Sequence[int] = ()) -> int:
     """The largest sum of live bytes at any call if every call saves as much as it can, less what
-    may lie in ``others``: pieces of memory, by their bytes, that do not count.
-
-    A pair counts the bytes of its union, which is contiguous: the larger of the output and of the
-    input with the lag. Everything else that is live at the call lives through both half steps, and
-    so lies outside of the union. Each call's choice of pairs is independent of the other calls'.
-    Neither bytes nor lags are rounded up. Another piece of memory takes no more than its bytes, and
-    no more than those of the live buffers that are not larger than it.
-    """
+    may lie in ``others``: pieces of memory, by their bytes, that do not count."""
     found = loads(liveness)
     for nbytes in others:
+        # Another piece of memory takes no more than its bytes, and no more than those of the live
+        # buffers that are not larger than it.
         fitting = tuple(b for b in liveness.buffers if b.nbytes <= nbytes)
         inside = loads(Liveness(fitting, ()))
         found = {call: load - min(nbytes, inside.get(call, 0)) for call, load in found.items()}
@@ -150,6 +145,8 @@ def loads(liveness: Liveness) -> dict[int, int]:
         changes[b.first // 2] += b.nbytes
         changes[b.last // 2 + 1] -= b.nbytes
     found = dict(enumerate(accumulate(changes[call] for call in range(max(changes, default=0)))))
+    # A pair counts the bytes of its union, which is contiguous. Everything else that is live at the
+    # call lives through both half steps, so it lies outside of the union. Nothing is rounded up.
     for pair in all_merged(liveness):
         found[pair.call] -= pair.saves
     return found

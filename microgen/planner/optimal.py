@@ -84,6 +84,7 @@ def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
     """The layout without a search: every pair merged; if that is not enough, only some, or none."""
     merged = make_problem(liveness, all_merged(liveness), alignment)
     tries = [_Incumbent(merged, best_offsets(merged))]
+    # With lags, a long chain of pairs goes down through the pool, and may need more than any call.
     some = _needed(liveness, alignment) if any(pair.lag for pair in merged.pairs) else ()
     for used in dict.fromkeys((merged.pairs, *some, ())):
         if min(incumbent.peak for incumbent in tries) > bound:
@@ -96,10 +97,7 @@ def _needed(
     liveness: Liveness, alignment: int
 ) -> tuple[tuple[InPlacePair, ...], tuple[InPlacePair, ...]]:
     """Two choices of pairs with which no call needs more than the one that needs the most. The
-    first has lags only where they are needed, the second has pairs only where they are.
-
-    With lags, a long chain of pairs goes down through the pool, and may need more than any call.
-    """
+    first has lags only where they are needed, the second has pairs only where they are."""
     groups = {group[0].call: group for group in by_call(liveness.pairs)}
     live = live_at(liveness)
     needs = {
@@ -121,7 +119,7 @@ def _improve(
 ) -> tuple[_Incumbent, bool]:
     """Search every choice of pairs; True if nothing was left out."""
     options = _options(liveness, best.peak, best.problem.alignment)
-    left = prod(len(choices) for choices in options)
+    left = prod(len(choices) for choices in options)  # choices that are left to search
     exhausted = True
     for used in _choices(options):
         if best.peak == bound or budget.nodes <= 0:
@@ -161,6 +159,7 @@ def _least(live: Sequence[Lifetime], chosen: tuple[InPlacePair, ...], alignment:
         bytes_of[pair.input] = max(source, bytes_of.pop(pair.output))
     sizes = [nbytes for nbytes in bytes_of.values() if nbytes]
     rounded = [aligned(nbytes, alignment) for nbytes in sizes]
+    # Only the topmost buffer, or union of a pair, need not be rounded up.
     slack = max((r - n for r, n in zip(rounded, sizes, strict=True)), default=0)
     return sum(rounded) - slack
 

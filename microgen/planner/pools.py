@@ -33,6 +33,7 @@ def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
         pools.append(Pool(DEFAULT, 0, alignment))
     for number, pool in enumerate(pools):
         for other in pools[:number]:
+            # Macros with the pools' sizes have names in upper case.
             if other.name.upper() == pool.name.upper():
                 raise MicrogenError(
                     f"{pool.name!r} and {other.name!r} share a name in macros",

@@ -50,6 +50,7 @@ def repaired(problem: Problem, core: CriticalBlocks, goal: int) -> list[int]:
     """The best offsets found from a few starting orders; stops when the peak is ``goal``."""
     blocks = problem.blocks
     tries: list[list[int]] = []
+    # By bytes, by area (bytes times half steps), by lifetime.
     for order in (
         list(core.hard),
         sorted(core.hard, key=lambda i: -blocks[i].nbytes * blocks[i].steps),

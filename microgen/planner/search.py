@@ -63,7 +63,8 @@ class PlacementSearch:
         self._problem = problem
         self._waiting = dict.fromkeys(sorted(blocks))
         self._cliques = _cliques(problem, self._waiting)
-        self._floor = dict.fromkeys(self._waiting, 0)
+        self._floor = dict.fromkeys(self._waiting, 0)  # the lowest place of each waiting block
+        # Block, offset, earlier floors of others.
         self._placed: list[tuple[int, int, list[tuple[int, int]]]] = []
         self._ceiling = ceiling  # only layouts below it matter
         self._best: dict[int, int] | None = None

@@ -160,6 +160,7 @@ def _in_order(
     shares: bool,
 ) -> list[_Part]:
     parts = [
+        # On-demand has nothing to repair, because no block shares bytes.
         _Part(pool, make_problem(liveness, liveness.pairs, pool.alignment), {}, shares * REPAIRS)
         for pool in pools
     ]

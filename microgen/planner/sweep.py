@@ -45,6 +45,7 @@ class Heap:
 
     def where(self, nbytes: int) -> int:
         """The offset for ``nbytes`` bytes: in the smallest free range, or at the end."""
+        # The smallest range that is large enough; of equal ones the lowest.
         place = bisect_left(self._sizes, (aligned(nbytes, self.alignment), 0))
         if place < len(self._sizes):
             return self._sizes[place][1]
@@ -118,6 +119,7 @@ def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool
     """Each buffer when it is born (True) and when it has died, deaths before births."""
     events = [(b.first, True, i) for i, b in enumerate(buffers)]
     events += [(b.last + 1, False, i) for i, b in enumerate(buffers)]
+    # At one time deaths come first, because False sorts before True.
     for _, is_born, i in sorted(events):
         yield buffers[i], is_born
 

@@ -24,6 +24,7 @@ def combined(models: Sequence[Planned], sharing: Sequence[str] = ()) -> Planned:
     firsts = [0, *accumulate(len(program.calls) for program in programs)]
     plans = [
         _later(plan, program.module, first)
+        # `firsts` has one more number, the count of all calls.
         for (program, plan), first in zip(models, firsts, strict=False)
     ]
     return _program(programs), _plan(plans, _counted(models, sharing))
@@ -94,7 +95,7 @@ def _later(plan: MemoryPlan, module: str, first: int) -> MemoryPlan:
 
     def moved(own: Placement) -> Placement:
         name = f"{module}.{own.name}"
-        begin, end = own.first + 2 * first, own.last + 2 * first
+        begin, end = own.first + 2 * first, own.last + 2 * first  # a call has two half steps
         return replace(own, name=name, pool=f"{module}.{own.pool}", first=begin, last=end)
 
     return replace(plan, placements=tuple(map(moved, plan.workspace)))
