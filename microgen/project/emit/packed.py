@@ -88,14 +88,14 @@ def entry(unit: Unit) -> dict[str, Any]:
 
 
 def registry(units: Sequence[Unit]) -> dict[str, Any]:
-    """Values of ``src/registry.c.j2``: every packed function of these models by name. A firmware
-    has one registry, because there is one TVMSystemLibEntryPoint."""
+    """Values of ``src/registry.c.j2``: every packed function of these models by name."""
     entries = [
         f"{unit.prefix}_{name}"
         for unit in units
         if unit.graph is None
         for name in ("run", "get_c_metadata")
     ]
+    # A firmware has one registry, because there is one TVMSystemLibEntryPoint.
     packed_units = [unit for unit in units if not unit.options.unpacked]
     operators = [f.name for unit in packed_units for f in unit.program.functions]
     count = len(entries) + len(operators)

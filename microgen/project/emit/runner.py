@@ -115,8 +115,9 @@ def _structs(unit: Unit) -> list[str]:
 
 
 def _port(port: Port, struct: str, unit: Unit) -> _Field:
-    """A port. Its pointer has to be aligned if the caller promises more than C asks for."""
+    """A port, with the alignment in bytes that ``run`` checks; 1 for none."""
     promised = max((p.promised for p in unit.plan.port_pools if p.port == port.name), default=1)
+    # C asks for the alignment of the elements anyway, so only more than that is checked.
     alignment = promised if promised > port.type.dtype.nbytes else 1
     return _Field(port.name, "void", f"{struct}->{port.name}", alignment)
 
@@ -192,8 +193,7 @@ def _call(call: RunnerCall, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
 
 
 def _passed(call: RunnerCall, function: PrimFunc, unit: Unit) -> dict[str, Any]:
-    """The arguments of a call, and the structure of its constants. That is a constant, too, if the
-    addresses of all of them are known at link time."""
+    """The arguments of a call, and the structure of its constants."""
     if not unit.options.unpacked:
         return {"args": _packed_arguments(call), "struct": None}
     pairs = list(zip(function.parameters, _arguments(call, function, unit), strict=True))
@@ -201,6 +201,7 @@ def _passed(call: RunnerCall, function: PrimFunc, unit: Unit) -> dict[str, Any]:
     if not inside:
         return {"args": [text for _, text in pairs], "struct": None}
     ports = {port.name for port in (*unit.program.inputs, *unit.program.outputs)}
+    # The structure is a constant, too, if all addresses in it are known at link time.
     name, local = cnames.unique(f"constants_{call.index}", ports), _is_passed(call, unit)
     return {
         "args": [

@@ -49,8 +49,9 @@ def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
 
 
 def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
-    """What the packed function takes. The graph executor does not know about scratch buffers."""
+    """What the packed function takes."""
     taken = zip(tensor_parameters(function), takes(function, unit), strict=True)
+    # The graph executor does not know about scratch buffers.
     return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]
 
 

@@ -111,8 +111,8 @@ def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> i
 
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     """The bytes that pools, inputs and outputs of all models and the stack may have together,
-    besides other data: what ``--ram`` leaves, or the board's memories for them. With pools of the
-    caller's own, nothing is known of their memory."""
+    besides other data: what ``--ram`` leaves, or the board's memories for them."""
+    # With pools of the caller's own, nothing is known of their memory.
     if board.is_host or options.pool:
         return options.ram_limit
     names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}

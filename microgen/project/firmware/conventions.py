@@ -10,11 +10,12 @@ MAX_ARGS = 10  # TVM_CRT_MAX_ARGS, the default of TVM's runtime
 
 
 def check(program: Program, options: Options) -> None:
-    """Raise UnsupportedError for a program with more arguments than the chosen interface can pass.
-    TVM finds this out at run time, or drops the arguments that it cannot pass."""
+    """Raise UnsupportedError for a program with more arguments than the chosen interface can
+    pass."""
     if options.interface != "packed":
         return
     count = len(program.inputs) + len(program.outputs)
+    # TVM finds this out at run time, or drops the arguments that it cannot pass.
     if count > MAX_ARGS:
         raise UnsupportedError(
             f"the model has {count} inputs and outputs, but a packed call has at most {MAX_ARGS} "

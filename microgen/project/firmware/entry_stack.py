@@ -28,12 +28,13 @@ def above(ports: int, options: Options) -> int:
 
 
 def until_runner(ports: int, options: Options, devices: int = 0) -> int:
-    """What ``infer`` and ``run`` keep. ``run`` has memory to pass the runner's arguments and,
-    because it checks all before it passes any, to keep those that are more than the registers."""
+    """The bytes that ``infer`` and ``run`` keep, with memory for the runner's arguments."""
     if options.executor == "graph":
         return above(ports, options)
     given = 0 if options.workspace_io else ports
     passed = stack.arguments(given + devices + len(options.pool))
+    # `run` checks all pointers before it passes any, so it keeps those that are more than the
+    # registers.
     kept = given * _WORD if options.interface == "packed" else passed
     return above(ports, options) + passed + kept
 

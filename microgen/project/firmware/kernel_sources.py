@@ -9,10 +9,10 @@ from microgen.planner.program.kernel_code import KernelCode
 
 
 def sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
-    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text. Kernels
-    with the same header are in one source, so that they have its other functions in common."""
+    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
     found: dict[str, list[KernelCode]] = {}
     for kernel in kernels:
+        # Kernels of one header are in one source, so that they have its other functions in common.
         found.setdefault(kernel.header, []).append(kernel)
     return {f"kernels/{PurePosixPath(name).stem}.c": _source(found[name]) for name in found}
 

@@ -46,10 +46,11 @@ def pool_bytes(program: Program, pointer_bytes: int) -> int:
 
 
 def with_pool(plan: MemoryPlan, program: Program, pointer_bytes: int) -> MemoryPlan:
-    """The plan with the pool for loaded modules. It is never shared, because they remain in it."""
+    """The plan with the pool for loaded modules, which no other buffer shares."""
     if not program.runtime_modules:
         return plan
     nbytes = pool_bytes(program, pointer_bytes)
+    # Modules remain in the pool, so it is live in all half steps.
     last = 2 * len(program.calls) + 1
     place = Placement(MODULE_POOL, MODULE_POOL, 0, nbytes, 0, last)
     return replace(

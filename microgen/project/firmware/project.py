@@ -142,8 +142,7 @@ def assemble(
 
 
 def _kept_symbols(models: Sequence[Model], interface: str) -> tuple[str, ...]:
-    """Nothing refers to the shared workspace, because the models have names of their own for it. So
-    a linker script without KEEP would lose it."""
+    # Nothing refers to it, so a linker script without KEEP would lose the shared workspace.
     shares = any(model.shares_workspace for model in models)
     return (*_KEPT_SYMBOLS[interface], *((symbols.SHARED_WORKSPACE,) if shares else ()))
 
@@ -247,12 +246,13 @@ def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, li
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
-    """The sources below ``model/`` in three groups, each sorted: first all others, then those with
-    symbols in the shared workspace, then the workspace itself. Nothing may come between the last
-    two groups in memory. The executor's graphs follow the C sources, because LLVM's linker takes
-    the ABI from the first object, and assembled data have none."""
+    """The sources below ``model/`` in three groups, each sorted: all others, those with symbols in
+    the shared workspace, the workspace itself."""
     own = [n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM]
+    # The executor's graphs follow the C sources, because LLVM's linker takes the ABI from the first
+    # object, and assembled data have none.
     names = sorted(own, key=lambda name: (name.endswith(_GRAPH), name))
+    # Nothing may come between these and the workspace in memory.
     sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
     last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
