@@ -114,11 +114,11 @@ def _check(options: Sequence[Options]) -> None:
 
 
 def _sharing(parts: Sequence[PlannedModel]) -> tuple[str, ...]:
-    """The modules that can share one workspace. A module that keeps something from one run to the
-    next, a state or loaded modules, has its own."""
+    """The modules that can share one workspace."""
     able = [
         part.options.name
         for part in parts
+        # A state and loaded modules are kept from one run to the next.
         if part.plan.peak and not (part.program.state or part.program.runtime_modules)
     ]
     options = parts[0].options

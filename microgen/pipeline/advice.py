@@ -39,7 +39,7 @@ def with_fixes(error: CapacityError, part: PlannedModel, board: Board) -> Capaci
 
 
 def _found(error: CapacityError, part: PlannedModel, board: Board) -> Iterator[str]:
-    """What would help, one sentence each."""
+    """The advice, one sentence for each remedy."""
     for group in _GROUPS:
         tried = list(_tried(error, part, board, group))
         if tried:

@@ -115,9 +115,10 @@ def _useful(combinations: Iterable[Combination]) -> list[Combination]:
 
 
 def _some(found: list[Combination]) -> list[Combination]:
-    """At most ``MOST`` of them, with the smallest, in the same order."""
+    """At most ``MOST`` of them, in the same order."""
     if len(found) <= MOST:
         return found
+    # The smallest is always kept, because it may be the only one that fits.
     smallest = min(found, key=lambda one: (one.nbytes, one.cycles))
     step = -(-len(found) // (MOST - 1))
     return [one for i, one in enumerate(found) if i % step == 0 or one is smallest]

@@ -37,9 +37,10 @@ def planned(
 
 
 def bound(program: Program, board: Board, options: Options) -> int:
-    """Bytes of workspace, inputs and outputs that no plan of the program needs less of. 0 for the
-    graph executor, which is not planned by lifetimes alone."""
+    """Bytes of workspace, inputs and outputs that no plan of the program needs less of; 0 for the
+    graph executor."""
     if options.executor != "aot":
+        # The graph executor is not planned by lifetimes alone.
         return 0
     program = _with_workspace(program, options)
     forms = _forms(program, _declared(program, board, options), options)

@@ -172,8 +172,7 @@ def _as_text(value: object) -> str:
 
 
 def _ram_of(found: Partitioned, board: Board) -> RamOf:
-    """The function that plans a candidate, if its bound is worth it. One that no pool holds is as
-    bad as can be."""
+    """The function that plans a candidate, if its bound is worth it."""
     # The search lowers most regions many times.
     remembered: dict[str, Codegen] = {
         **found.codegens,
@@ -189,6 +188,7 @@ def _ram_of(found: Partitioned, board: Board) -> RamOf:
         try:
             program, plan, _ = memory.planned(program, parts.graph, board, options)
         except CapacityError:
+            # No pool holds it: as bad as can be.
             return Ram(sys.maxsize, least=sys.maxsize)
         io_bytes = program.io_bytes
         return Ram(plan.peak, io_bytes, least=plan.lower_bound + io_bytes)
