@@ -116,6 +116,7 @@ def _in_front(manifest: Manifest) -> int:
 def _weight(elf: Elf, manifest: Manifest, constant: ConstantRecord) -> int:
     if constant.symbol:
         return _size_of(elf, constant.symbol)
+    # A constant that the caller passes is in main's array, if main is the project's.
     return constant.nbytes if elf.named(manifest.pool_array(constant.pool)) else 0
 
 

@@ -86,19 +86,17 @@ def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
 
 
 def bound(subject: Subject) -> StackBound:
-    """The deepest path from the reset handler, one exception frame, and the deepest handler.
-
-    One exception is enough, because no fault handler returns and no interrupt is enabled. The stack
-    is aligned at an exception: on Arm by the core (Armv7-M Architecture Reference Manual, B1.5.7),
-    on RISC-V by the procedure call standard.
-    """
+    """The deepest path from the reset handler, one exception frame, and the deepest handler."""
     graph = call_graph(subject)
     arch = graph.code.arch
     thread, path = graph.depth(graph.code.reset)
     handlers = sorted(arch.handlers(subject.elf, subject.board, graph.handlers()))
+    # One exception is enough, because no fault handler returns and no interrupt is enabled.
     handler = max((graph.depth(start) for start in handlers), default=(0, ()))
     frame_bytes = subject.board.cpu.exception_frame
     problems = [*graph.problems, *unknown_modules(subject, graph)]
+    # The stack is aligned at an exception: on Arm by the core (Armv7-M Architecture Reference
+    # Manual, B1.5.7), on RISC-V by the procedure call standard.
     thread_bytes, handler_bytes = (
         aligned(nbytes, arch.stack_alignment) for nbytes in (thread, handler[0])
     )

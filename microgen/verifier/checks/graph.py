@@ -104,9 +104,10 @@ def _call_problems(decoded: _Graph, module: ModuleRecord) -> Iterator[str]:
 
 
 def _planned(call: CallRecord, module: ModuleRecord) -> Iterator[str]:
-    """The tensors among a call's arguments. The graph has no other arguments. Constants are C
-    objects, whose names begin with the module's. An input may have such a name of its own."""
+    """The tensors among a call's arguments; the graph has no others."""
     for argument in call.args:
+        # Constants are C objects, whose names begin with the module's. An input may have such a
+        # name, too.
         if argument.storage == "constant":
             yield argument.name.removeprefix(f"{module.prefix}_")
         elif argument.storage not in ("scratch", "device"):

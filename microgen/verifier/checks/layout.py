@@ -125,8 +125,9 @@ def _boundary_problems(
 
 
 def _is_zero(elf: Elf, start: int, end: int) -> bool:
-    """Whether the file has nothing but zeros there. GNU strip writes zeros for a NOBITS section
-    whose segment ends with an empty section of bytes, as lld makes it."""
+    """Whether the file has nothing but zeros there."""
+    # GNU strip writes zeros for a NOBITS section whose segment ends with an empty section of bytes,
+    # as lld makes it.
     return start >= end or not any(elf.read(start, end - start) or b"\1")
 
 

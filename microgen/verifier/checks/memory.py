@@ -156,13 +156,7 @@ def _overlaps(
     excused: Callable[[str, str], bool],
 ) -> Iterator[tuple[str, str]]:
     """Each buffer that overlaps a live one when its own lifetime begins, with the first of these,
-    in the order of time.
-
-    Live buffers are kept in the order of addresses, without those that were found to overlap. So
-    the kept ones are disjoint, except for allowed pairs. Of the buffers that begin below a new one,
-    only the nearest can reach it, and the one that is paired with it, which is next to it. So not
-    every pair must be compared.
-    """
+    in the order of time."""
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
     deaths = [(spans[name][1] + 1, False, name) for name in buffers]
@@ -170,6 +164,9 @@ def _overlaps(
     for _, is_born, name in sorted((*births, *deaths)):
         extent = buffers[name]
         there, own = live[extent.space], (extent.start, extent.end, name)
+        # Live buffers are kept in the order of addresses, without those that were found to overlap.
+        # So they are disjoint, except for allowed pairs. Only the nearest buffer below a new one
+        # can reach it, and the one that is paired with it, which is next to it.
         place = bisect_left(there, own)
         met = [other for other in _near(there, place, extent) if not excused(other, name)]
         if is_born and met:
@@ -252,9 +249,9 @@ def _under(subject: Subject) -> str:
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
-    """The symbols of a model's buffers by name: those under its file. After ``strip -g``, which
-    removes the files' names, all if there is one model, otherwise those in their places."""
+    """The symbols of a model's buffers by name."""
     record, names_files = subject.manifest, subject.elf.names_files
+    # ``strip -g`` removes the files' names, so only places tell buffers of several models apart.
     if record.more and not names_files:
         return _in_places(subject)
     by_name: dict[str, list[Symbol]] = {}

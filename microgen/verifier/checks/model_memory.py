@@ -64,12 +64,13 @@ def _container(module: ModuleRecord) -> str:
 
 
 def _alignment(record: Manifest) -> int:
-    """The largest alignment of a planned object; gaps in the sections are shorter. The graph
-    executor's parameter file has one more in front, so that the arrays inside it are aligned."""
+    """The largest alignment of a planned object; gaps in the sections are shorter."""
     asked = [module.options.get("constant_alignment") for module in record.modules]
     alignments = [pool.alignment for module in record.modules for pool in module.plan.pools]
     largest = max(_LEAST_ALIGNMENT, *alignments, *(n for n in asked if isinstance(n, int)))
     has_graph = any(module.options.get("executor") == "graph" for module in record.modules)
+    # The graph executor's parameter file has one more in front, so that the arrays inside it are
+    # aligned.
     return 2 * largest if has_graph else largest
 
 

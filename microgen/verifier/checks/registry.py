@@ -84,8 +84,9 @@ def _listed(names: bytes) -> tuple[int, list[str]]:
 
 
 def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
-    """Problems of an entry's address. An entry point has another prototype than a registry's
-    functions, so another function may be registered in its place."""
+    """Problems of an entry's address."""
+    # An entry point has another prototype than a registry's functions, so its packed form may be
+    # registered in its place.
     symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]
     if address not in {symbol.address for symbol in symbols if symbol.kind == "func"}:
         yield f"the registry has {name} at {address:#x}, which is not its address"

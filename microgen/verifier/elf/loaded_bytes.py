@@ -60,8 +60,7 @@ def _named(elf: Elf) -> list[tuple[int, int]]:
 
 
 def _overlaps(elf: Elf) -> Iterator[str]:
-    """Functions that reach into something else. A long one could give a name to anything. Only
-    the compiler's library, whose names are reserved, has functions inside of others."""
+    """Functions that reach into something else."""
     extents = sorted(
         {
             (elf.code_address(s) if s.kind == "func" else s.address, s.size, s.kind): s.name
@@ -73,6 +72,8 @@ def _overlaps(elf: Elf) -> Iterator[str]:
     for own in extents[1:]:
         ((start, size, kind), name), ((before, length, other), longest) = own, *last
         is_inside = start < before + length and "func" in (kind, other)
+        # A long function could give a name to anything. Only the compiler's library, whose names
+        # are reserved, has functions inside of others.
         if is_inside and not (name.startswith("__") and longest.startswith("__")):
             yield f"{longest} and {name} overlap at {start:#x}"
         # The one that reaches farthest is the one that the next may begin in.

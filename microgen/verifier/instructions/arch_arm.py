@@ -232,8 +232,9 @@ def _offset_bytes(instruction: Instruction, code: Code) -> int:
 
 
 def _is_far_jump(instruction: Instruction, code: Code) -> bool:
-    """Whether a ``bl`` is only a branch. Armv6-M has no other branch that reaches farther than
-    2 KB, so GCC uses ``bl`` like this inside a function that has saved the link register."""
+    """Whether a ``bl`` is only a branch."""
+    # Armv6-M has no other branch that reaches farther than 2 KB, so GCC uses `bl` like this inside
+    # a function that has saved the link register.
     if code.elf.attributes.get("Tag_CPU_arch") not in _V6M:
         return False
     target = instruction.target

@@ -247,14 +247,15 @@ class _Walk:
         self.edges.add(Edge(instruction.address, target, depth(state)))
 
     def leave(self, instruction: Instruction, control: Control, state: Registers) -> None:
-        """Follow a jump or a return. A return may leave the stack higher than at the function's
-        entry, because libgcc's soft float returns on behalf of its caller."""
+        """Follow a jump or a return."""
         if control.kind == "jump":
             self.jumps(instruction, control, state)
             return
         after = self.code.machine.step(instruction, state)
         if not has_stack(after):
             raise UnknownStackPointerError(str(instruction))
+        # A stack that is higher than at the entry is right: libgcc's soft float returns on behalf
+        # of its caller.
         if depth(after) > 0:
             self.problem(instruction.address, f"returns {depth(after)} bytes off")
 
@@ -263,16 +264,14 @@ class _Walk:
             self.jump(instruction, target, state)
 
     def switch(self, instruction: Instruction, table: InlineTable | None, state: Registers) -> None:
-        """Follow a jump through a table of offsets that follows the instruction.
-
-        The table ends where instructions begin again. A byte of padding is an offset into the
-        table itself, where there is no code.
-        """
+        """Follow a jump through a table of offsets that follows the instruction."""
         assert table is not None
         at = table.base
         if at in self.code.instructions:
             self.problem(instruction.address, "its jump table is code")
         origin = table.base if table.origin is None else table.origin
+        # The table ends where instructions begin again. A byte of padding is an offset into the
+        # table itself, where there is no code.
         while at not in self.code.instructions:
             data = self.code.elf.read(at, table.width)
             if data is None:

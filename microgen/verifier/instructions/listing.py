@@ -90,10 +90,10 @@ def _code(elf: Elf) -> Iterator[tuple[int, int]]:
 
 
 def _marks(elf: Elf, section: Section) -> Mapping[int, set[str]]:
-    """The mapping symbols of a section. Sections that are not loaded have some, too, at addresses
-    that mean nothing."""
+    """The mapping symbols of a section, by address."""
     marks: dict[int, set[str]] = {}
     for symbol in elf.symbols:
+        # Sections that are not loaded have mapping symbols, too, at addresses that mean nothing.
         if symbol.section == section.name and section.holds(symbol.address):
             match = _MAPPING.fullmatch(symbol.name) if symbol.kind == "notype" else None
             if match:

@@ -82,14 +82,12 @@ def _at(base: SymbolicValue | None, nbytes: int) -> SymbolicValue | None:
 
 def _data(step: PlannedCall, passed: Passed) -> int | None:
     """Which argument of ``mg_packed_tensors`` says where it stores its results; None if its other
-    arguments are not planned.
-
-    A compiler may make a function of its own for a caller whose specs and count are constants. Such
-    a function is not passed these.
-    """
+    arguments are not planned."""
     *arguments, count = (planned.value for planned in step.arguments)
     if passed[: len(arguments)] != arguments:
         return None
+    # A compiler may make a function of its own for a caller whose specs and count are constants.
+    # Such a function is not passed these.
     constants = passed[len(arguments) :]
     data = next((i for i, v in enumerate(constants) if v is not None and v.base == STACK), None)
     before = constants[:data]

@@ -104,8 +104,7 @@ class Survey:
     def unknown_outcomes(
         self, instruction: Instruction, state: PathState
     ) -> Iterator[tuple[Onward, PathState]]:
-        """The same for an instruction that cannot be followed: both ways of a branch; after any
-        other, no register is known except the stack pointer."""
+        """The same for an instruction that cannot be followed."""
         if instruction.condition:
             yield Onward("jump", const(instruction.skip_to)), _copy(state)
             yield from self.outcomes(replace(instruction, condition=""), state)
@@ -113,6 +112,7 @@ class Survey:
             yield Onward("jump", const(instruction.target)), _copy(state)
             yield Onward("next"), _copy(state)
         else:
+            # Nothing but the stack pointer, and what no function changes, is known after it.
             yield Onward("next"), replace(state, registers=_only(state, self.fixed), flags=None)
 
     def go_on(self, instruction: Instruction, onward: Onward, after: PathState) -> None:

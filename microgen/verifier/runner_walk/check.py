@@ -98,8 +98,8 @@ def runner_of(subject: Subject, start: int, plan: CallPlan) -> Runner:
 
 
 def _constant(subject: Subject, address: int) -> int | None:
-    """The word at an address that nothing writes; None elsewhere. In another firmware a section may
-    have the flags of its other parts, but in flash nothing writes it."""
+    """The word at an address that nothing writes; None elsewhere."""
+    # In another firmware a section may have the flags of its other parts, but nothing writes flash.
     memory = subject.board.memory_at(address) if subject.scope == "model" else None
     if memory is not None and memory not in subject.board.rams:
         return subject.elf.word(address)

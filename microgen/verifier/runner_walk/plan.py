@@ -125,12 +125,13 @@ def of_model(module: ModuleRecord, elf: Elf) -> CallPlan:
 
 
 def of_wrapper(call: CallRecord, module: ModuleRecord, elf: Elf) -> CallPlan:
-    """The plan of the packed function that passes a call on. The graph executor does not know of
-    scratch buffers, so there the packed function has their address itself."""
+    """The plan of the packed function that passes a call on."""
     places, is_graph = _Places(module, elf), module.options.get("executor") == "graph"
     numbers = itertools.count()
     passed = tuple(
         PlannedArgument(a.name, places.buffer(a.name))
+        # The graph executor does not know of scratch buffers, so the packed function has the
+        # address.
         if is_graph and a.storage == "scratch"
         else PlannedArgument(a.name, values.data(next(numbers)), a.in_struct)
         for a in call.args
