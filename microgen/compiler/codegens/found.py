@@ -38,8 +38,7 @@ class FoundCodegen:
 
 
 def installed() -> Iterator[FoundCodegen]:
-    """The generators of packages, found by their entry points. A package whose entry points cannot
-    be read gives one generator, whose ``load`` raises the error."""
+    """The generators of packages, found by their entry points."""
     seen: set[str] = set()
     for package in importlib.metadata.distributions():
         if GROUP not in (package.read_text("entry_points.txt") or ""):
@@ -56,6 +55,7 @@ def _of_package(package: importlib.metadata.Distribution, name: str) -> Iterator
         with of_codegen(origin, "reading its entry points"):
             points = package.entry_points.select(group=GROUP)
     except CodegenError as error:
+        # The error is for users who want this generator.
         yield FoundCodegen(name, origin, _failing(error))
         return
     for point in points:

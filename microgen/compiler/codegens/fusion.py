@@ -66,8 +66,7 @@ class Surroundings:
 
     @classmethod
     def of(cls, region: Region, graph: Graph) -> Surroundings:
-        """The surroundings of the region. If nothing reads it, the last node's outputs are its
-        results."""
+        """The surroundings of the region."""
         bytes_of = roots(graph)
         inside = {node.outputs[0] for node in region.nodes}
         read = {bytes_of[name] for name in graph.results}
@@ -76,6 +75,7 @@ class Surroundings:
                 read.update(bytes_of[name] for name in node.inputs)
         computed = [name for node in region.nodes for name in node.outputs]
         results = tuple(name for name in computed if name in read)
+        # A function that nothing reads still has results.
         return cls(results or region.nodes[-1].outputs, bytes_of)
 
     def seen_through(self, primitive: Primitive) -> Primitive:

@@ -127,8 +127,7 @@ def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
 
 
 def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan]:
-    """The buffers, and each part's own scratch under its number. Rows that are read in the step in
-    which they are made are live from then until they are read, others always, and so are sums."""
+    """The buffers, and each part's own scratch under its number."""
     last = len(group.nodes) - 1
     makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
     spans = [

@@ -111,8 +111,8 @@ def _details(node: Node, refusals: Sequence[Refusal[Node]]) -> list[str]:
 
 
 def _reasons(node: Node, refusals: Sequence[Refusal[Node]]) -> list[Refusal[Node]]:
-    """Why the node is not taken, with the built-in kernels' reasons first. For a node of an
-    external function, why any node of that function is not taken."""
+    """Why the node is not taken, with the built-in kernels' reasons first."""
+    # For a node of an external function the reasons of all nodes of that function are given.
     of_function = [r for r in refusals if node.function and r.of.function == node.function]
     found = of_function or [r for r in refusals if r.of is node]
     return sorted(found, key=lambda refusal: refusal.by != "builtin")

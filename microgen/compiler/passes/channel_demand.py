@@ -178,6 +178,6 @@ def _foldable(layer: ChannelSums, data: Range) -> Array:
     # A bias that is made anew is int32.
     has_bias = len(layer.node.inputs) > 2 or layer.data.dtype is DType.INT8
     can_fold = has_bias and not layer.is_padded and bool((totals <= channel_sums.LAST).all())
-    # can_fold)) | A constant that means 0 adds nothing. Any other must not be in a padded window,
-    # because a padded place means 0.
+    # A constant that means 0 adds nothing. Any other must not be in a padded window, because a
+    # padded place means 0.
     return np.asarray(is_constant & ((low == 0) | can_fold))

@@ -107,8 +107,7 @@ class _Rewriting:
         self.changed[own] = dataclasses.replace(before, outputs=(result,))
 
     def _scaled(self, layer: Node, affine: _Affine) -> Node | None:
-        """The layer with its weights and bias scaled. None if a number would not be finite, for
-        example because a variance is 0."""
+        """The layer with its weights and bias scaled; None if a number would not be finite."""
         weight, *bias = (self.graph.constants[name] for name in layer.inputs[1:])
         shape = [1] * weight.ndim
         shape[_CHANNELS[layer.op]] = -1
@@ -116,6 +115,7 @@ class _Rewriting:
             scaled = floats.rounded(weight * affine.factor.reshape(shape))
             offset = sum((each * affine.factor for each in bias), start=affine.offset)
             moved = floats.rounded(np.asarray(offset))
+        # For example because a variance is 0.
         if not (np.isfinite(scaled).all() and np.isfinite(moved).all()):
             return None
         attrs = dataclasses.replace(layer.attrs, activation=affine.activation)  # type: ignore[call-arg]

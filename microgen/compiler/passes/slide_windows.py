@@ -129,7 +129,8 @@ def _name(graph: Graph, variable: str, kind: ArrayType, types: Mapping[str, Arra
 
 
 def _extended(values: Array, kind: ArrayType, axis: int) -> Array:
-    """Initial values of the whole window. Its first rows are dropped before anything reads them."""
+    """Initial values of the whole window."""
     missing = list(kind.shape)
     missing[axis] -= values.shape[axis]
+    # The first rows are dropped before anything reads them, so their values do not matter.
     return np.concatenate([np.full(missing, values.flat[0], values.dtype), values], axis)

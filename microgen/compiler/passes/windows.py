@@ -32,8 +32,8 @@ class NodeWindow:
 
     @property
     def pads_with_zero_point(self) -> bool:
-        """Whether a pad with the zero point before the node may become the node's own padding. It
-        may not for pools, which skip cells outside the data, and for sums without a zero point."""
+        """Whether a pad with the zero point before the node may become the node's own padding."""
+        # Pools skip cells outside the data, and other sums have no zero point.
         return isinstance(self.attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
 
 

@@ -230,11 +230,11 @@ def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -
 
 
 def _check_order(regions: Sequence[Region], partition: Partition) -> None:
-    """Raise UnsupportedError if a function reads what is computed later. Variables are updated
-    where the model says, so with variables the order cannot change."""
+    """Raise UnsupportedError if a function reads what is computed later."""
     graph = partition.graph
     before = [region.nodes[-1].outputs[0] for region in partition.regions]
     after = [region.nodes[-1].outputs[0] for region in regions]
+    # Variables are updated where the model says.
     if graph.variables and after != [name for name in before if name in set(after)]:
         raise _refused("the model has variables, so the order of its calls cannot be changed")
     bytes_of = roots(graph)

@@ -43,11 +43,10 @@ def write(front: Front, path: Path) -> None:
 
 def load(given: str, origin: FrontOrigin) -> ScheduleRecord:
     """The schedule that ``--schedule`` names: a file, or a front and the number of one of its
-    schedules. A file whose own name has the mark comes first.
-
-    Raises ModelError if there is none, UnsupportedError if the front is of another model, core or
-    options than ``origin`` says."""
+    schedules. Raises ModelError if there is none, UnsupportedError if the front is of another
+    model, core or options than ``origin`` says."""
     name, mark, number = given.rpartition(_MARK)
+    # A file whose own name has the mark comes first.
     if not mark or _is_file(Path(given)):
         _refuse_front(given)
         return file.load(Path(given))

@@ -32,11 +32,11 @@ def known(column: MeasuredColumn) -> StackOf:
 
 
 def most(stacks: Iterable[tuple[int, int]]) -> int:
-    """The most bytes of stack of a runner's calls with such stacks. The runner has memory for the
-    most arguments."""
+    """The most bytes of stack of a runner's calls with such stacks."""
     found = list(stacks)
     nbytes = max((nbytes for nbytes, _ in found), default=0)
     passed = max((passed for _, passed in found), default=0)
+    # The runner has memory for the most arguments, whichever call is the deepest.
     return nbytes + passed
 
 
