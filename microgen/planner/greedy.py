@@ -8,8 +8,8 @@ from microgen.planner.lifetimes import Liveness, all_merged, lower_bound
 
 
 def place(liveness: Liveness, alignment: int) -> Layout:
-    """Use every in-place pair, then place by size, and by lifetime if sizes are equal. If too much
-    is live at once for that, place in the order of time."""
+    """Use every in-place pair, then place by size, and by lifetime if sizes are equal."""
+    # Too much is live at once to look at every pair, so buffers are placed in the order of time.
     if sweep.is_crowded(liveness):
         return sweep.place(liveness, alignment)
     problem = make_problem(liveness, all_merged(liveness), alignment)

@@ -234,11 +234,11 @@ def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePai
 
 
 def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> InPlacePair | None:
-    """The pair, if the input dies in the call in which the output is born, and they overlap. With a
-    lag of 0 the output must lie within the input."""
+    """The pair, if the input dies in the call in which the output is born, and they overlap."""
     if source.last != 2 * call + 1 or target.first != 2 * call:
         return None
     saves = min(source.nbytes, target.nbytes - lag)
+    # With a lag of 0 the output must lie within the input.
     fits = saves > 0 if lag else target.nbytes <= source.nbytes
     return InPlacePair(call, source.name, target.name, saves, lag) if fits else None
 

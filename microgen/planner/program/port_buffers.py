@@ -101,16 +101,17 @@ def pinned(program: Program, pool: Pool) -> tuple[str, ...]:
 
 
 def widths(program: Program) -> dict[str, int]:
-    """The alignment in bytes that the readers and writers of each planned buffer need. Scratch has
-    words. Nothing is known of code that no kernel computes: its buffers are left out."""
+    """The alignment in bytes that the readers and writers of each planned buffer need."""
     found: dict[str, int] = {}
     unknown: set[str] = set()
     for call in program.calls:
         planned = [a.name if a.storage is Storage.SID else "" for a in call.args]
         # The context of a device, which is the last argument, has no type.
         own = {n: t.dtype.nbytes for n, t in zip(planned, call.types, strict=False) if n}
+        # Scratch has words.
         own |= {f"scratch_{call.index}": 4} if call.scratch else {}
         if program.function(call.function).made is not None:
+            # Nothing is known of code that no kernel computes.
             unknown.update(own)
         found |= {name: max(nbytes, found.get(name, 1)) for name, nbytes in own.items()}
     return {name: nbytes for name, nbytes in found.items() if name not in unknown}
