@@ -42,6 +42,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    """The text as a string of C and of the assembler, in which "?" begins no trigraph."""
+    """The text as a string of C and of the assembler."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    # "??" would begin a trigraph.
     return f'"{quoted}"'.replace("??", "?\\077")

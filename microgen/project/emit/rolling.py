@@ -106,9 +106,10 @@ def _short_path(path: tuple[str, ...], every: Collection[tuple[str, ...]]) -> tu
 
 
 def _layer(path: Sequence[str]) -> str:
-    """A layer as the beginning of a C name; never one of the runtime's own."""
+    """A layer as the beginning of a C name."""
     name = cnames.short("_".join(path), _LONGEST_NAME)
     plain = cnames.identifier(re.sub("[^A-Za-z0-9]+", "_", name).strip("_"))
+    # Names with these prefixes are the runtime's and the model's.
     return f"t_{plain}" if plain.startswith(("mg_", "tvmgen_")) else plain
 
 

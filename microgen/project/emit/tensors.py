@@ -81,6 +81,8 @@ def tensors(unit: Unit) -> dict[str, Any]:
     table = Tensors(unit)
     values = {call.index: table.of_call(call) for call in unit.program.calls}
     local = {row["name"] for row in table.described(callers=True)}
+    # The caller's buffers are described on the stack, so two inferences share nothing except the
+    # model's memory.
     on_stack = {index for index, names in values.items() if local.intersection(names)}
     return {
         "tensors": table.described(callers=False),

@@ -97,8 +97,9 @@ def _count(module: ModuleRecord, port: PortRecord) -> str:
 
 
 def _pool(module: ModuleRecord, name: str) -> dict[str, Any]:
-    """A pool that the application provides. One with constants has no record of its own."""
+    """A pool that the application provides."""
     alignments = [pool.alignment for pool in module.plan.pools if pool.name == name]
+    # A pool of constants has no record of its own.
     is_constant = any(constant.pool == name for constant in module.constants)
     kind = "CONSTANT" if is_constant else "WORKSPACE"
     return {

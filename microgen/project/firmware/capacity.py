@@ -304,7 +304,8 @@ def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
 
 
 def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
-    """The part for an object. Its upper bound includes the bytes before it that align it."""
+    """The part for an object."""
+    # The upper bound includes the bytes before the object that align it.
     return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
 
 

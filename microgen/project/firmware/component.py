@@ -26,8 +26,7 @@ def lists(
     codegen_includes: Sequence[str],
     codegen_sources: Sequence[str],
 ) -> dict[str, list[str]]:
-    """The values of the template by name. Paths, which are the project's, begin with a variable,
-    because the folders have other places in an archive."""
+    """The values of the template by name."""
     found = {
         "model_sources": model_sources,
         "runtime_sources": runtime_sources,
@@ -37,6 +36,7 @@ def lists(
         "codegen_includes": codegen_includes,
     }
     return {
+        # The folders have other places in an archive, so paths begin with a variable.
         **{name: [_with_variable(path) for path in paths] for name, paths in found.items()},
         "c_flags": list(C_FLAGS),
     }

@@ -21,8 +21,8 @@ _RUNTIME_HEADERS = (
 
 
 def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, bytes]:
-    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need: everything that
-    they include, transitively, and for each header of the runtime the source of the same name."""
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need, with everything
+    that these include."""
     found: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
@@ -31,6 +31,7 @@ def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, byte
             continue
         found[name], included = _with_included(name)
         pending += included
+        # A header of the runtime brings the source of the same name.
         if name.startswith(_RUNTIME_HEADERS):
             pending += _runtime_sources().get(PurePosixPath(name).stem, ())
     return found

@@ -85,7 +85,7 @@ def _wrapper(function: PrimFunc) -> int:
 
 
 def _structure(program: Program, options: Options) -> int:
-    """What a runner has for the largest structure of constants, if their addresses are not known
-    at link time because the caller passes their pool."""
+    """The bytes that a runner has for the largest structure of constants."""
     most = max((len(function.in_struct) for function in program.functions), default=0)
+    # Only if the caller passes the constants' pool are their addresses not known at link time.
     return most * _WORD if options.pool else 0

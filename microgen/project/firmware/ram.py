@@ -41,7 +41,8 @@ def estimated(record: Manifest) -> Ram:
 
 
 def _workspace(record: Manifest) -> int:
-    """The bytes of the pools of all models. A pool that several models share is counted once."""
+    """The bytes of the pools of all models."""
     common = record.shared_workspace
     apart = [m for m in record.modules if not common or m.module not in common.modules]
+    # The pool that several models share is counted once.
     return sum(m.plan.peak for m in apart) + (common.nbytes if common else 0)

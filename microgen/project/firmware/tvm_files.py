@@ -43,6 +43,7 @@ def files() -> Mapping[str, bytes]:
 
 @functools.cache
 def portable() -> frozenset[str]:
-    """The paths of the files that need no platform's input and output: what another firmware's
-    application may call. It defines ``TVMLogf`` and ``TVMPlatformAbort`` itself."""
+    """The paths of the files that need no platform's input and output."""
+    # Another firmware's application may call these; it defines ``TVMLogf`` and ``TVMPlatformAbort``
+    # itself.
     return frozenset(name for name, text in files().items() if _IO not in text)
