@@ -12,12 +12,12 @@ _SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
 
 
 def records(graph: Graph) -> tuple[DeadChannelsRecord, ...]:
-    """The layers of a graph after the passes whose outputs or inputs have lost channels. Views are
-    left out, because they have the bytes of their inputs."""
+    """The layers of a graph after the passes whose outputs or inputs have lost channels."""
     return tuple(
         _record(node, graph)
         for node in graph.nodes
         if any(name in graph.channels for name in (*node.outputs, *node.inputs))
+        # Views have the bytes of their inputs.
         and not registry()[node.op].is_view
     )
 

@@ -62,6 +62,7 @@ def _plan(
     constants = {c.name: (c.ctype, c.array.itemsize) for c in program.constants}
     for pool in options.pools:
         for name, (kind, nbytes) in (constants if pool.is_constant else buffers).items():
+            # C requires it for the elements.
             if nbytes > pool.alignment:
                 raise UnsupportedError(
                     f"an alignment of {pool.alignment} is too small for {name!r}, {kind}",
@@ -130,5 +131,6 @@ def _best(
 
 
 def _with_words(pool: Pool) -> Pool:
-    """The pool, aligned so that it can hold scratch: kernels have words of 32 bits in it."""
+    """The pool, aligned so that it can hold scratch."""
+    # Kernels have words of 32 bits in their scratch.
     return replace(pool, alignment=max(pool.alignment, 4))

@@ -156,9 +156,10 @@ def _bound(found: Partitioned, board: Board, program: Program) -> int:
 
 
 def _origin(found: Partitioned, board: Board) -> FrontOrigin:
-    """What is explored. Paths and values of code generators' options are not part of it."""
+    """The model, the core and the options that a front is for."""
     file, *_ = found.files.values()
     usual, asked = Options().to_json(), found.options.to_json()
+    # Paths and values of code generators' options are not part of it.
     given = {name: asked[name] for name in _EXPLORED if asked[name] != usual[name]}
     return FrontOrigin(
         model=hashlib.sha256(file).hexdigest(),
