@@ -168,11 +168,11 @@ def _subject(
 
 
 def _disassembled(program: Elf, board: Board) -> str:
-    """The text of objdump. It refuses some of the files that ``layout`` refuses, too; the rules say
-    why."""
+    """The text of objdump."""
     try:
         return disassemble(program.path, board)
     except BuildError as error:
+        # objdump refuses some of the files that ``layout`` refuses, too; the rules say why.
         violations = header_rules.problems(program.headers, "firmware") if program.headers else ()
         for problem in violations:
             raise ProjectError(f"is refused: {problem}", where=str(program.path)) from error

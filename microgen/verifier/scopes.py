@@ -29,10 +29,10 @@ _OUR_SYMBOLS = ("__stack_limit", "__stack_top", "__data_load")
 
 def is_foreign(elf: Elf) -> bool:
     """Whether an ELF seems to be linked by something else: it has no section that only the
-    project's linker script makes, and lacks one of its symbols. It decides about advice only,
-    because names in an ELF are easily changed."""
+    project's linker script makes, and lacks one of its symbols."""
     sections = any(section.name.startswith(_OUR_SECTIONS) for section in elf.sections)
     symbols = {symbol.name for symbol in elf.symbols}
+    # This decides about advice only, because names in an ELF are easily changed.
     return not (sections or symbols.issuperset(_OUR_SYMBOLS))
 
 

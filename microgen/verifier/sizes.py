@@ -148,6 +148,7 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
     sections = {section.name: section for section in elf.sections}
     for symbol in elf.symbols:
         section = sections.get(symbol.section)
+        # Planned buffers are in the arena, whose bytes are counted once.
         if section is None or not symbol.size or _is_planned_buffer(symbol):
             continue
         if _is_ram(board, section):
@@ -159,7 +160,7 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 
 
 def _is_planned_buffer(symbol: Symbol) -> bool:
-    """Whether it is a planned buffer. Buffers are in the arena, whose bytes are counted once."""
+    """Whether it is a planned buffer."""
     return (
         (symbol.file.endswith("_memory.S") or not symbol.file)  # without it after `strip -g`
         and symbol.binding == "local"

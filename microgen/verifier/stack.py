@@ -82,6 +82,7 @@ def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
     tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
     known = tables[0] if len(tables) == 1 else 0
     code = code_of(subject.elf, subject.board, code_by_address, known, from_reset)
+    # Other linkers mix code with data, so not all of another firmware need be readable.
     return CallGraph(code, problems=[*unread(subject.elf, code_by_address)] if from_reset else [])
 
 
@@ -111,13 +112,13 @@ _CREATE = ("TVMGraphExecutor_CreateIn", "TVMGraphExecutor_Create")
 
 
 def unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
-    """Calls that create a graph executor outside of the generated code. The caller chooses the
-    functions that the executor calls. Only the generated code is known to choose the program's own.
-    """
+    """Calls that create a graph executor outside of the generated code."""
     names = ("graph_executor", "run")
     known = {f"{m.prefix}_{name}" for m in subject.manifest.modules for name in names}
     for caller, own in graph.frames.items():
         called = {graph.code.name(edge.target) for edge in own.edges}
+        # The caller chooses the functions that the executor calls. Only the generated code is known
+        # to choose the program's own.
         if called.intersection(_CREATE) and graph.code.name(caller) not in known:
             yield f"{graph.code.name(caller)} creates a graph executor of unknown functions"
 

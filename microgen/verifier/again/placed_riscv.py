@@ -224,14 +224,14 @@ _READ: Mapping[int, Callable[[_Walk, Relocation, bool], None]] = {
 
 
 def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
-    """The uses of each label. The lower part of an address relative to its ``auipc`` names that
-    instruction, not the label."""
+    """The uses of each label."""
     uppers = {
         use.relocation.offset: use for use in walk.uses if use.relocation.kind == rv.PCREL_HI20
     }
     groups: dict[Label, list[_Use]] = {}
     for use in walk.uses:
         own = use.relocation
+        # Its relocation names the ``auipc`` to which the address is relative, not the label.
         if own.kind in rv.PCREL_LOWERS:
             upper = uppers.get(own.label.value)
             if upper is None:

@@ -67,7 +67,8 @@ def _debugged(file: ELFFile) -> Iterator[CompiledUnit]:
 
 
 def _no_links(file: ELFFile) -> Iterator[CompileUnit]:
-    """The compile units; no other file that the ELF names is opened."""
+    """The compile units."""
+    # No other file that the ELF names is opened.
     information = file.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
     yield from information.iter_CUs()
 

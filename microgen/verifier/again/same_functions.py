@@ -119,8 +119,9 @@ def _size(placed: _Placed, label: Label) -> Iterator[str]:
 
 
 def _candidates(program: Elf, name: str) -> list[Symbol]:
-    """The global symbol of a name. A linker may have made it local if it is hidden."""
+    """The global symbol of a name."""
     symbols = program.named(name)
+    # A linker may have made a hidden symbol local.
     return [symbol for symbol in symbols if symbol.binding != "local"] or symbols
 
 
@@ -176,8 +177,9 @@ def _refers(placed: _Placed, target: PlacedTarget, user: str) -> bool:
 
 
 def _addresses(program: Elf, symbol: Symbol) -> set[int]:
-    """What leads to a symbol: of code, which Arm calls with a bit in the address, there are two."""
+    """The addresses that lead to a symbol."""
     is_data = symbol.kind == "object"
+    # Arm calls code with a bit in the address, so there are two.
     return {symbol.address} if is_data else {symbol.address, program.code_address(symbol)}
 
 

@@ -158,6 +158,7 @@ class Arm:
     def flags_problem(self, elf: Elf) -> str:
         """As in ``Architecture``. Older linkers set no flag of floats."""
         is_hard = elf.attributes.get("Tag_ABI_VFP_args") == "VFP registers"
+        # Older linkers set no flag of floats.
         usual = (_HARD_FLOAT,) if is_hard else (_SOFT_FLOAT, 0)
         wanted = [hex(_EABI5 | flag) for flag in usual]
         actual = hex(elf.flags)
@@ -166,6 +167,7 @@ class Arm:
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
         """As in ``Architecture``. Without a flag it is "soft"."""
         abis = [flag for flag in flags if flag.startswith("-mfloat-abi=")]
+        # GCC's default without a flag.
         asked = abis[-1] if abis else "-mfloat-abi=soft"
         wanted = elf.attributes.get("Tag_ABI_VFP_args", "AAPCS")
         passed = "VFP registers" if asked == "-mfloat-abi=hard" else "AAPCS"
@@ -177,6 +179,8 @@ class Arm:
         wanted = dict(cpu.attributes)["Tag_CPU_arch"]
         architecture = elf.attributes.get("Tag_CPU_arch", "")
         is_m = elf.attributes.get("Tag_CPU_arch_profile") == "Microcontroller"
+        # The linker has merged the attributes of all objects, so the architecture may include the
+        # CPU's.
         return "" if is_m and architecture in (wanted, *_INCLUDED_IN.get(wanted, ())) else wanted
 
     def _vector(self, elf: Elf, board: Board, number: int) -> int:

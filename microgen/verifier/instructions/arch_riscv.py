@@ -116,6 +116,7 @@ class RiscV:
 
     def vector_problem(self, address: int) -> str:
         """As in ``Architecture``. The hardware ignores the lowest bits, or uses them as a mode."""
+        # The hardware ignores the lowest bits, or uses them as a mode.
         return "is not aligned to 4" if address % _VECTOR_ALIGNMENT else ""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
@@ -126,6 +127,7 @@ class RiscV:
             "float ABI": "single" if cpu.is_hard_float else "soft",
             "e_flags": hex(_RVC | (_SINGLE if cpu.is_hard_float else 0)),
         }
+        # The linker merges versions and implied names with libgcc's.
         return _canonical(wanted), {**_canonical(elf.attributes), "e_flags": hex(elf.flags)}
 
     def flags_problem(self, elf: Elf) -> str:

@@ -20,11 +20,11 @@ def architecture_of(board: Board) -> Architecture:
 
 
 def instructions(board: Board, text: str) -> Mapping[int, Instruction]:
-    """The instructions in the text of ``objdump -d``, by address. Several checks read the same
-    text, and to read it takes longer than to check it."""
+    """The instructions in the text of ``objdump -d``, by address."""
     return _parsed(board.cpu.architecture, text)
 
 
+# Several checks read the same text, and to read it takes longer than to check it.
 @functools.lru_cache(maxsize=1)
 def _parsed(architecture: str, text: str) -> Mapping[int, Instruction]:
     return _ARCHITECTURES[architecture].parse(text)

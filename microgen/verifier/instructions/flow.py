@@ -354,11 +354,12 @@ class _Walk:
         return table is not None and section.holds(table)
 
     def is_function(self, address: int) -> bool:
-        """Whether an instruction of a function is there. objdump decodes data as instructions, too,
-        if neither an object's symbol nor a mapping symbol says that it is data."""
+        """Whether an instruction of a function is there."""
         elf = self.code.elf
         starts = ((elf.code_address(s), s.size) for s in elf.functions())
         has_symbol = any(start <= address < start + size for start, size in starts)
+        # objdump decodes data as instructions, too, if neither an object's symbol nor a mapping
+        # symbol says that it is data.
         return has_symbol and address in self.code.instructions
 
     def starts_with_data(self, address: int) -> bool:

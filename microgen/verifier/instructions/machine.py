@@ -170,9 +170,10 @@ def _target(effect: Effect, before: Registers) -> StackValue | None:
 
 
 def _base(left: StackValue | None, right: StackValue | None) -> StackValue | None:
-    """The base of an indexed load. Either register may be it; of two constants it is the larger."""
+    """The base of an indexed load."""
     if left is None or right is None:
         return left or right
+    # Either register may be the base; of two constants it is the larger.
     return right if left.offset < right.offset else left
 
 

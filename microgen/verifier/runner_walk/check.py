@@ -48,11 +48,11 @@ def _of_graph(subject: Subject, module: ModuleRecord) -> Finding:
 
 
 def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
-    """Problems of the functions from the reset to the entry point. In another firmware the reset is
-    not known, so it may call the entry point from anywhere."""
+    """Problems of the functions from the reset to the entry point."""
     module, elf = subject.manifest, subject.elf
     pools = callers.pool_ranges(module.modules, elf)
     yield from callers.problems(runner, module, pools)
+    # In another firmware the reset is not known, so anything may call the entry point.
     if subject.scope == "model":
         return
     if not is_reached(code_of(elf, subject.board, runner.instructions), runner.start):

@@ -59,7 +59,8 @@ class RunnerMemory:
         value: SymbolicValue | None,
         size: int = _WORD_BYTES,
     ) -> None:
-        """Write ``size`` bytes. A runner writes its own stack and nothing else."""
+        """Write ``size`` bytes. Raises CannotFollowError."""
+        # A runner writes its own stack and nothing else.
         if at is None or at.base != STACK or at.offset + size > self.own:
             raise CannotFollowError("writes memory that is not its stack")
         # Whatever words it reaches into are no longer known.
