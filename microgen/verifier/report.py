@@ -66,7 +66,7 @@ class VerifyReport:
         return {status: statuses.count(status) for status in _STATUSES}
 
     def check(self, name: str) -> Check:
-        """The check of that name. Raises StopIteration if there is none."""
+        """The check of that name."""
         return next(check for check in self.checks if check.name == name)
 
     def summary(self) -> str:

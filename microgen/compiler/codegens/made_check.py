@@ -88,6 +88,7 @@ def _problems(result: Made) -> Iterator[str]:
 
 
 def _is_count(value: Any) -> bool:
+    # A bool is an int in Python; numbers of bytes must fit int32 in C.
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
 
 

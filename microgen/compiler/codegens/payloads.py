@@ -24,6 +24,7 @@ def readers(
     found: dict[str, PayloadReader] = {}
     owner: dict[str, str] = {}
     for codegen in _codegens(names, folders):
+        # Code of others may raise anything; the error then names the codegen.
         with of_codegen(codegen.name, "asking for its payloads"):
             own = dict(codegen.payloads)
         for key, reader in own.items():

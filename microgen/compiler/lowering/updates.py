@@ -101,6 +101,7 @@ class _Updating:
             elif parameter.role is Role.OUTPUT and next(outputs) == source:
                 written.append(position)
         pairs = {InPlace(i, o) for i in read for o in written}
+        # With two operands that are the variable, writing one would change the other.
         return len(read) == 1 and pairs <= set(primitive.in_place)
 
     def check(self) -> None:

@@ -47,6 +47,7 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
         for claim in codegen.claims(graph, board):
             if isinstance(claim, Refusal):
                 refusals.append(claim)
+            # A region is taken whole or not at all, and the first claim wins.
             elif not any(_key(node) in owner for node in claim.nodes):
                 owner.update((_key(node), claim) for node in claim.nodes)
     left = [n for n in graph.nodes if _key(n) not in owner and not ops()[n.op].is_view]

@@ -20,6 +20,7 @@ def own_outputs(graph: Graph) -> Graph:
     outputs: list[str] = []
     types = dict(graph.types)
     for name in graph.outputs:
+        # Two outputs must not share bytes, and inputs, constants and variables have owners.
         if bytes_of[name] in taken:
             copy = layouts.fresh(graph, f"{name}#copy{len(copies)}", more=types)
             types[copy] = types[name]

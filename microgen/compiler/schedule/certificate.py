@@ -138,6 +138,7 @@ class _Network:
 
     def ending(self, end: int, layers: int) -> Iterator[tuple[int, int]]:
         """All calls that end before a region: their first regions, and the least bytes of each."""
+        # With rows that are fed, the first region has to be in a function with rows.
         if end > 1 or not self.parts.fed:
             yield end - 1, self._alone(end - 1)
         yield from self.patterns.get(end, ())
@@ -159,6 +160,7 @@ class _Network:
         region = self.parts.regions[number]
         outside = self._outside(number, number + 1)
         if not _is_plain(region):  # nothing is known of what it has inside
+            # Its own scratch is not known, and 0 is never too high.
             return outside - self._shared(number, number + 1)
         return outside + self._least(region.nodes, number, number + 1)
 

@@ -209,6 +209,7 @@ class _Pieces:
         alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
         for number, own in enumerate(alone):
             yield from self._rolled(number, alone, fed if number == 0 else 0)
+            # A single call would need the whole input.
             if not (fed and number == 0):
                 yield from own
 

@@ -122,6 +122,7 @@ class Tree:
 @functools.cache
 def _definitions(root: Path) -> Mapping[str, str]:
     """Function -> path of the source that defines it."""
+    # Sorted, because the order of a folder's files differs between systems.
     paths = sorted(path.relative_to(root).as_posix() for path in root.glob("Source/*/*.c"))
     texts = {path: _without_comments((root / path).read_bytes()) for path in paths}
     return {name: path for path, text in texts.items() for name in _DEFINED.findall(text)}
