@@ -61,6 +61,7 @@ class PlacementSearch:
 
     def __init__(self, problem: Problem, blocks: Iterable[int], ceiling: int) -> None:
         self._problem = problem
+        # A dictionary keeps the order, so the search is the same on every machine.
         self._waiting = dict.fromkeys(sorted(blocks))
         self._cliques = _cliques(problem, self._waiting)
         self._floor = dict.fromkeys(self._waiting, 0)  # the lowest place of each waiting block

@@ -145,6 +145,7 @@ def _filled(
     try:
         return _in_order(order, choices, liveness, pools, shares)
     except NoRoomError as first:
+        # Blocks with few pools first: others can still go elsewhere.
         order.sort(key=lambda i: len(choices[i]))
         try:
             return _in_order(order, choices, liveness, pools, shares)

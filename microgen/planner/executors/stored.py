@@ -45,6 +45,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
         args = tuple(_moved(argument, where) for argument in call.args)
         # Storage ids decide what shares bytes here, so in-place pairs have no effect.
         calls.append(replace(call, args=args, in_place=()))
+    # In the order of ids, which is the order of addresses in the pool.
     buffers = tuple(holds[name] for name in sorted(holds, key=lambda n: int(n[4:])))
     return replace(program, calls=tuple(calls), buffers=buffers)
 
