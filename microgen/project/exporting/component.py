@@ -149,6 +149,7 @@ def _needed(
 ) -> dict[str, bytes]:
     """The files of a component: sources, data, licences, public headers, and what they include."""
     found: dict[str, bytes] = {}
+    # Data and public headers, which no source need include.
     always = [n for n in known if n.startswith(_ALWAYS) and not n.endswith(_SOURCE)]
     pending = ["LICENSE", "NOTICE", LISTS, *always, *sources]
     while pending:

@@ -207,6 +207,7 @@ def _judged(footprint: Footprint, kind: str, parts: _Parts, there: int, whose: s
     """The remark; empty if everything fits. Raises CapacityError if it cannot fit."""
     need = _sum(parts)
     if need.least > there:
+        # The name decides between equal parts, so that messages are the same on every run.
         largest = sorted(parts, key=lambda part: (-part.least, part.name))[:_MOST_NAMED]
         listed = ", ".join(f"{part.name} {part.least:,}" for part in largest if part.least)
         raise CapacityError(
