@@ -81,7 +81,6 @@ def compile_models(
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
-    # The stack takes RAM, too, so it is known before memories are chosen.
     board = capacity.placed(whole, board)
     try:
         estimate = capacity.check(whole, board, stack)
@@ -154,6 +153,7 @@ def _assembled(parts: Sequence[PlannedModel], units: Sequence[Unit], board: Boar
         for part, unit in zip(parts, units, strict=True)
     }
     functions = {p.options.name: [f.name for f in p.program.functions] for p in parts}
+    # Models must not overwrite each other's files, nor define one function twice.
     module_names.apart(own, functions)
     files = emit_common(units).merged(_described(parts, board))
     codegen_files = external_files.files(p.program for p in parts)

@@ -80,6 +80,7 @@ def _needed(part: PlannedModel, board: Board, changed: dict[str, Any]) -> int:
 def _planned(part: PlannedModel, board: Board, changed: dict[str, Any]) -> PlannedModel | None:
     try:
         options = replace(part.options, **changed)
+        # Advice to give an option that is given already would be of no use.
         return None if options == part.options else planned(part.model, board, options)
     except MicrogenError:
         return None
