@@ -67,6 +67,7 @@ def _as_in_project(subject: Subject, asked: Reproduction, sources: Sources) -> F
     if settings.refused:
         return not_applicable(settings.refused)
     again = regenerated.built(sources.project, settings.levels)
+    # Another compiler gives other code, which proves nothing.
     missing = sorted(set(again.compilers) - set(subject.elf.compilers))
     if missing:
         named = " and ".join(subject.elf.compilers) or "none"

@@ -54,6 +54,7 @@ def _symbols(original: Elf, again: Elf) -> Iterator[str]:
     extra = sorted((has - expected).elements(), key=_place)
     missing = sorted((expected - has).elements(), key=_place)
     for symbol in missing:
+        # A symbol that has moved is one difference, not one missing and one extra.
         twin = next((other for other in extra if other.name == symbol.name), None)
         if twin is None:
             yield f"there is no {symbol}"

@@ -98,6 +98,7 @@ def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
     objects = [s for s in elf.symbols if s.kind == "object" and s.size and _MERGED not in s.name]
     apart = sorted((s for s in objects if s not in members), key=lambda s: (s.address, s.size))
     last: Symbol | None = None
+    # Aliases have one address and size, so only the first of each group is compared.
     for _, aliases in groupby(apart, key=lambda s: (s.address, s.size)):
         symbol = next(aliases)
         if last and symbol.address < last.end:

@@ -276,6 +276,7 @@ def _headers(path: Path, data: bytes) -> Headers:
     if not data.startswith(headers.MAGIC) or len(data) < headers.LEAST:
         raise ELFError("no ELF file")
     found = headers.read(data)
+    # Before pyelftools reads anything: it may read such headers differently from others.
     for problem in header_rules.problems(found, "any"):
         raise ProjectError(f"is refused: {problem}", where=str(path), hint="build again")
     return found

@@ -94,6 +94,7 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
         return Effect("", flow=flow)
     if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
         return Effect("unmodelled", clobbers=frozenset({"a0"}))
+    # A return from a trap: where the program goes on is not followed.
     if name in ("mret", "sret", "uret"):
         return Effect("unmodelled", flow=ControlFlow("return"))
     if name.startswith("csr") and name != "csrr" and TRAP_VECTOR in operands:

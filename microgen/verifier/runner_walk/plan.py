@@ -113,6 +113,7 @@ def of_model(module: ModuleRecord, elf: Elf) -> CallPlan:
         steps.append(places.hook(device, "activate"))
     for call in module.calls:
         steps += places.call(call, len(steps))
+    # In the opposite order: each deactivation undoes an activation.
     for device in reversed(module.devices):
         steps.append(places.hook(device, "deactivate", activated[device.name]))
     return CallPlan(

@@ -116,6 +116,7 @@ class RunnerWalk:
         if not self.plan.may_test(value):
             self.problem(state.pc, f"`{instruction}` depends on {value}")
             return
+        # Both paths are followed, because the value is known only at run time.
         self.work += [state.divided(value, is_zero=False), state.divided(value, is_zero=True)]
 
     def problem(self, address: int, what: str) -> None:
