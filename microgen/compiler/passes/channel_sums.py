@@ -20,6 +20,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit
 
 LAST = 2**31 - 1  # the greatest sum that every kernel can hold
+# The weight's axes: output channels, input channels.
 _AXES = {"nn.conv2d": (0, 3), "nn.depthwise_conv2d": (3, None), "nn.dense": (0, 1)}
 
 SumsAttrs = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs

@@ -16,7 +16,7 @@ from microgen.graph.ir.graph import Array, Graph
 
 _FAILURE = "kTvmErrorFunctionCallInvalidArg"
 _INDENT = " " * 4
-_COLUMNS = 100
+_COLUMNS = 100  # of the longest line
 
 Constants = tuple[tuple[str, Array], ...]
 

@@ -13,7 +13,7 @@ from microgen.relay.infer_type import infer_type
 
 __all__ = ["NoFormError", "module", "supported", "tensor_type"]
 
-_DTYPES = (DType.FLOAT32, DType.INT32)
+_DTYPES = (DType.FLOAT32, DType.INT32)  # Relay computes the same numbers as the model's format
 
 
 def supported() -> tuple[str, ...]:
