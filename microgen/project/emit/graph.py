@@ -15,7 +15,7 @@ from microgen.project.emit.signature import described
 from microgen.project.emit.unit import Unit
 
 FOLDER = "model/executor-config/graph"
-_ALIGNMENT = 16
+_ALIGNMENT = 16  # of the first array's elements
 
 
 def parameters(unit: Unit) -> dict[str, FirmwareConstant]:

@@ -15,7 +15,7 @@ _PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "uint16_t": 12}
 _PER_LINE |= {"int64_t": 4, "uint64_t": 3}
 _PER_LINE_OF_OTHERS = 6
 _UNSIGNED = {"uint32_t": "U", "uint64_t": "U"}  # which C99 would read as signed, or not at all
-_INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}
+_INT_MIN = {"int32_t": -(2**31), "int64_t": -(2**63)}  # least values, which have no literal in C
 
 
 def table(array: Array, ctype: str) -> str:

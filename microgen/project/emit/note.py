@@ -9,7 +9,7 @@ from microgen.project.emit import symbols
 from microgen.project.emit.environment import environment
 
 _LONGEST = 72  # characters of JSON in a line, without its quotes' backslashes
-_LONGEST_FILE = 60
+_LONGEST_FILE = 60  # characters
 _FIELDS = re.compile(r'(?<=,)(?=")')  # between the fields
 
 

@@ -33,7 +33,7 @@ class EmitOptions:
     blob_prefix: str = ""
 
 
-_LONGEST_NAMES = 60
+_LONGEST_NAMES = 60  # characters of the models' names in a comment
 
 
 @dataclass(frozen=True)

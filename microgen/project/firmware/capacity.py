@@ -34,7 +34,7 @@ _HOST_FLASH = 2**26
 STATIC_DATA = 64  # .data and .bss of the runtime, at most
 _IO_ALIGNMENT = 16  # the alignment of main's buffers
 _VECTORS = 64  # the least bytes of an Arm core's vectors
-_MOST_NAMED = 3
+_MOST_NAMED = 3  # largest parts in a message
 _NO_STACK = Stack()
 
 

@@ -13,7 +13,7 @@ from microgen.options import Options
 from microgen.planner.program.types import Argument, PrimFunc, Program, Storage
 from microgen.project.firmware import code_size
 
-_WORD = 4
+_WORD = 4  # bytes
 _VALUE, _TYPE_CODE = 8, 4  # of a packed argument: TVMValue and its type code
 _TENSOR = 40  # a DLTensor
 _USUAL = 2  # ports, of the networks that were measured

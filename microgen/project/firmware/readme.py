@@ -8,7 +8,7 @@ from microgen.planner.program.types import Port
 from microgen.project.emit.ports import is_scaled
 from microgen.target.board import Board
 
-_LONGEST_TITLE = 60
+_LONGEST_TITLE = 60  # characters
 # Debian's packages, by the compiler's prefix.
 _COMPILERS = {
     "arm-none-eabi-": "gcc-arm-none-eabi",

@@ -25,7 +25,7 @@ _FED = {"arm": 48, "riscv": 96}  # the most measured was 32 and 80, with GCC
 _PORTS = 2  # in which tensors may lie, before it is known
 _PER_KERNEL = 8  # of each further kernel in one function
 # Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
-_FOREIGN = 2048
+_FOREIGN = 2048  # bytes
 # Of a build whose compiler or flags were not measured: so many of the kernels' functions call one
 # another, and so many of the platform's (without optimization 2 and 7 were found), and so much do
 # functions of GCC's library take (48 were found).
