@@ -8,7 +8,7 @@ from microgen.base.manifest import DeadChannelsRecord
 from microgen.graph.ir.graph import Graph, KeptChannels, Node
 from microgen.graph.ops import registry
 
-_SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")
+_SUMS = ("nn.conv2d", "nn.dense", "nn.depthwise_conv2d")  # the ops with weights per channel
 
 
 def records(graph: Graph) -> tuple[DeadChannelsRecord, ...]:
