@@ -14,7 +14,7 @@ from microgen.verifier.elf.elf import Elf, Section, Symbol
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-_TOP = 5
+_TOP = 5  # contributors in a message
 
 
 @dataclass(frozen=True, slots=True)

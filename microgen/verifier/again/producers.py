@@ -18,7 +18,7 @@ from microgen.verifier.again.regenerated import ImpossibleError
 
 _SWITCHES = ".GCC.command.line"
 _SHF_COMPRESSED = 0x800
-_MOST_UNITS = 10_000
+_MOST_UNITS = 10_000  # compile units, because nobody trusts the file
 _DAMAGED = (
     *(ELFError, DWARFError, ConstructError, ValueError, KeyError, AttributeError, TypeError),
     *(struct.error, OSError, AssertionError, IndexError, OverflowError, RecursionError),

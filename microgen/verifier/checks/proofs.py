@@ -27,7 +27,7 @@ from microgen.verifier.subject import Finding, Subject, judged_by_parameters, no
 Arguments = Mapping[str, Any]
 # From a constant's sources and arguments, for all values: the reference's results and the form's.
 Proof = Callable[[Sequence[Array], Arguments], tuple[Array, Array]]
-_VALUES = np.arange(-128, 128, dtype=np.int64)
+_VALUES = np.arange(-128, 128, dtype=np.int64)  # of int8
 _MOST_VALUES = 256  # of a window, whose sum is int16
 _WRONG = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 

@@ -26,7 +26,7 @@ Arguments = Mapping[str, Any]
 Tables = Sequence[Array]
 # Outputs, before the clamp, of the sums that a kernel has computed: int64 [channels, sums].
 Computed = Callable[[Array, Tables, Arguments], Array]
-_DTYPES = {"int32_t": "<i4", "int8_t": "<i1"}
+_DTYPES = {"int32_t": "<i4", "int8_t": "<i1"}  # firmware is little-endian
 _WRONG = (MicrogenError, KeyError, TypeError, ValueError, ArithmeticError, IndexError)
 
 

@@ -33,6 +33,7 @@ _OPPOSITE = dict(pair.split() for pair in _OPPOSITES)
 _OPPOSITE |= {second: first for first, second in _OPPOSITE.items()}
 CONDITIONS = frozenset({*_OPPOSITE, "al"})
 
+# As objdump prints them.
 _NAMES = {"r10": "sl", "r11": "fp", "r12": "ip", "r13": "sp", "r14": "lr", "r15": "pc"}
 _NUMBERED = {name: number for number, name in _NAMES.items()}
 _WORDS = {"s": 1, "d": 2, "q": 4}  # of a register of the FPU or of MVE
@@ -86,7 +87,7 @@ _SINGLE = re.compile(r"(ldr|str)(?P<signed>s?)(?P<size>[bh]?)(?P<double>d?)")
 _VECTOR = re.compile(r"v(?:ldr|str)(?P<size>w?)")
 _SEVERAL = re.compile(r"v?(?P<way>ldm|stm|push|pop)(ia|db)?")
 _TRANSFER = re.compile(r"(v?(ldr|str|ldm|stm|push|pop)).*")
-_SIZES = {"": 4, "b": 1, "h": 2}
+_SIZES = {"": 4, "b": 1, "h": 2}  # bytes, by the mnemonic's suffix
 # Calls of non-secure code, and branches that happen at a later instruction.
 _UNKNOWN = frozenset({UNDEFINED, "blxns", "bf", "bfx", "bfl", "bflx", "bfcsel"})
 _STACK_POINTERS = ("msp", "psp", "control")

@@ -25,7 +25,7 @@ from microgen.verifier.instructions.stack_values import (
     joined,
 )
 
-_NOWHERE = -1
+_NOWHERE = -1  # no address of an instruction
 
 # More visits of one instruction, each with a deeper stack, mean a loop that pushes.
 _MAX_VISITS = 64

@@ -67,7 +67,7 @@ _BINARY = {
 # They write their first operand, with a value that no domain needs.
 _HAVOC = re.compile(r"(mul|mulhu?|mulhsu|divu?|remu?|sra|slt|sltu)i?|sltiu|sext\.[bh]")
 _TRANSFER = re.compile(r"(?P<way>[ls])(?P<size>[bhw])(?P<unsigned>u?)")
-_SIZES = {"b": 1, "h": 2, "w": 4}
+_SIZES = {"b": 1, "h": 2, "w": 4}  # bytes, by the mnemonic's suffix
 
 
 def parse(text: str) -> dict[int, Instruction]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-_WORD = 2**32
+_WORD = 2**32  # addresses wrap
 
 Base = Literal["sp", "const", "table", "indexed", "offsets", "link"]
 
