@@ -53,6 +53,7 @@ def dumps(array: Array, where: str) -> bytes:
         ) from error
     code, bits = _CODES[dtype]
     data = np.ascontiguousarray(array, dtype.numpy).tobytes()
+    # Magic and reserved word; device type and id; number of dimensions; code, bits, lanes.
     head = struct.pack("<QQiiiBBH", _MAGIC, 0, _CPU, 0, array.ndim, code, bits, 1)
     return head + struct.pack(f"<{array.ndim}qq", *array.shape, len(data)) + data
 
@@ -78,6 +79,7 @@ def describe(stream: Stream) -> tuple[tuple[int, ...], str, int]:
     if kind not in _KINDS or not bits or not lanes:
         raise stream.refused(f"there is no dtype of code {kind}, {bits} bits, {lanes} lanes")
     shape = _shape(stream, rank)
+    # An element takes whole bytes.
     nbytes = math.prod(shape) * ((bits * lanes + 7) // 8)
     stream.expect("<q", nbytes, "number of bytes")
     stream.take(nbytes)

@@ -43,6 +43,7 @@ def data_offsets(arrays: Mapping[str, Array]) -> dict[str, int]:
     end = len(_head(arrays))
     for name, array in arrays.items():
         end += len(_array(name, array))
+        # An array's data are the last bytes of its record.
         offsets[name] = end - array.nbytes
     return offsets
 

@@ -51,8 +51,8 @@ def affine_sum(
 def affine_value(
     results: Array, first: int, slope: float, low: int = -128, high: int = 127
 ) -> Affine | None:
-    """The same for a function of one number, whose values are ``results`` int8 [n] for the numbers
-    from ``first`` on."""
+    """``affine_sum`` for a function of one number: ``results`` int8 [n] are its values for the n
+    numbers from ``first`` on."""
     numbers = first + np.arange(len(results), dtype=np.int64)
     return _found(results, (numbers,), (slope,), (low, high))
 
@@ -60,10 +60,12 @@ def affine_value(
 def affine_product(
     results: Array, zeros: tuple[int, int], slope: float, low: int = -128, high: int = 127
 ) -> Affine | None:
-    """The same for a function of two int8 values that depends only on their product without the
-    zero points ``zeros``. The shift is 32, so the sum has 64 bits; the factor has 32."""
+    """``affine_sum`` for a function of two int8 values that depends only on the product of their
+    differences from the zero points ``zeros``. The shift is 32: the sum has 64 bits, the factor
+    32."""
     products = (VALUES - zeros[0])[:, None] * (VALUES - zeros[1])[None, :]
     wanted = results.astype(np.int64)
+    # The factor is slope * 2**32, and the kernel has it as int32.
     if not 0 <= slope < _LARGEST_SLOPE or low == high:
         return None
     for growth in _GROWTHS:
@@ -90,7 +92,6 @@ def _found(
 
 
 def _sums(values: tuple[Array, ...], factors: tuple[int, ...]) -> Array:
-    """The sum of products, of the results' shape."""
     first, *others = (x * factor for x, factor in zip(values, factors, strict=True))
     return sum(others, first)
 
@@ -103,10 +104,12 @@ def _largest(values: tuple[Array, ...], factors: tuple[float, ...]) -> float:
 
 def _shifts(wanted: Array, values: tuple[Array, ...], slopes: tuple[float, ...]) -> Iterator[int]:
     """The largest shifts with which sums fit int32."""
+    # A clamped result tells nothing about the constant, so its size is estimated at the middle.
     place = np.argmin(np.abs(wanted))  # where the result is hardly clamped
     at = (np.broadcast_to(x, wanted.shape).flat[place] for x in values)
     level = sum(slope * float(x) for slope, x in zip(slopes, at, strict=True))
     largest = _largest(values, slopes) + abs(float(wanted.flat[place]) - level) + 2
+    # 2**10 leaves room for the growth of slopes and for the rounding of factors.
     fitting = (s for s in range(_MOST_SHIFT, -1, -1) if largest * 2**s + 2**10 < _LIMIT)
     return (shift for shift, _ in zip(fitting, range(_SHIFTS), strict=False))
 
@@ -119,5 +122,7 @@ def _constant(wanted: Array, sums: Array, shift: int, limits: tuple[int, int]) -
     most = int((below + (1 << shift) - 1).min(where=wanted < high, initial=_FAR))
     if least > most:
         return None
+    # If all results on one side are clamped, that limit is infinite. Constants more than one output
+    # away are not better, and might leave int32.
     least, most = max(least, most - (1 << shift)), min(most, least + (1 << shift))
     return (least + most) // 2

@@ -21,7 +21,9 @@ from microgen.graph.ir.graph import Array
 # Shifts of MG_HIGH and MG_HIGH_WIDE of crt/include/microgen/requantization/scaling_s8.h. With the
 # first one, multipliers of scales below 1/8 fit int32, and with the second one those below 1/2.
 SHIFT, WIDE_SHIFT = 42, 40
-UNIT = 256  # what sums are times
+UNIT = 256  # of paired weights: kernels/requantization/paired.py
+# Each bias allows other multipliers, so a channel without a multiplier for one may have one for the
+# next.
 _SPAN = 512  # biases to try on each side of the one that follows from the linear requantization
 _LIMIT = 2**31
 
@@ -47,6 +49,7 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     """Multipliers and biases with which the most channels are exact."""
     known = linear.fit(channels)
     # Multipliers that leave int32 there may be exact here, where they have fewer bits.
+    # Channels with which the linear requantization fails would use up all candidates.
     is_possible = known.is_exact | (known.multipliers >= _LIMIT)
     nothing = np.zeros_like(known.multipliers)
     found = High(nothing, nothing.copy(), np.zeros_like(is_possible))
@@ -64,8 +67,8 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
 
 
 def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
-    """The same for channels with one scale, which then have one multiplier: that with which a
-    channel is exact that reaches all of their sums."""
+    """``fit`` for channels with one scale. They get one multiplier: the one that is exact for a
+    channel with the sums of all of them."""
     found, count = fit(linear.as_one(channels), shift), len(channels.folded)
     biases = found.biases + UNIT * np.array(channels.folded, np.int64)
     return High(
@@ -74,8 +77,12 @@ def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
 
 
 class _Trial:
-    """The conditions of all channels: what sums with which the output is at least ``values``, and
-    the sums before them, times the multiplier must be."""
+    """The conditions on a multiplier and a bias, for all channels.
+
+    ``at`` [channels, thresholds] are the least sums with which the output is at least ``values``,
+    times 256, and ``before`` the sums before them. A product of the former must reach ``bounds``,
+    and one of the latter must not.
+    """
 
     def __init__(self, channels: linear.OutputChannels, shift: int) -> None:
         steps = linear.Steps(channels)
@@ -100,25 +107,28 @@ class _Trial:
         return exact & (is_below | ~self.has_before).all(axis=1)
 
     def candidates(self, known: linear.Linear) -> Iterator[tuple[Array, Array]]:
-        """Multipliers and biases to try."""
         yield from self._constants()
         factor = np.maximum(known.multipliers, 1)
         nearest = np.rint(known.biases * (UNIT * 2.0**linear.BIAS_SHIFT) / factor)
         centre = np.clip(nearest, -_LIMIT, _LIMIT).astype(np.int64)
         for distance in range(_SPAN):
+            # The set has one element for distance 0, which is tried once.
             for change in {distance, -distance}:
                 yield self._multipliers(centre + change), centre + change
 
     def _constants(self) -> Iterator[tuple[Array, Array]]:
-        """For channels without thresholds: products in the middle of what gives their output."""
         output = (self.bounds >> self.shift)[:, 0] - 1 + self.has_at.sum(axis=1)
         middle = np.where(self.has_at[:, :1], self.at[:, :1], self.before[:, :1])[:, 0]
+        # Any power of two gives the constant, if its bias fits int32. The largest one gives the
+        # least bias.
         for bits in range(30, 16, -1):
             biases = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
             yield np.where(self.is_constant, 1 << bits, -1), biases
 
     def _multipliers(self, biases: Array) -> Array:
         """The middle of the multipliers that suit the channels' biases."""
+        # Dividing by a negative factor turns the inequality around, so its quotient is a limit of
+        # the other side.
         least, most = np.zeros(len(biases)), np.full(len(biases), float(_LIMIT))
         for sums, has, is_least in (
             (self.at, self.has_at, True),
@@ -130,5 +140,6 @@ class _Trial:
             lower, upper = (rises, falls) if is_least else (falls, rises)
             least = np.maximum(least, np.where(lower, quotient, -np.inf).max(axis=1))
             most = np.minimum(most, np.where(upper, quotient, np.inf).min(axis=1))
+        # float64 is precise enough here, because are_exact() decides in integers.
         middle: Array = np.rint(np.clip((least + most) / 2, 0, _LIMIT)).astype(np.int64)
         return middle

@@ -22,6 +22,7 @@ LIMIT = 2**30  # of results, so that zero points can be added to them
 def scaled(sums: Array, scales: npt.ArrayLike) -> Array:
     """``rint(float32(sums) * float32(scales))``, int64 of the broadcast shape, saturated at
     ``LIMIT``. Sums are integers below 2**63 in magnitude; scales are finite."""
+    # Overflow gives infinity, which integers() saturates.
     with np.errstate(over="ignore", under="ignore"):
         products = np.asarray(sums).astype(np.float32) * np.asarray(scales, np.float32)
     return integers(products)
@@ -30,6 +31,7 @@ def scaled(sums: Array, scales: npt.ArrayLike) -> Array:
 def integers(x: Array) -> Array:
     """float32 values rounded to the nearest integers, ties to even; int64, saturated at ``LIMIT``.
     NaN becomes the least one."""
+    # A cast of infinities or NaN to int64 is undefined in numpy, so they are replaced before it.
     rounded = np.nan_to_num(np.rint(x), nan=-LIMIT, posinf=LIMIT, neginf=-LIMIT)
     limited: Array = np.clip(rounded, -LIMIT, LIMIT).astype(np.int64)
     return limited
@@ -40,6 +42,8 @@ def scale_of_sums(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.
     and quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
     scales = np.array(weight.quant.scale if weight.quant else (1.0,), np.float32)
     with np.errstate(all="ignore"):
+        # The order of operations is part of the specification: (data * weight) / output, each
+        # rounded.
         quotient = np.float32(data.scale) * scales / np.float32(output.scale)
     return np.minimum(quotient.astype(np.float64), LARGEST)
 

@@ -42,6 +42,7 @@ def requantize16(
     elif rounding is Rounding.FLOAT:
         scaled = multiply_by_quantized_multiplier(accumulator, multiplier, shift, rounding)
     elif rounding is Rounding.DOUBLE:
+        # astype wraps, as LiteRT's int32 accumulator does.
         narrow = accumulator.astype(np.int32)
         scaled = multiply_by_quantized_multiplier(narrow, multiplier, shift, rounding)
     else:
@@ -58,6 +59,7 @@ def multiply_reduced(x: Array, multiplier: Array | int, shift: Array | int) -> A
     MultiplyByQuantizedMultiplier of int64.
     """
     multiplier = np.asarray(multiplier, np.int64)
+    # TFLite's constant is 0x7FFF: rounding up 0x7FFF8000 and larger ones would leave int16.
     reduced = np.minimum((multiplier + (1 << 15)) >> 16, 0x7FFF)
     right = 15 - np.asarray(shift, np.int64)
     product = np.asarray(x, np.int64) * reduced
@@ -74,6 +76,7 @@ def real_parts(
     Scales too small for that become larger than they are, and still round every sum within
     ``SUM_LIMIT`` to 0. ValueError for larger ones.
     """
+    # The shift 53 - exponent is at least 22 then, as the kernel requires.
     if np.any(scales >= 2.0**31):
         raise ValueError("a scale is 2**31 or more")
     fractions, exponents = np.frexp(scales)
@@ -89,6 +92,7 @@ def multiply_real(x: Array, scale: Array | float) -> Array:
     """
     product = np.asarray(x).astype(np.float64) * scale
     whole = np.trunc(product)
+    # np.rint would round ties to even. The difference of doubles is exact below 2**53.
     rest = product - whole
     rounded: Array = whole + (rest >= 0.5) - (rest <= -0.5)
     return rounded.astype(np.int32)

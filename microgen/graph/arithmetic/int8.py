@@ -35,6 +35,7 @@ _RANGES: dict[Activation, tuple[float, float]] = {
 def _round_half_away(value: float) -> int:
     """C's ``round``: the nearest integer, halves away from zero."""
     magnitude = math.floor(abs(value))
+    # math.floor(x + 0.5) is wrong for the number just below 0.5, whose sum rounds up to 1.
     magnitude += abs(value) - magnitude >= 0.5
     return int(math.copysign(magnitude, value))
 
@@ -67,10 +68,12 @@ def _multipliers(
         raise ValueError(f"the multiplier {scales[wrong][0]} is negative or not finite")
     fractions, shifts = np.frexp(scales)
     multipliers = np.floor(fractions * 2.0**31 + 0.5)  # exact: halves go up
+    # A fraction just below 1 rounds up to 2**31, which is no int32: half of it, and one shift more.
     shifts = shifts + (multipliers == 2**31)
     multipliers = np.where(multipliers == 2**31, 2**30, multipliers)
     if (shifts > 30).any():
         raise ValueError(f"the multiplier {scales[shifts > 30][0]} is 2**30 or more")
+    # TFLite makes 0 of scales whose shift is below -31.
     is_seen = shifts >= -31
     made = (multipliers * is_seen).astype(np.int32), (shifts * is_seen).astype(np.int8)
     return frozen(made[0]), frozen(made[1])
@@ -91,6 +94,7 @@ def rounding_doubling_high_mul(a: Array, b: Array | int) -> Array:
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
     positive = (product + (1 << 30)) >> 31
     negative = -((-product + (1 << 30) - 1) >> 31)
+    # Saturation: only -2**31 times itself exceeds int32.
     return np.minimum(np.where(product >= 0, positive, negative), 2**31 - 1)
 
 
@@ -134,11 +138,13 @@ def multiply_by_quantized_multiplier(
     x = np.asarray(x, np.int64)
     shift = np.asarray(shift, np.int64)
     if rounding in (Rounding.SINGLE, *RELAY):
+        # Of a tie of negative products: half - 1 sends it down, away from zero.
         less = np.zeros_like(x) if rounding is Rounding.UPWARD else (x < 0).astype(np.int64)
         return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift, less)
     if rounding is Rounding.FLOAT:
         scales = np.ldexp(np.asarray(multiplier, np.float64), shift - 31)
         return in_float32.scaled(x, scales).astype(np.int32)
+    # A left shift comes before the multiplication, so that both roundings see its bits.
     shifted = _wrap32(x << np.maximum(shift, 0))
     high = rounding_doubling_high_mul(shifted, multiplier)
     return rounding_divide_by_pot(high, np.maximum(-shift, 0)).astype(np.int32)
@@ -159,6 +165,7 @@ def float_range(activation: Activation) -> tuple[float, float]:
     low, high = _RANGES[activation]
     if activation in (Activation.UNLIMITED, Activation.RELU_UNLIMITED):
         return low, high
+    # So a sum that overflows becomes the largest finite number, not an infinity.
     most = float(np.finfo(np.float32).max)
     return max(low, -most), min(high, most)
 
@@ -310,6 +317,7 @@ def add_parameters(
         factor = float(twice_max / (width(1 << left_shift) * scale_out))
     ratios = (float(scale_lhs / twice_max), float(scale_rhs / twice_max), factor)
     parts = [quantize_multiplier(ratio) for ratio in ratios]
+    # A factor just below 1 may round up to a shift of 1, which aborts in TFLite, too.
     if factor >= 1 or parts[2][1] > 0:
         raise ValueError(
             f"the input scale {twice_max / 2:g} is 2**{left_shift - 1} times the output scale "
@@ -340,6 +348,7 @@ def softmax_parameters(data: ArrayType, beta: float) -> SoftmaxParameters:
     real = float(np.float32(beta)) * float(np.float32(data.scale)) * (1 << fraction_bits)
     if not real > 1:
         raise ValueError(f"beta {beta:g} times the input scale {data.scale:g} must exceed 2**-26")
+    # PreprocessSoftmaxScaling limits the multiplier to 2**31 - 1.
     multiplier, left_shift = _softmax_multiplier(min(real, 2.0**31 - 1))
     radius = ((1 << SOFTMAX_INTEGER_BITS) - 1) * (1 << fraction_bits) / (1 << left_shift)
     return SoftmaxParameters(multiplier, left_shift, -math.floor(radius))
@@ -367,6 +376,7 @@ def requantize(
 
 def offset_and_clamp(scaled: Array, output: ArrayType, activation: Activation) -> Array:
     """int32 values plus the output's zero point (wrapping), clamped by the activation."""
+    # C adds the zero point in int32 before it clamps, so a sum beyond int32 wraps first.
     stored = _wrap32(np.asarray(scaled, np.int64) + output.zero_point)
     return clamp(stored, output, activation)
 

@@ -26,10 +26,10 @@ _NEAR = 2  # sums by which thresholds usually differ from what scales say
 
 @dataclass(frozen=True, slots=True)
 class OutputChannels:
-    """Output channels whose sums are requantized, one entry of each tuple a channel.
+    """Output channels whose sums are requantized; each tuple has one entry per channel.
 
-    ``scales`` are those of the sums over the output's. ``least`` and ``most`` are the sums that are
-    reachable, with the bias. ``folded`` is what C adds to a sum that a kernel has computed.
+    ``scales`` are the sums' scales over the output's. ``least`` and ``most`` are the limits of the
+    sums with their bias. ``folded`` is the part of them that the kernel's sum lacks, and C adds.
     ``low`` and ``high`` are the clamp.
     """
 
@@ -87,6 +87,7 @@ def fit(channels: OutputChannels) -> Linear:
         middle = (below + above) >> 1
         is_rising = (steps.slope(middle) > 0) & (below < above)
         below, above = np.where(is_rising, middle + 1, below), np.where(is_rising, above, middle)
+    # A channel with one output needs no product: with M = 0, C alone gives the output.
     return steps.at(np.where(steps.is_constant, 0, below))
 
 
@@ -103,8 +104,8 @@ def as_one(channels: OutputChannels) -> OutputChannels:
 
 @functools.lru_cache(maxsize=64)
 def fit_equal(channels: OutputChannels) -> Linear:
-    """The same for channels with one scale, with one multiplier: that of a channel that reaches all
-    of their sums."""
+    """``fit`` for channels with one scale. They get one multiplier: the one of a channel with the
+    sums of all of them."""
     count = len(channels.folded)
     if channels.low >= channels.high or _leaves_int64(channels):
         return _none(count)
@@ -114,9 +115,9 @@ def fit_equal(channels: OutputChannels) -> Linear:
 
 
 def _leaves_int64(channels: OutputChannels) -> bool:
-    """Whether sums times M may exceed int64. Those of a channel without weights are not computed:
-    converters give such channels biases of about 2**30, which do not change the output."""
     sums = zip(channels.least, channels.most, strict=True)
+    # Channels without weights have one sum, which is not multiplied. Converters give such channels
+    # biases of about 2**30, which do not change the output.
     return any(least < most and max(-least, most) >= LIMIT for least, most in sums)
 
 
@@ -145,6 +146,8 @@ class Steps:
         reached = np.broadcast_to(self.most + 1, shape)
         missed = np.broadcast_to(self.least - 1, shape)
         guess = self._guessed()
+        # Most thresholds are within _NEAR of the guess, which saves most of the 30 steps of a
+        # bisection.
         for tried in (guess + _NEAR, guess - _NEAR):
             inside = np.clip(tried, missed + 1, reached - 1)
             reached, missed = self._narrowed(reached, missed, inside)
@@ -177,25 +180,30 @@ class Steps:
         lower, upper = least.argmax(axis=1), most.argmin(axis=1)
         from_, to = _picked(least, lower), _picked(most, upper)
         # C has no limit on a side where no threshold is reachable.
+        # One output's width, 2**34, is enough of an interval.
         from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
         to = np.where(to == _FAR, from_ + (1 << SHIFT), to)
         return from_, to, lower, upper
 
     def slope(self, multipliers: Array) -> Array:
-        """How the width of each channel's interval changes with its multiplier."""
+        """How fast the width of each channel's interval grows with its multiplier; int64
+        [channels]."""
         _, _, lower, upper = self._binding(multipliers)
         change: Array = _picked(self.sums, lower) - (_picked(self.sums, upper) - 1)
         return change
 
     def at(self, multipliers: Array) -> Linear:
-        """The biases for these multipliers."""
+        """The biases for multipliers int64 [channels], in the middle of the intervals that the
+        thresholds allow."""
         least, most, _, _ = self._binding(multipliers)
         folded = np.array(self.channels.folded, np.int64) * multipliers
         is_open = least <= most
         centre = np.where(is_open, least + (most - least) // 2, 0) + folded
+        # Rounded to a multiple of 2**16, C may leave its interval; is_exact says whether it did.
         biases = (centre + (1 << BIAS_SHIFT >> 1)) >> BIAS_SHIFT
         back = (biases << BIAS_SHIFT) - folded
         is_exact = is_open & (least <= back) & (back <= most)
+        # Kernels have M and C / 2**16 as int32.
         is_exact &= (multipliers < 2**31) & (np.abs(biases) < 2**31)
         return Linear(multipliers, biases, is_exact)
 

@@ -52,9 +52,11 @@ def _saturated(x: Array) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: OutputChannels) -> LinearVector:
-    """The multipliers and biases. All channels have the same shifts: the left one is as large as
-    the values of the outputs' range allow, and the right one makes the largest multiplier at least
-    2**30."""
+    """The multipliers and biases with which the most channels are exact.
+
+    Of the shifts, which all channels share, the left one is as large as the values of the outputs'
+    range allow. The right one makes the largest multiplier at least 2**30.
+    """
     scales = np.array(channels.scales, np.float64)
     usable = scales[scales > 0]
     if not usable.size or channels.low >= channels.high:
@@ -65,6 +67,8 @@ def fit(channels: OutputChannels) -> LinearVector:
     right = left - int(exponent)
     if left < 0 or not 0 <= right <= _BITS:
         return _none(len(scales))
+    # The largest scale determines the shift, because a vector has one shift for all of its
+    # channels.
     multipliers = np.rint(np.ldexp(scales, _BITS - int(exponent))).astype(np.int64)
     return _with_biases(steps, np.minimum(multipliers, 2**_BITS - 1), left, right)
 
@@ -88,20 +92,22 @@ def _none(channels: int) -> LinearVector:
 def _with_biases(steps: Steps, multipliers: Array, left: int, right: int) -> LinearVector:
     """The biases in the middle of what the thresholds allow."""
     divisors = np.maximum(multipliers, 1)[:, None]
+    # The division rounds up: the least factor whose rounded high half reaches the value.
     reached = -(-((steps.values << (right + _BITS)) - (1 << (_BITS - 1))) // divisors)
     at = np.clip(steps.sums, -(2**_BITS), 2**_BITS) << left
     least = np.where(steps.has_at, reached - at, -_FAR).max(axis=1)
     most = np.where(steps.has_before, reached - 1 - at + (1 << left), _FAR).min(axis=1)
     is_open = least <= most
     centre = np.where(is_open, _middle(least, most), 0)
+    # The kernel adds C after the shift to the left, so the part that its sum lacks is shifted, too.
     folded = np.array(steps.channels.folded, np.int64) << left
     biases = np.clip(centre + folded, -(2**_BITS), 2**_BITS - 1)
     found = LinearVector(multipliers, biases, left, right, is_open)
+    # Saturation and the clip of the biases may spoil an interval, so the outputs are compared, too.
     return LinearVector(multipliers, biases, left, right, is_open & _is_same(steps, found))
 
 
 def _middle(least: Array, most: Array) -> Array:
-    """A value between limits. One or both of them may be missing."""
     from_ = np.where(least == -_FAR, np.where(most == _FAR, 0, most), least)
     to = np.where(most == _FAR, from_, most)
     middle: Array = from_ + (to - from_) // 2

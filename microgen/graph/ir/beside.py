@@ -61,7 +61,7 @@ class Kept:
 
     @staticmethod
     def at_first(graph: Graph) -> Kept:
-        """The variables before the first inference."""
+        """The variables of ``graph`` as the first inference reads them, with no errors."""
         return Kept(initial_state(graph))
 
 
@@ -131,6 +131,7 @@ def walk(
         for one in _of_node(node, graph, ops[node.op], given, slack):
             name = one.tensor
             known = one.found is not None
+            # A known value replaces the reference's, so nothing is off after it.
             values[name] = one.found if one.found is not None else one.values
             errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
             rules[name] = () if known else one.rules
@@ -220,15 +221,17 @@ def _are_stored(operands: Operands) -> bool:
 
 
 def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) -> Array:
-    """The bound if up to ``roundings`` roundings may be missing. Special values must be the same;
-    if a value may exceed float32, anything is allowed. The op is elementwise if it has roundings;
-    then infinity that comes from an infinite operand needs none."""
+    """The bound for an element of the output of a node, if up to ``roundings`` roundings may be
+    missing. Any value is allowed if one within the bound may exceed float32."""
     if expected.dtype.kind != "f":
         return bound
     if roundings:
+        # Infinity from an infinite operand is not rounded.
         size = np.where(np.isinf(expected) & has_infinity(operands), 0, np.abs(expected))
         bound = bound + roundings * UNIT * (size + bound)
     is_number = np.isfinite(expected)
+    # A bound of infinities may be NaN: then any number is allowed, and special values must be
+    # equal.
     known = np.where(np.isnan(bound), np.where(is_number, np.inf, 0), bound)
     magnitude = np.where(is_number, np.abs(expected), 0).astype(np.float64)
     return np.where(is_number & (magnitude + known > _LARGEST), np.inf, known)

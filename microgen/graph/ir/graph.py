@@ -87,7 +87,7 @@ class ArrayType:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the tensor, without padding."""
+        """The tensor's bytes in memory. No two elements have padding between them."""
         return self.size * self.dtype.nbytes
 
     @property
@@ -127,7 +127,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Attrs:
-    """Base of every op's attributes dataclass (``microgen/graph/ops/<op>.py``)."""
+    """Base of every op's attributes dataclass, which is in the op's module
+    (``microgen/graph/ops/<family>/``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +264,7 @@ def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...
     """The nodes, given and returned in execution order, that the tensors ``outputs`` depend on."""
     live = set(outputs)
     kept: list[Node] = []
+    # Backwards, so that all readers of a node's outputs are known before the node.
     for node in reversed(tuple(nodes)):
         if not live.isdisjoint(node.outputs):
             live.update(node.inputs)

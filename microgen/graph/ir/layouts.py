@@ -84,6 +84,7 @@ class Shown:
 
     def _in_graph(self, array: Array) -> Array:
         """An array of the model's tensor as the graph's tensor has it, with all channels."""
+        # The moves backwards, each with its inverse order of axes.
         for shape, axes in reversed(self.layout.moves if self.layout else ()):
             moved = tuple(shape[axis] for axis in axes)
             array = array.reshape(moved).transpose(np.argsort(axes))

@@ -54,6 +54,7 @@ def misnamed(
             values = interpreter.evaluate(graph, given, ops, state)
             given = dict(zip(source.inputs, sample, strict=True))
             yield from _of_sample(source, given, values, shows, ops, kept)
+        # The state after a failed inference is undefined, so later samples say nothing.
         except StatusError:
             return
 

@@ -47,6 +47,7 @@ def register_op_attr(
 
     def register(function: _Function) -> _Function:
         found = _takers.setdefault(codegen, {})
+        # As TVM does: of equal levels, the later value replaces the earlier one.
         if op_name not in found or found[op_name][0] <= level:
             found[op_name] = level, function
         return function

@@ -73,4 +73,5 @@ def _tuple(text: str, count: int) -> str:
 
 
 def _plain(name: str) -> str:
+    # Relay's identifiers are letters, digits, "_" and ".".
     return "".join(c if c.isalnum() or c in "_." else "_" for c in name)

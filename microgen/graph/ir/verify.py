@@ -14,6 +14,7 @@ from microgen.graph.ops.base import OpDefinition
 
 def check(graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
     """Raise InternalError, which names the first error, unless the graph is correct."""
+    # The other checks look up types and constants, so names come first.
     _check_names(graph)
     _check_variables(graph)
     _check_int4(graph)
@@ -32,6 +33,7 @@ def _check_names(graph: Graph) -> None:
     given = [*graph.inputs, *graph.constants, *graph.variables]
     defined = [*given, *(o for n in graph.nodes for o in n.outputs)]
     twice = (
+        # count() makes this quadratic in the number of tensors, so a set decides first.
         sorted({name for name in defined if defined.count(name) > 1}) if _repeats(defined) else []
     )
     if twice:

@@ -27,6 +27,7 @@ def gamma(roundings: int) -> float:
 
 def spacing(values: Array) -> Array:
     """A unit in the last place of each value as a float32."""
+    # np.spacing of an infinity is NaN.
     magnitude = np.minimum(np.abs(values), np.finfo(np.float32).max)
     return np.maximum(np.spacing(magnitude.astype(np.float32)), LEAST).astype(np.float64)
 
@@ -96,6 +97,7 @@ class Ball:
     def __mul__(self, other: Ball) -> Ball:
         value = self.value * other.value
         error = self.largest * other.largest - np.abs(self.value) * np.abs(other.value)
+        # An infinite product is certain only if no number of either ball is 0 or has another sign.
         infinite = np.where(self._has_sign & other._has_sign, 0, np.inf)
         return Ball(value, np.where(np.isinf(value), infinite, np.maximum(error, 0)))._rounded()
 
@@ -110,6 +112,7 @@ class Ball:
         """Sums along an axis, which is kept with size 1."""
         value = self.value.sum(axis=axis, keepdims=True)
         size = self.largest.sum(axis=axis, keepdims=True)
+        # n numbers need n - 1 additions, in any order.
         roundings = gamma(max(0, self.value.shape[axis] - 1))
         return Ball(value, self.error.sum(axis=axis, keepdims=True) + roundings * size)
 

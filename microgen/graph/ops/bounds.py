@@ -39,6 +39,7 @@ def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         data = range(len(given.errors)) if positions is None else positions
         others = (error for k, error in enumerate(given.errors) if k not in data)
+        # With other indices or conditions, other elements are moved: EQUAL then allows any value.
         if given.is_exact or any(error.any() for error in others):
             return EQUAL.of(attrs, given)
         errors = {k: given.errors[k] for k in data}
@@ -76,6 +77,7 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
         if hasattr(attrs, "activation"):
+            # A clamp never increases a distance, but it would hide the magnitude of a sum.
             attrs = dataclasses.replace(attrs, activation=Activation.NONE)
 
         plain = _magnitudes(given.operands.inputs)
@@ -198,6 +200,7 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
         if given.is_exact:
             return (ulps * spacing(expected),)
         data, error = given.operands.inputs[0], given.errors[0]
+        # The next float32 outwards, because the end itself may have been rounded inwards.
         ends = (_outward(data + sign * error, sign) for sign in (-1, 1))
         grown = np.maximum(*(np.abs(real(attrs, end) - expected) for end in ends))
         return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
@@ -239,6 +242,7 @@ def wave(ulps: int) -> Bound:
         expected = given.expected[0].astype(np.float64)
         if given.is_exact:
             return (ulps * spacing(expected),)
+        # Both functions are within [-1, 1], and their slopes, too.
         grown = np.minimum(given.errors[0], 2)
         return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
 

@@ -54,6 +54,7 @@ _of_model: ContextVar[ComputeBudget | None] = ContextVar("budget", default=None)
 @contextlib.contextmanager
 def of_model() -> Iterator[None]:
     """Charge everything that is computed inside. An inner block is part of the outer one."""
+    # Frontends and passes both open a block, and a model has one budget.
     if _of_model.get() is not None:
         yield
         return

@@ -25,16 +25,19 @@ def exp_of_negative(x: Array) -> Array:
     quarter = 1 << 24
     fraction = (x & (quarter - 1)) - quarter
     result = _exp_of_fraction(fraction << 5)
+    # A multiple of 1/4, whose bits select the factors of the table.
     remainder = fraction - x
     for bit, factor in _EXP_FACTORS:
         scaled = rounding_doubling_high_mul(result, factor)
         result = np.where(remainder & (1 << bit), scaled, result)
+    # Q0.31 has no 1.
     return np.where(x == 0, 2**31 - 1, result)
 
 
 def _exp_of_fraction(x: Array) -> Array:
     """Exponential on [-1/4, 0) in Q0.31: Taylor around -1/8, to the fourth power."""
     mul = rounding_doubling_high_mul
+    # exp(-1/8) and 1/3 in Q0.31.
     exp_of_minus_eighth, third = 1895147668, 715827883
     x = x + (1 << 28)
     square = mul(x, x)

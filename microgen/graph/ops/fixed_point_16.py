@@ -39,11 +39,13 @@ def _exp_of_negative(x: Array, integer_bits: int) -> Array:
             result = np.where((rest - x) & bit, _multiply(result, factor), result)
     if integer_bits > 5:
         result = np.where(x < -(32 << fraction_bits), 0, result)
+    # Q0.15 has no 1.
     return np.where(x == 0, _MOST, result)
 
 
 def _exp_of_quarter(x: Array) -> Array:
     """Exponential on [-1/4, 0) in Q0.15: Taylor around -1/8, to the fourth power."""
+    # exp(-1/8) and 1/3 in Q0.15.
     exp_of_minus_eighth, third = 28918, 10923
     x = x + (1 << 12)
     square = _multiply(x, x)

@@ -21,7 +21,7 @@ def extent(kernel: Pair, dilation: Pair) -> Pair:
 
 
 def output_size(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation: Pair) -> Pair:
-    """The output that ``fitted`` returns."""
+    """The output's (height, width); raises ValueError as ``fitted`` does."""
     return fitted(padding, size, kernel, strides, dilation)[1]
 
 

@@ -26,6 +26,7 @@ def constraint(
     if sentence is None and bias and bias[0].dtype is not DType.FLOAT32:
         return f"the bias is {bias[0]}; of float32 data it must be float32"
     sentence = sentence or weight_constraint(weight, axis)
+    # A quantized value less its zero point is at most 255 in magnitude, a weight at most 128.
     bound = products * 255 * 128
     if sentence is None and bound >= 2**31:
         return f"{products} products are summed, which may reach {bound}; int32 holds {2**31 - 1}"
@@ -49,12 +50,14 @@ def _symmetric(values: Array) -> tuple[Array, np.float32]:
     largest = np.abs(values).max()
     if largest == 0:
         return np.zeros(values.shape, np.int64), np.float32(1)
+    # Scale and inverse are two quotients in TFLite, each rounded to float32.
     inverse = np.float32(127) / largest
     rounded = np.clip(_round(values * inverse), -127, 127)
     return rounded.astype(np.int64), np.float32(largest / np.float32(127))
 
 
 def _asymmetric(values: Array) -> tuple[Array, np.float32]:
+    # The range contains 0, so that 0 is one of the quantized values.
     least = np.minimum(values.min(), np.float32(0))
     most = np.maximum(values.max(), np.float32(0))
     if least == most:

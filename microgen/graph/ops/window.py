@@ -32,6 +32,7 @@ def check_dilation(data: Shape, dilation: Pair) -> None:
     int32. Kernels compute it even if no more than one tap is ever in the data."""
     _, _, width, channels = data
     step = channels * max(dilation[0] * width, dilation[1])
+    # Kernels compute this distance in int32.
     if step > MAX_BYTES:
         raise ValueError(
             f"with the dilation {dilation}, taps are {step} values apart; kernels count to "
@@ -57,6 +58,7 @@ class Along:
     @property
     def reaching(self) -> range:
         """The taps that may cover a cell at some place."""
+        # The last place reaches the data with the lowest tap, and place 0 with the highest one.
         first = -(((self.places - 1) * self.stride - self.before) // self.dilation)
         last = (self.before + self.size - 1) // self.dilation
         return range(max(first, 0), min(last + 1, self.kernel))
@@ -73,6 +75,7 @@ class Along:
             first = max(-(at // self.stride), 0)
             last = min((self.size - 1 - at) // self.stride, self.places - 1)
             if first <= last:
+                # The cells that the tap covers at the first and at the last of its places.
                 start, end = at + first * self.stride, at + last * self.stride
                 yield tap, slice(first, last + 1), slice(start, end + 1, self.stride)
 
@@ -121,13 +124,14 @@ def pool_shape(name: str, inputs: Sequence[ArrayType], pool: Pool) -> Shape:
     padding, pool_size, strides = pool
     size = spatial(inputs[0].shape)
     pads, (height, width) = fitted(padding, size, pool_size, strides, (1, 1))
+    # A window of padding only has no maximum, and no values to divide a sum by.
     if max(pads[0], pads[2]) >= pool_size[0] or max(pads[1], pads[3]) >= pool_size[1]:
         raise ValueError(f"padding {pads} must be smaller than the pool's {pool_size}")
     return batches, height, width, channels
 
 
 def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
-    """``axes`` of a pool over data of that shape."""
+    """``axes`` of a pool, which has no dilation, over NHWC data of that shape."""
     padding, pool_size, strides = pool
     return axes(padding, spatial(shape), pool_size, strides, (1, 1))
 
@@ -135,7 +139,7 @@ def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
 def pool_cost(
     pool: Pool, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> ReferenceCost:
-    """The cost of a pool."""
+    """``window_cost`` of a pool: one step per tap and value that it covers."""
     batches, *_, channels = inputs[0].shape
     return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)
 

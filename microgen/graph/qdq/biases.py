@@ -77,6 +77,8 @@ class SumsLayer:
         down = np.floor(self._ratio(found.weight))
         both = (self._checked(found.weight, down + k) for k in (0, 1))
         ways = [found, *(one for one in both if one is not None)]
+        # Fewest misses first, and of these the least move. Moves beyond FAR are taken only if there
+        # are no others.
         misses = np.stack(
             [self._misses(one) + _LEAST * one.off + _MANY * (one.off > FAR) for one in ways]
         )
@@ -92,10 +94,12 @@ class SumsLayer:
 
     def _checked(self, weight: Weight, bias: Array) -> Integers | None:
         """The integers, if the sums fit their accumulator."""
+        # NaN compares as False, so a bias that is not a number does not fit.
         if not (np.abs(bias) <= self._largest(weight)).all():
             return None
         scales = scales_of_sums(self.data, weight.kind).astype(np.float64)
         exact = self.floats.astype(np.float64)
+        # The roundings of the float bias itself are not a move.
         off = np.maximum(np.abs(bias * scales - exact) - _ROUNDINGS * np.abs(exact), 0)
         dtype = np.int64 if self.data.dtype is DType.INT16 else np.int32
         return Integers(weight, bias.astype(dtype), off / self.output.scale)

@@ -49,6 +49,8 @@ def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
     largest = np.maximum(weight.magnitudes().max(axis=1), 1)
     for is_int4 in (True, False) if weight.is_int4 else (False,):
         room = np.maximum(_LARGEST[is_int4] // largest, 1)
+        # Only a division by a power of two leaves a float32 scale exact, unless it becomes
+        # denormal.
         times = np.exp2(np.floor(np.log2(room))).astype(np.int64)
         if weight.quant.is_per_tensor:
             yield from _multiplied(weight, times.min(keepdims=True), is_int4)

@@ -102,6 +102,7 @@ def _result(rewriting: Rewriting, node: Node, values: dict[str, Array]) -> Array
         types.append(dataclasses.replace(rewriting.graph.types[name], shape=constant.shape))
     output = dataclasses.replace(rewriting.graph.types[node.outputs[0]], shape=EVERY_INT8.shape)
     cost = registry()[node.op].cost(node.attrs, types, [output])
+    # A file may have any number of functions, and each computes its 256 results with numpy.
     budget.spend(cost, str(node.origin))
     operands = Operands(tuple(arrays), tuple(types), (output,))
     (found,) = registry()[node.op].reference(node.attrs, operands)
@@ -160,6 +161,7 @@ def of(graph: Graph, node: Node) -> Clamp | None:
     if len(numbers) != 1 or graph.types[data(graph, node)].shape != shape:
         return None
     bound = float(graph.constants[numbers[0]].reshape(-1)[0])
+    # A NaN bound makes all results NaN, which is no clamp.
     if math.isnan(bound):
         return None
     return Clamp(low=bound) if node.op == "maximum" else Clamp(high=bound)

@@ -169,10 +169,11 @@ def _layer(rewriting: Rewriting, chain: _Chain) -> Node:
 
 
 def _check_readers(rewriting: Rewriting, tensor: str) -> None:
-    """Raise NotInteger if floats are needed in any case: two layers would cost more than one."""
+    """Raise NotInteger if the floats are needed in any case."""
     if tensor in rewriting.graph.outputs:
         raise NotInteger("is an output of the model in floats")
     readers = rewriting.readers[tensor]
+    # A layer of floats and one of integers would cost more than the layer of floats alone.
     if len(readers) > 1 and any(reader.op != "qnn.quantize" for reader in readers):
         raise NotInteger("is read by other layers before it is quantized")
 

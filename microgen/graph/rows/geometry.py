@@ -93,6 +93,7 @@ def of(
     last = stages[-1]
     if last.height % last.rows:
         raise ValueError(f"{last.rows} rows at a time do not divide {last.height} rows")
+    # The order matters: periods need the rows at a time, and buffers need the times.
     copied = _copied(stages, heights, fed or {})
     chunks = {**copied, **{stage.result: stage.rows for stage in stages}}
     whole = {**heights, **{stage.result: stage.height for stage in stages}}
@@ -125,6 +126,7 @@ def _copied(
 def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, int]:
     """The period of each tensor that gets ``chunks`` rows at a time, in the longest steps that suit
     all."""
+    # Backwards: a tensor's rate follows from its readers' rates.
     rates = {stages[-1].result: Fraction(1)}  # rows for each row of the last result
     for stage in reversed(stages):
         if stage.result not in rates:
@@ -138,6 +140,7 @@ def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, in
     relative = {name: chunk / rates[name] for name, chunk in chunks.items()}
     scale = math.lcm(*(period.denominator for period in relative.values()))
     whole = {name: int(period * scale) for name, period in relative.items()}
+    # The longest step, so that the loop has the fewest iterations.
     step = math.gcd(*whole.values())
     return {name: period // step for name, period in whole.items()}
 

@@ -18,7 +18,7 @@ from microgen.graph.ops.window import spatial
 
 _ELEMENTWISE = (*BY_ELEMENT, "lookup", "qnn.add", "qnn.mul", "qnn.subtract")
 
-_MOST_SUMMED = 256  # values of a window
+_MOST_SUMMED = 256  # values of a window: their sum is at least 256 * -128, the least int16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ def of(node: Node, graph: Graph) -> ByRows | None:
     """The windows of a node, or None if its rows cannot be computed one after another."""
     rule = _RULES.get(type(node.attrs)) or (_elementwise if node.op in _ELEMENTWISE else None)
     kinds = graph.type_of((*node.outputs, *node.inputs[:1]))
+    # Nodes with a target or an external function are not computed by the built-in kernels.
     if rule is None or any(node.place) or len(node.outputs) > 1:
         return None
     if not all(len(kind.shape) == 4 and kind.shape[0] == 1 and kind.size for kind in kinds):
@@ -67,6 +68,7 @@ def _elementwise(node: Node, graph: Graph) -> ByRows | None:
             found[position] = RowWindow()
             if graph.types[name].shape != shape:
                 return None
+        # A constant with rows or columns of its own would have to advance with the rows.
         elif any(size > 1 for size in graph.types[name].shape[-3:-1]):
             return None
     return ByRows(found, node.attrs)
@@ -87,10 +89,10 @@ def _convolution(node: Node, graph: Graph) -> ByRows | None:
 
 
 def _max_pool(node: Node, graph: Graph) -> ByRows | None:
-    """Padding is the least value, if that is one byte repeated."""
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     assert isinstance(attrs, MaxPool2DAttrs)
     above, left, below, right = explicit(attrs.padding)
+    # The least value of other dtypes is not one byte repeated, with which buffers are filled.
     if (above or below) and kind.dtype is not DType.INT8:
         return None
     least = int(np.iinfo(np.int8).min)

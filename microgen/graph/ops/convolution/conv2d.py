@@ -70,12 +70,10 @@ def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
-    """Sums of products of the weight with data minus ``zero``, float64 [N, OH, OW, O].
-
-    For integers they are exact, because 2**30 products of int16 and int8 fit float64. numpy has
-    the fast matrix product only for floats.
-    """
+    """Sums of products of the weight with data minus ``zero``, float64 [N, OH, OW, O]. For integers
+    they are exact, because 2**30 products of int16 and int8 fit float64."""
     rows, columns = _axes(attrs, data.shape, weight.shape)
+    # numpy has the fast matrix product only for floats, and sums of integers are exact in float64.
     values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
     found = np.zeros((len(data), rows.places, columns.places, len(weight)))
     for (y, x), places, cells in taps(rows, columns):

@@ -71,6 +71,7 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
     values, scale = hybrid.quantized(image, asymmetric=asymmetric)
     sums = conv2d.sums(_window(attrs), values, operands.inputs[1], 0).astype(np.float32)
     scales = hybrid.scales(weight)
+    # EvalHybridPerChannel and EvalHybrid multiply in different orders, and each product is rounded.
     return sums * scales * scale if asymmetric else sums * (scale * scales)
 
 

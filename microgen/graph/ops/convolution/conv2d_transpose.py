@@ -60,6 +60,7 @@ def check(
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32."""
     _, height, width, depth = inputs[1].shape
+    # An output pixel is reached by every stride-th tap of a row and of a column only.
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 

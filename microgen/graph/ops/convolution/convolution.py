@@ -122,14 +122,14 @@ def _bias_constraint(
 def _scale_constraint(
     inputs: Sequence[ArrayType], output: ArrayType, rounding: Rounding, products: int
 ) -> str | None:
-    """LiteRT's convolutions scale modulo 2**32. Networks with dead layers depend on this: the
-    outputs of such layers have scales near 0, which the next layer turns into nothing."""
     data, weight, *_ = inputs
     scales = scales_of_sums(data, weight, output, rounding)
     if data.dtype is DType.INT16 and rounding is not Rounding.FLOAT:
         return scale_constraint16(scales)
     if rounding is Rounding.FLOAT:
         return accumulator_constraint(data, products, np.zeros(1))
+    # LiteRT's convolutions scale modulo 2**32. Networks with dead layers depend on this: the
+    # outputs of such layers have scales near 0, which the next layer turns into nothing.
     if rounding in (Rounding.DOUBLE, Rounding.PRODUCT):
         unscaled = accumulator_constraint(data, products, np.zeros(1))
         return unscaled or multiplier_constraint(scales)
@@ -139,6 +139,7 @@ def _scale_constraint(
 def centred(weight: Array, kind: ArrayType) -> Array:
     """The weight less its zero point."""
     zero = weight_zero(kind)
+    # The difference of two int8 values does not fit int8.
     return weight.astype(np.int16) - np.int16(zero) if zero else weight
 
 
@@ -163,6 +164,7 @@ def finished(
     of_sums = scales_of_sums(data, weight, output, rounding) if scales is None else scales
     if output.dtype is DType.INT16:
         return (requantize16(biased, of_sums, rounding, output, activation),)
+    # astype wraps, as an int32 accumulator does.
     return (requantize(biased.astype(np.int32), of_sums, rounding, output, activation),)
 
 

@@ -102,6 +102,7 @@ def _by_class(
     kept: list[tuple[int, int]] = []
     for c in range(scores.shape[1]):
         kept += [(i, c) for i in _chosen(attrs, boxes, scores[:, c], attrs.per_class)]
+        # The sort is stable, so a box of a lower class precedes one with the same score.
         kept = sorted(kept, key=lambda pair: -float(scores[pair]))[: attrs.most]
     return kept
 
@@ -109,6 +110,7 @@ def _by_class(
 def _chosen(attrs: MulticlassSuppressionAttrs, boxes: Array, scores: Array, most: int) -> list[int]:
     """The boxes with the best scores that do not overlap better ones. Of equal scores the first
     one is the best."""
+    # The negative of float32 is exact, and a stable sort keeps the first of equal scores first.
     order = np.argsort(-scores.astype(np.float64), kind="stable")
     left = [int(i) for i in order if scores[i] >= np.float32(attrs.least_score)]
     chosen: list[int] = []
@@ -128,11 +130,14 @@ def best_first(values: Sequence[float], count: int) -> list[int]:
     LiteRT is built: a heap of the first values, the least on top, which greater ones replace.
     """
     heap = list(range(count))
+    # std::make_heap, from the last place that has another below it.
     for top in reversed(range(count // 2)):
         _sink(heap, values, top, count, heap[top])
     for place in range(count, len(values)):
+        # Only a greater value replaces the least one, so of equal values the first ones remain.
         if count and values[place] > values[heap[0]]:
             _sink(heap, values, 0, count, place)
+    # std::sort_heap: the least value goes to the end, again and again.
     for last in reversed(range(1, count)):
         place, heap[last] = heap[last], heap[0]
         _sink(heap, values, 0, last, place)

@@ -137,6 +137,7 @@ def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
     height, width = axes(attrs, operands.input_types[0])
     total = _blended(_blended(data, 1, height, attrs.size[0]), 2, width, attrs.size[1])
     half = 1 << 19
+    # Two weights of 10 bits make 20. TFLite rounds halves away from zero.
     rounded = np.where(total > 0, (total + half) >> 20, -((half - total) >> 20))
     return (rounded.astype(operands.inputs[0].dtype),)
 
@@ -144,6 +145,7 @@ def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
 def _stored_in_floats(attrs: Resize2DAttrs, operands: Operands) -> Array:
     """Each product and sum in float32, in TFLite's order; then the nearest integers, halves
     upwards. Positions before the first pixel have negative weights."""
+    # int8 values plus 128 are the uint8 values that the file stores.
     values = operands.inputs[0].astype(np.float32) + np.float32(128)
     (top, bottom, dy), (left, right, dx) = (
         _neighbours(on, wanted, size, along)
@@ -195,6 +197,7 @@ def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
 def _blended(data: Array, along: int, on: SampledAxis, count: int) -> Array:
     """The two neighbours of each position on an axis, times their weights of ten bits."""
     position = np.arange(count) * on.step + on.start
+    # A shift rounds down, also positions before the first pixel, which become that pixel.
     lower = np.maximum(position >> 10, 0)
     upper = np.minimum((position + _ONE - 1) >> 10, data.shape[along] - 1)
     weight = position - lower * _ONE

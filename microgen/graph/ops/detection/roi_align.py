@@ -110,8 +110,10 @@ class _Axis:
         offset = _F(0.5 if attrs.is_half else 0)
         start, end = (region[k] * _F(attrs.scale) - offset for k in (1 - axis, 3 - axis))
         length = end - start
+        # ONNX: regions have at least the size of a pixel, unless coordinates are of half pixels.
         if not attrs.is_half and not length > 1:
             length = _F(1)
+        # Of NaN or an infinite width, no int can be made: hence the conditions in the next line.
         width = length / _F(attrs.size[axis])
         pixels = int(np.ceil(min(width, _F(MOST)))) if width > 0 else 0
         return cls(start, width, attrs.samples or pixels, size)
@@ -120,6 +122,7 @@ class _Axis:
         """The two pixels of a sample with their weights, which are 0 if it is outside."""
         step = (_F(sample) + _F(0.5)) * self.width / _F(self.samples)
         at = self.start + _F(place) * self.width + step
+        # The condition is negated, so that NaN is outside, too.
         if not (at >= -1 and at <= self.size):
             return ((0, _F(0)), (0, _F(0)))
         at = max(at, _F(0))
@@ -137,6 +140,7 @@ def _bin(attrs: RoiAlignAttrs, image: Array, rows: _Axis, columns: _Axis, y: int
         pairs = [(a, b) for a in rows.pixels(y, i) for b in columns.pixels(x, j)]
         terms = [weight * other * image[row, column] for (row, weight), (column, other) in pairs]
         if not attrs.is_max:
+            # The order of the sums is fixed, because each is rounded to float32.
             total = total + (((terms[0] + terms[1]) + terms[2]) + terms[3])
             continue
         for n, term in enumerate(terms):

@@ -78,6 +78,7 @@ def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[
             inside: Array = np.ones(points.shape[:2], np.bool_)
             for index, own in taps:
                 weight, inside = weight * own, inside & (index >= 0)
+            # An index of -1 would read the last element; its value is not used.
             values = data[(batch, *(np.maximum(index, 0) for index, _ in taps))]
             found = np.where(inside[..., None], found + weight[..., None] * values, found)
     return (found.reshape(operands.output_types[0].shape),)
@@ -91,9 +92,11 @@ def _side(attrs: GridSampleAttrs, size: int, given: Array) -> list[tuple[Array, 
             x = (given + _F(1)) / _F(2) * _F(size - 1)
         else:
             x = ((given + _F(1)) * _F(size) - _F(1)) / _F(2)
+    # NaN becomes -FAR, because it compares as False.
     x = np.where(x > -FAR, np.where(x < FAR, x, FAR), -FAR)
     if attrs.mode == "nearest":
         x = np.rint(x)
+    # Cubic samples move their elements to the border, not their coordinates.
     if attrs.padding == "border" and attrs.mode != "cubic":
         x = np.where((x < low) | (x > high), x.clip(0, _F(size - 1)), x)
     elif attrs.padding == "reflection":
@@ -109,6 +112,7 @@ def _side(attrs: GridSampleAttrs, size: int, given: Array) -> list[tuple[Array, 
 def _reflected(x: Array, low: np.float32, high: np.float32) -> Array:
     """Coordinates reflected at both ends until they are inside."""
     length = high - low
+    # With aligned corners, an axis of one element has no length to reflect at.
     if length <= 0:
         return np.where((x < low) | (x > high), low, x)
     over = np.where(x < low, low - x, x - high)

@@ -54,6 +54,7 @@ def reference(attrs: BitwiseAttrs, operands: Operands) -> tuple[Array, ...]:
         return (np.asarray(_LOGIC[attrs.function](lhs, rhs)),)
     bits = 8 * lhs.dtype.itemsize
     is_inside = (rhs >= 0) & (rhs < bits)
+    # numpy leaves shifts by all bits and more undefined, as C does.
     count = np.where(is_inside, rhs, 0).astype(lhs.dtype)
     shifted = lhs << count if attrs.function is BitFunction.LEFT else lhs >> count
     is_negative = (lhs < 0) & (attrs.function is BitFunction.RIGHT)

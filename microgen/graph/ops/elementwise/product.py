@@ -138,6 +138,7 @@ def _power_real(lhs: Array, rhs: Array) -> Array:
 
 def _power_whole(lhs: Array, rhs: Array) -> Array:
     """Square and multiply, modulo 2**64. 1 / x is truncated: 0 except for 1 and -1."""
+    # The magnitude of -2**63 exists only without a sign.
     base, left = lhs.astype(np.int64), np.abs(rhs.astype(np.int64)).view(np.uint64)
     base, left = (np.array(each) for each in np.broadcast_arrays(base, left))
     found = np.ones(base.shape, np.int64)

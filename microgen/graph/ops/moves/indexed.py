@@ -162,6 +162,7 @@ def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> tuple[Arr
     sizes = np.array(data.shape[: indices.shape[-1]])
     outside = (indices < 0) | (indices >= sizes)
     if outside.any():
+        # The last axis of the indices has one number per axis of the data.
         axis = int(np.argmax(outside)) % len(sizes)
         raise StatusError(
             f"gather_nd has indices outside of {operands.input_types[0]}",

@@ -90,6 +90,8 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
         )
     found = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
     if attrs.reduction == "none":
+        # Of several updates of a row the last one remains, which numpy's assignment does not
+        # promise.
         last = {int(position): row for row, position in enumerate(positions)}
         found[list(last)] = updates[list(last.values())]
     else:

@@ -104,6 +104,7 @@ def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> tu
     """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
     data = operands.inputs[0]
     for axis, count in enumerate(attrs.shape):
+        # A numpy slice with a negative step has no number for an end before element 0.
         places = attrs.begin[axis] + attrs.strides[axis] * np.arange(count)
         data = data.take(places, axis)
     return (data,)

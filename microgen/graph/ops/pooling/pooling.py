@@ -122,6 +122,7 @@ def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Ar
         return (_truncated(sums, counts, attrs.activation),)
     if attrs.in_float32:
         return (clamp(_scaled(sums, counts, operands), output, attrs.activation),)
+    # Integer division rounds down, so it gets a magnitude, to round halves away from zero.
     means = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
     if attrs.ties_upward:
         means = (sums + counts // 2) // counts
@@ -145,6 +146,7 @@ def _sums(data: Array, rows: Along, columns: Along, dtype: type) -> Array:
 
 
 def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
+    # TVM's sum of int32 numbers is an int32.
     wrapped = sums.astype(np.int32).astype(np.int64)
     means = np.sign(wrapped) * (np.abs(wrapped) // counts)
     clamped: Array = np.clip(means, *int32_range(activation))
@@ -208,6 +210,7 @@ def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)
     for _, places, cells in taps(rows, columns):
+        # fmax ignores NaN; maximum would keep it.
         largest[places] = np.fmax(largest[places], data[cells])
     return largest
 

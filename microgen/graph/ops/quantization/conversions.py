@@ -160,6 +160,7 @@ def quantize_reference(attrs: QuantizeAttrs, operands: Operands) -> tuple[Array,
     limits = np.iinfo(output.dtype.numpy)
     with np.errstate(over="ignore"):
         scaled = (operands.inputs[0] / np.float32(output.scale)).astype(np.float64)
+    # In double the sum with 0.5 is exact, so a number just below a half is not rounded up.
     away = np.trunc(scaled + np.copysign(0.5, scaled))
     rounded = (np.rint(scaled) if attrs.ties_even else away) + output.zero_point
     stored = np.clip(np.nan_to_num(rounded, nan=limits.min), limits.min, limits.max)

@@ -125,6 +125,7 @@ def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, 
     if attrs.input_scale is None:
         shape = [1] * data.ndim
         shape[attrs.axis] = -1
+        # The quotient of two float32 numbers is in double, as in RequantizeLowerInt.
         scales = operands.inputs[1].astype(np.float64) / float(np.float32(attrs.output_scale))
         multipliers, shifts = (part.reshape(shape) for part in per_channel_multipliers(scales))
     else:

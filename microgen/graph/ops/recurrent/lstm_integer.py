@@ -136,6 +136,7 @@ def _peephole_scales(peephole: ArrayType | None, cell_bits: int) -> tuple[Scale,
 
 def _stored_clip(limit: float, scale: float, most: int) -> int:
     with np.errstate(over="ignore"):
+        # C's conversion truncates.
         return int(min(np.float32(limit) / np.float32(scale), np.float32(most)))
 
 
@@ -198,13 +199,16 @@ def _new_cell(
     cell = cell.astype(np.int64)
     *inputs, forget, change, output = _sums(w, p, x, state)
     if w.peephole is not None:
+        # The input and forget gates see the old cell state, the output gate the new one.
         for i, gate in enumerate(inputs):
             inputs[i] = _peeped(w, p, i, gate, cell)
         forget = _peeped(w, p, len(inputs), forget, cell)
     keep = fixed_point_16.logistic(forget)
+    # Without an input gate it is one minus the forget gate, in Q0.15.
     take = fixed_point_16.logistic(inputs[0]) if inputs else 2**15 - 1 - keep
     new = take * fixed_point_16.tanh(change, 3)
     cell = saturate(
+        # Q0.15 times the cell state, and Q0.30 in steps of the cell state, 2**(cell_bits - 15).
         rounding_divide_by_pot(keep * cell, 15) + rounding_divide_by_pot(new, 15 + p.cell_bits)
     )
     if p.cell_clip > 0:
@@ -218,6 +222,7 @@ def _sums(w: Inputs[Array], p: LstmParameters, x: Array, state: Array) -> list[A
     """The arguments of each gate's function, without peepholes: [batch, cells] in Q3.12."""
     of_input = np.einsum("bi,gci->gbc", x.astype(np.int64) - p.input_zero_point, w.weight)
     of_state = np.einsum("bo,gco->gbc", state.astype(np.int64) - p.state_zero_point, w.recurrent)
+    # TFLite adds the bias to the sum over the input, before the scaling, and saturates twice.
     of_input += w.bias[:, np.newaxis]
     return [
         saturate(saturate(_scaled(a, s)) + _scaled(b, r))

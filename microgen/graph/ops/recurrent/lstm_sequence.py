@@ -120,6 +120,7 @@ def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tu
     *before, change, _ = _gates(w, x, state, cell)
     keep = _sigmoid(before[-1])
     take = _sigmoid(before[0]) if len(before) > 1 else _ONE - keep
+    # stored(): TFLite keeps float32 states between steps, so each is rounded here.
     cell = _clipped(keep * cell + take * _tanh(change), clips[0]).stored()
     output = _gates(w, x, state, cell)[-1]
     hidden = _sigmoid(output) * _tanh(cell)

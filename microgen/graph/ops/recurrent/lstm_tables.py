@@ -75,6 +75,7 @@ def _of_cell_state(cell: ArrayType) -> SigmoidParameters:
     """Source: TFLite Micro, lstm_eval.cc, Tanh."""
     power = sigmoid.power_of_two(cell.scale)
     assert power is not None, "checked"
+    # An argument is in steps of 1 / (3 * 2**12): see unary/sigmoid.
     shift = power + 12
     return SigmoidParameters(3 << shift, 0) if shift >= 0 else SigmoidParameters(3, -shift)
 
@@ -133,6 +134,7 @@ def _gates(w: Inputs[Array], p: TableParameters, x: Array, state: Array) -> list
     of_input = np.einsum("bi,gci->gbc", x.astype(np.int64) - p.input_zero_point, w.weight)
     of_state = np.einsum("bo,gco->gbc", state.astype(np.int64) - p.state_zero_point, w.recurrent)
     of_input += w.bias[:, np.newaxis]
+    # int16 data has int64 sums, which TFLite scales with 16-bit multipliers.
     scaled = _reduced if x.dtype == np.int16 else _scaled
     return [
         _added(scaled(a, s), scaled(b, r))

@@ -64,6 +64,8 @@ def _leaky_relu(x: Ball, alpha: float, _beta: float) -> Ball:
 
 
 def _thresholded_relu(x: Ball, alpha: float, _beta: float) -> Ball:
+    # The function jumps from 0 to alpha at its threshold, so both may be results of a near
+    # argument.
     jumps = np.abs(x.value - alpha) <= x.error
     value = np.where(x.value > alpha, x.value, 0)
     return Ball(value, x.error + np.where(jumps & (x.error > 0), abs(alpha), 0))
@@ -80,6 +82,7 @@ def _hard_sigmoid(x: Ball, alpha: float, beta: float) -> Ball:
 def _elu(x: Ball, alpha: float, _beta: float) -> Ball:
     below = Ball(np.minimum(x.value, 0), x.error).apply(np.expm1, _EXPM1_ULPS)
     value = np.where(x.value >= 0, x.value, alpha * below.value)
+    # expm1 is rounded before the product with alpha, which enlarges its error.
     rounding = abs(alpha) * _EXPM1_ULPS * spacing(below.value)
     return _steep(Ball(x.value, x.error + rounding), value, alpha)
 

@@ -155,6 +155,7 @@ def run(
     last = state
     for step in range(int(lengths.max(initial=0))):
         active = step < lengths
+        # Place 0 of a sequence that has ended is computed in vain, because numpy needs some index.
         place = np.where(active, lengths - 1 - step if reverse else step, 0)
         x = Ball(given.data.value[place, every], given.data.error[place, every])
         after, cell_after = layer.step(x, state, cell)

@@ -187,6 +187,7 @@ def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     memories = _shifted(state, kept, time.shape)
     sums = np.einsum("bfm,fm->bf", memories - kind.zero_point, time)
     total = _reduced(attrs, sums) + (bias[0] if bias else 0)
+    # The cast wraps: sums over time are modulo 2**32.
     scaled = multiply_by_quantized_multiplier(
         total.astype(np.int32), *found.time, Rounding.DOUBLE
     ).astype(np.int64)

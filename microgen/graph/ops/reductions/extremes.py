@@ -53,6 +53,7 @@ def max_reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
     Source: TFLite reduce.cc, EvalGeneric.
     """
     data: Array = operands.inputs[0]
+    # fmax ignores NaN; max alone would return it.
     numbers = np.fmax(data, limits.least(data.dtype, infinite=attrs.from_infinity))
     return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
@@ -167,6 +168,7 @@ def _topk_reference(attrs: TopKAttrs, operands: Operands) -> tuple[Array, ...]:
     else:
         order = np.argsort(data, -1, "stable")
     nan = np.isnan(np.take_along_axis(data, order, -1))
+    # numpy sorts NaN last, so among the greatest it would come first.
     order = np.take_along_axis(order, np.argsort(nan, -1, "stable"), -1)
     best = np.moveaxis(order[..., : attrs.k], -1, attrs.axis)
     return (np.ascontiguousarray(best, operands.output_types[0].dtype.numpy),)

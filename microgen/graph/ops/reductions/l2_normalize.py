@@ -97,6 +97,7 @@ def _inverse_square_root(x: int) -> tuple[int, int]:
         return 2**31 - 1, 0
     right = 11
     while x >= 1 << 29:
+        # A quarter has half the root: the shift to the right grows by one bit.
         x //= 4
         right += 1
     pairs = (31 - x.bit_length()) // 2 - 1

@@ -80,6 +80,7 @@ def mean_parameters(data: ArrayType, output: ArrayType, n: int) -> SumParameters
     Source: TFLite reference/reduce.h, QuantizedMeanOrSum, whose division truncates.
     """
     whole = sum_parameters(data, output)
+    # As many bits as the truncating division takes away are shifted in before it.
     up = min(n.bit_length() - 1, 32, 31 + whole.shift)
     return SumParameters((whole.multiplier << up) // n, whole.shift - up)
 
@@ -129,6 +130,7 @@ def sums_constraint(
         scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)
     except ValueError as error:
         return f"the output's scale is too small for the input's: {error}"
+    # DOUBLE shifts to the left before it multiplies, so the shifted sum must fit int32.
     if (n * largest) << max(scale.shift, 0) >= 2**31:
         return (
             f"{n} values are summed, which may reach {n * largest}; scaled to the output's scale "
@@ -242,6 +244,7 @@ def _sum_check(
         if attrs.is_unsigned:
             return "LiteRT sums the bytes of int16, which is useless; generate with --numerics tflm"
         return sums_constraint(attrs, data, output, largest=2**15, is_mean=False)
+    # Bytes are 0 to 255, and their zero point is -128 to 127.
     largest = 255 + 128 if attrs.is_unsigned else 255
     return sums_constraint(attrs, data, output, largest=largest, is_mean=False)
 

@@ -52,6 +52,7 @@ def results(attrs: RunningAttrs, operands: Operands, function: np.ufunc) -> tupl
     forward = np.flip(data, axis) if attrs.reverse else data
     accumulate: Any = function.accumulate
     with np.errstate(all="ignore"):
+        # With the dtype, integers wrap as in C. By default numpy would widen int32.
         found = accumulate(forward, axis, data.dtype)
     if attrs.exclusive:
         first = np.full_like(np.take(found, [0], axis), function.identity)

@@ -120,6 +120,7 @@ def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]
     multiplier, shift = softmax_parameters_16(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
     steps = multiply_by_quantized_multiplier(difference, multiplier, shift, Rounding.DOUBLE)
+    # The table's last argument, 2**15 - 1, is the one of exp(0).
     exponential = _softmax_looked_up(tables.exp_of_negative(), steps + np.int64(2**15 - 1))
     total = exponential.sum(axis=-1, keepdims=True)
     bits = np.frexp(total.astype(np.float64))[1].astype(np.int64)  # exact: 15 to 31
@@ -147,11 +148,13 @@ def _softmax_int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
     data = operands.inputs[0].astype(np.int64)
     parameters = softmax_parameters(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
+    # The left shift of smaller differences would leave int32.
     counted = difference >= parameters.diff_min
     exponential = np.where(counted, exp_of_negative(_rescale(difference, counted, parameters)), 0)
     terms = rounding_divide_by_pot(exponential, _SOFTMAX_SUM_INTEGER_BITS)
     total = terms.sum(axis=-1, keepdims=True)
-    # frexp is exact: total < 2**31
+    # Leading zeros of a word of 32 bits without a sign. frexp is exact, because total is below
+    # 2**31.
     headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
     reciprocal = one_over_one_plus((total << headroom) - (1 << 31))
     shift = (_SOFTMAX_SUM_INTEGER_BITS - headroom) + 31 - limits.bits
@@ -302,6 +305,7 @@ def _log(x: Array) -> Array:
     """
     mul = rounding_doubling_high_mul
     r, power = _reduced(x)
+    # Half the sum of r and 2**-0.25, which may exceed 1.
     middle = (r + _SQRT_SQRT_HALF + 1) >> 1
     q = 2 * (r - _SQRT_SQRT_HALF)
     square = mul(q, q)
@@ -321,6 +325,7 @@ def _reduced(x: Array) -> tuple[Array, Array]:
     quarter = 1 << 23
     power_a = ((_LOG_SOFTMAX_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
     power_b = ((_LOG_SOFTMAX_SUM_INTEGER_BITS - headroom_b) << 25) - quarter
+    # Of the two reductions, TFLite takes the one with the smaller r.
     return np.minimum(r_a, r_b), np.maximum(power_a, power_b)
 
 

@@ -28,6 +28,7 @@ def interpolated(table: Array, values: Array) -> Array:
     """
     x = values.astype(np.int64)
     index = (x >> 7) + 256
+    # Bits 7 and up choose the entry, and the lower 7 the place between two.
     base = table[index].astype(np.int64)
     slope = (table[index + 1].astype(np.int64) - base).astype(np.int16).astype(np.int64)
     between: Array = base + ((slope * (x & 127) + 64) >> 7)
@@ -55,6 +56,7 @@ def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
     kind = type(scale)
     step = (high - low) / kind(_STEPS)
     at = low + np.arange(_STEPS, dtype=kind) * step
+    # The order of operations is TFLite's, because each is rounded.
     inverse = kind(_RANGE + 1) / (scale * kind(_MOST) - scale * kind(_LEAST))
     with np.errstate(over="ignore", invalid="ignore"):
         value, middle = function(at) * inverse, function(at + step / kind(2)) * inverse

@@ -156,9 +156,11 @@ def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array,
     """Source: TFLite reference/hard_swish.h, in int16 fixed point."""
     output = operands.output_types[0]
     (multiplier, exponent), to_relu = _hard_swish_multipliers(operands.input_types[0], output)
+    # 7 bits more than int8, so that all of int16 is used.
     fine = unary.centred(operands) << 7
     gate = (_relu_like(fine, *to_relu) + (1 << 15)) >> 1  # Q15, in [0, 1)
     product = gate * _rounding_high_mul(fine, multiplier)
+    # The int16 product of TFLite is a doubling high multiply without rounding, which truncates.
     truncated = np.sign(product) * (np.abs(product) >> 15)
     stored = (_divide(truncated, -exponent) + output.zero_point).astype(np.int16)
     return (clamp(stored, output, Activation.NONE),)
@@ -169,6 +171,8 @@ def _relu_like(fine: Array, multiplier: int, exponent: int) -> Array:
     multiplication, so a value that saturates earlier is also saturated in the end."""
     if exponent <= 0:
         return _divide(_rounding_high_mul(fine, multiplier), -exponent)
+    # One bit less, because the last one would saturate values that the multiplier makes small
+    # again.
     shifted = _saturated(fine << (exponent - 1))
     return _saturated(_rounding_high_mul(shifted, multiplier) << 1)
 
@@ -180,6 +184,7 @@ def _saturated(x: Array) -> Array:
 def _rounding_high_mul(a: Array, b: int) -> Array:
     """SaturatingRoundingDoublingHighMul of gemmlowp on int16, whose division truncates."""
     product = a * b
+    # A truncating division of product + 1 - 2**14, as gemmlowp's nudge for negative products is.
     negative = -((-product + (1 << 14) - 1) >> 15)
     return _saturated(np.where(product >= 0, (product + (1 << 14)) >> 15, negative))
 

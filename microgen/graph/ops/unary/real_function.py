@@ -56,6 +56,7 @@ def erf(x: Array) -> Array:
 
 
 def _softplus(x: Array) -> Array:
+    # exp of a large positive number would overflow, so its argument is never positive.
     return np.asarray(np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))))
 
 
@@ -119,6 +120,7 @@ def _pole(is_near: Callable[[Array, Array], Array]) -> Callable[[Numbers, Array,
 
 
 def _crosses_pole(x: Array, error: Array) -> Array:
+    # The poles are at odd multiples of pi / 2.
     ends = (np.floor((x + sign * error) / np.pi + 0.5) for sign in (-1, 1))
     return np.asarray(np.not_equal(*ends))
 

@@ -47,6 +47,7 @@ def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
     with np.errstate(over="ignore"):
+        # Larger quotients would leave int64, and all of them saturate.
         steps = np.minimum(root / np.float32(output.scale), _ENOUGH).astype(np.int64)
     return (clamp(steps + output.zero_point, output, Activation.NONE),)
 
@@ -106,6 +107,7 @@ def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
     """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
     x, output = unary.centred(operands), operands.output_types[0]
     multiplier, shift = _rsqrt_multiplier(operands.input_types[0], output)
+    # A centred int8 value is at most 255, so there are only so many roots.
     roots = np.array([0, *map(_reciprocal_root, range(1, 256))])[np.maximum(x, 0)]
     (stored,) = unary.requantized(roots, multiplier, shift - _FRACTION_BITS, output)
     return (np.where(x > 0, stored, np.int8(127)),)
@@ -125,6 +127,7 @@ def _inverse_sqrt_multiplier(value: int) -> tuple[int, int]:
     """
     if value == 1:
         return 2**31 - 1, 0
+    # An even shift, of which the root is a whole number of bits.
     pairs = (31 - value.bit_length()) // 2 - 1
     half = rounding_divide_by_pot(np.array((value << 2 * pairs) >> 1), 1)
     x = np.array(1 << 28)
