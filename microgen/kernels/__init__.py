@@ -72,6 +72,8 @@ def _order(module: ModuleType, op: str) -> tuple[int, bool, str]:
     their first kernels decide."""
     name = module.__name__.rpartition(".")[2]
     is_own = hasattr(module, "BY_OP") or name == op.rpartition(".")[2]
+    # The least comes first, so a precedence is negated, and False, for the op's own module,
+    # precedes True.
     return -getattr(module, "PRECEDENCE", 0), not is_own, of(module)[op][0].symbol
 
 

@@ -44,12 +44,12 @@ def _no_constants(_node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
 
 
 def no_scratch(_node: Node, _graph: Graph) -> int:
-    """0 bytes."""
+    """0 bytes: the kernel needs no scratch."""
     return 0
 
 
 def not_in_place(_node: Node, _graph: Graph) -> Lags:
-    """No input."""
+    """An empty mapping: the output may take no input's bytes."""
     return {}
 
 
@@ -199,7 +199,7 @@ class Mismatch(str):
 
 
 def any_node(_node: Node, _graph: Graph) -> str | None:
-    """No refusal."""
+    """None: no node is refused."""
     return None
 
 
@@ -308,6 +308,7 @@ def _computed(node: Node, graph: Graph) -> str | None:
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal if these weights and this bias can make a larger sum from the data than the
     accumulator may hold."""
+    # Sums of magnitudes, because each kernel adds in an order of its own: no partial sum is larger.
     limit = _SUM_LIMITS[graph.types[node.inputs[0]].dtype]
     worst = int(largest_sums(node, graph, axis).sum(axis=0).max())
     if worst <= limit:
@@ -316,7 +317,7 @@ def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
 
 
 def spatial(tensor: ArrayType) -> Pair:
-    """Height and width of an NHWC tensor, or of a filter."""
+    """(height, width) of an NHWC tensor or of an OHWI or 1HWC weight."""
     return tensor.shape[1], tensor.shape[2]
 
 

@@ -40,6 +40,8 @@ def _separately(node: Node, graph: Graph) -> str | None:
     data, weight = graph.type_of(node.inputs[:2])
     values = largest_sum(data, weight.size // weight.shape[0]) // 128
     sums = largest_sums(node, graph, 0).sum(axis=0)
+    # Products with the zero point and those with stored weights are two sums, so the zero point
+    # counts twice.
     worst = int(sums.max()) + 2 * abs(weight_zero(weight)) * values
     if worst < 2**31:
         return None

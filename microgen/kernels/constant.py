@@ -36,7 +36,7 @@ class KernelConstant:
 
     @property
     def is_absent(self) -> bool:
-        """Whether the kernel gets NULL here."""
+        """Whether the kernel gets NULL here: the constant has no source."""
         return not self.tensor
 
     @property

@@ -38,12 +38,14 @@ def estimate(
     core = measured_core(cpu)
     if core is None:
         return None
+    # Without an FPU, each operation on floats is a call of the compiler's library.
     if _computes_floats(kernel, node, graph) and _has_fpu(cpu) is not _has_fpu(CPUS[core]):
         return None
     found = _coefficients(kernel, core, SHARED if shared else SPECIALISED)
     if found is None:
         return None
     work = kernel.work(node, graph)
+    # No coefficient is known for such a part, so any number would be too small.
     if any(work[name] for name in found["unseen"]):
         return None
     cycles = _sum(found["cycles"], work)
@@ -51,6 +53,7 @@ def estimate(
     return Cost(
         instructions=_sum(found["instructions"], work),
         cycles=cycles,
+        # A part adds its code once, however often it runs.
         code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
         cores=tuple(_cores(kernel, found.get("cores", {}), {} if shared else work)),

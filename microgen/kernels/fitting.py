@@ -25,7 +25,7 @@ class Fitting:
     refusals: tuple[Refusal[Node], ...]
 
     def before(self, kernel: Implementation, op: str) -> tuple[Refusal[Node], ...]:
-        """The refusals of those that stand before a kernel of the op in the registry."""
+        """The refusals of kernels that precede ``kernel`` in the registry's list for ``op``."""
         order = [other.symbol for other in registry()[op]]
         end = order.index(kernel.symbol)
         return tuple(refusal for refusal in self.refusals if order.index(refusal.by) < end)
@@ -61,6 +61,7 @@ def least_scratch(node: Node, graph: Graph, cpu: Cpu) -> int:
     for kernel in reversed(_of_form(node, graph)):
         if refusal(kernel, node, graph, cpu) is None:
             least.append(kernel.scratch(node, graph))
+        # No kernel needs less, and a refusal may cost a proof.
         if 0 in least:
             break
     return min(least, default=0)
@@ -75,6 +76,7 @@ def refusal(kernel: Implementation, node: Node, graph: Graph, cpu: Cpu) -> str |
     """Why the kernel cannot compute the node on the CPU, None if it can."""
     missing = sorted(feature.value for feature in kernel.needs - cpu.features)
     why = kernel.refusal(node, graph)
+    # A kernel for other dtypes or weights says so, which is more useful than the CPU's lack.
     if missing and not (isinstance(why, Mismatch) and why.trait < Trait.CPU):
         return Mismatch(Trait.CPU, f"{cpu.title} has no {', '.join(missing)}")
     return why

@@ -92,6 +92,7 @@ def _in_blocks(sources: Sequence[Array], arguments: Arguments) -> Array:
 
 def _laid_out(filters: Array, block: int) -> Array:
     """Filters [n, weights] as [blocks of filters, weights, block], flat."""
+    # Outputs of filters that do not exist are computed and not stored.
     padded = np.pad(filters, ((0, -len(filters) % block), (0, 0)))
     return padded.reshape(-1, block, filters.shape[1]).transpose(0, 2, 1).reshape(-1)
 

@@ -19,4 +19,6 @@ class Same(Generic[T]):
         return isinstance(other, Same) and self.value is other.value
 
     def __hash__(self) -> int:
+        # A cache's key holds the object, so its id is not given to another one while the key
+        # exists.
         return id(self.value)

@@ -38,6 +38,7 @@ def of_steps(node: Node, graph: Graph, written: Array, read: Array) -> base.Lags
     size, own = data.dtype.nbytes, output.dtype.nbytes
     apart = furthest(written * own, read * size)
     least = int(output.nbytes > data.nbytes)  # without a lag, an output must not be larger
+    # A lag of whole elements keeps both tensors aligned.
     unit = max(size, own)
     return {0: -(-max(least, apart) // unit) * unit}
 
@@ -47,6 +48,7 @@ def of_pixels(node: Node, graph: Graph, written: Array, read: Array) -> base.Lag
     before it stores their results. int64 [steps]: ``written`` and ``read`` in pixels."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
     pixels, channels = furthest(written, read), data.shape[3]
+    # A lag may be rounded up to a power of two, and must then still be one of whole pixels.
     is_power = channels & (channels - 1) == 0
     fits = is_power if pixels else output.size <= data.size
     return {0: pixels * channels} if fits else {}
@@ -88,6 +90,7 @@ def _windows(node: Node, graph: Graph) -> tuple[Pair, Pair, Pair, Padding]:
 
 def _first(start: Array, taps: int, dilation: int, size: int) -> Array:
     """The first place below ``size`` of windows that begin at ``start``; ``size`` if none is."""
+    # The first tap that is not before the input: the quotient is rounded up.
     tap = -(np.minimum(start, 0) // dilation)
     place = start + tap * dilation
     return np.where((tap < taps) & (place < size), place, size)
@@ -139,7 +142,7 @@ def by_4(node: Node, graph: Graph) -> base.Lags:
 
 
 def grouped_by_4(node: Node, graph: Graph) -> base.Lags:
-    """The same if no four channels are of two groups."""
+    """The lag of convolutions that compute four channels of one group at a time."""
     data, weight = graph.type_of(node.inputs[:2])
     return one_by_one(node, graph, last_of_four(weight.shape[0] * weight.shape[3] // data.shape[3]))
 

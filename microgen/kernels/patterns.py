@@ -59,6 +59,8 @@ class Chains:
         while len(found) < len(ops) and found[0].inputs:
             name = found[0].inputs[0]
             before = self._producers.get(name)
+            # A tensor that another node reads, or that is an output, has to exist outside of the
+            # kernel.
             if before is None or self._uses[name] != 1 or before.place != node.place:
                 return ()
             found.insert(0, before)

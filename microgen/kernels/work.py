@@ -127,6 +127,8 @@ def _rows(tensor: ArrayType) -> int:
 
 def _inside(size: int, places: int, kernel: int, stride: int, dilation: int, pad: int) -> list[int]:
     """For each place of a window along an axis, the number of taps that lie inside the input."""
+    # Both quotients are rounded up: the taps before the input's end, less those before its
+    # beginning.
     starts = range(-pad, places * stride - pad, stride)
     return [
         max(0, min(kernel, -((start - size) // dilation)) - max(0, -(start // dilation)))
@@ -137,7 +139,7 @@ def _inside(size: int, places: int, kernel: int, stride: int, dilation: int, pad
 def seen(
     padding: Padding, size: Pair, places: Pair, kernel: Pair, strides: Pair, dilation: Pair
 ) -> tuple[list[int], list[int]]:
-    """Taps inside the input, for each row and for each column of places."""
+    """The number of taps inside the input, for each row and for each column of places."""
     pads = resolve(padding, size, kernel, strides, dilation)
     axes = zip(size, places, kernel, strides, dilation, pads[:2], strict=True)
     rows, columns = (_inside(*axis) for axis in axes)

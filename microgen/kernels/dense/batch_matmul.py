@@ -26,6 +26,7 @@ def _steps(prefix: str, shape: Sequence[int], is_transposed: bool) -> base.Field
     """Elements between batches (0 if the operand is broadcast), matrix rows and columns."""
     batches = _batches(shape)
     steps = strided.row_major((*batches, *shape[-2:]))
+    # Operands are not transposed in memory: their rows and columns are exchanged.
     row, column = steps[:-3:-1] if is_transposed else steps[-2:]
     stride = tuple(0 if n == 1 else s for n, s in zip(batches, steps, strict=False))
     return (

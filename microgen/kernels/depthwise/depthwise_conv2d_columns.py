@@ -119,6 +119,7 @@ def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
     if weight.shape[:3] != (1, _SIDE, _SIDE) or weight.dtype.name != "int8":
         raise ValueError(f"the weight is {weight.dtype.name}{list(weight.shape)}")
     channels = weight.shape[3]
+    # The last block overlaps the one before it, so that every block has four channels.
     first = np.minimum(np.arange(0, channels, _FOUR), channels - _FOUR)
     taps = weight[0].transpose(2, 1, 0)[first[:, None] + np.arange(_FOUR)]
     words = np.zeros((len(first), _FOUR, 2, _SIDE, 2), np.int16)

@@ -80,6 +80,7 @@ class _Filters:
         """The data, if a channel's values of a band are all copied before the first of its outputs
         is stored, and these have their places below the next bands' values."""
         shape = self.shape(node, graph)
+        # With a multiplier, the outputs of a channel take the places of other channels' values.
         if shape.multiplier > 1:
             return {}
         written, read = shape.order(self.is_3x3)

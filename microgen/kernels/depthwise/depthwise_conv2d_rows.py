@@ -88,6 +88,8 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
     written = lines * width + starts
     row = lines % f["output_height"] * f["stride_height"]
     row += lines // f["output_height"] * f["input_height"]
+    # The last tile overlaps the one before it if their number is no multiple of three, so it reads
+    # from farther back.
     read = row * f["input_width"] + np.minimum(starts, width - _PIXELS) * f["stride_width"]
     return lags.of_pixels(node, graph, written.ravel(), read.ravel())
 

@@ -50,7 +50,7 @@ def too_many_axes(node: Node, graph: Graph, most: int = _AXES) -> str | None:
 
 
 def too_many_for_rows(node: Node, graph: Graph) -> str | None:
-    """Refusal unless two axes are enough: rows, and elements of a row."""
+    """Refusal unless the elements lie along two axes, of which the second is a row."""
     return too_many_axes(node, graph, _ROW_AXES)
 
 

@@ -58,6 +58,7 @@ def _scaled_product_numbers(found: Affine) -> proven.Arguments:
 def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     proven.check_scales(sources, 3)
     numbers = [int(arguments[name]) for name in ("factor", "constant_low", "constant_high")]
+    # The lower word has 32 bits without a sign.
     return np.array(numbers, np.int64).astype(np.uint32).view(np.int32)
 
 

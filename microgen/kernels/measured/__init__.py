@@ -95,6 +95,7 @@ class _Lazy(Mapping[str, Any]):
 
     def __init__(self, text: str) -> None:
         self._text = text
+        # Names of the first level begin lines, so the text need not be parsed to find them.
         self._places = {match[1]: match.end() for match in _FIRST.finditer(text)}
         self._found: dict[str, Any] = {}
 

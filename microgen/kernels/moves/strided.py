@@ -38,6 +38,8 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
     """(size, stride) of the fewest axes that visit the same elements in the same order."""
     found: list[tuple[int, int]] = []
     for size, stride in zip(shape, strides, strict=True):
+        # An axis with one index takes no step, so its stride is arbitrary and would only prevent a
+        # merge.
         if size == 1:
             continue
         if found and found[-1][1] == size * stride:
@@ -48,7 +50,8 @@ def merged(shape: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]
 
 
 def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Implementation:
-    """The kernel of an op whose output is its whole input, read with those strides."""
+    """The kernel ``mg_strided_copy`` for an op whose output has all elements of its input, which
+    are ``strides(node, graph)`` elements apart."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         return fields(node, graph, strides(node, graph), 0)

@@ -54,11 +54,13 @@ class _Mean:
     def results(self) -> Array:
         """The reference's results for all sums, from the least one on: int8 [255 * count + 1]."""
         sums = np.arange(self.first, 127 * self.count + 1)
+        # All windows at once would take 255 * count**2 bytes and more.
         parts = np.array_split(sums, len(sums) * self.count // _SLICE + 1)
         return np.concatenate([self._of(part) for part in parts])
 
     def _of(self, sums: Array) -> Array:
         each, left = np.divmod(sums, self.count)
+        # Any values with this sum have the same mean: here they differ by at most 1.
         values = each[:, None] + (np.arange(self.count) < left[:, None])
         shape = (len(sums), 1, self.count, 1)
         data = ArrayType(shape, DType.INT8, self.data)
@@ -154,6 +156,7 @@ def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     size = sizes["input_height"], sizes["input_width"]
     window = sizes["pool_height"], sizes["pool_width"]
     if window[1] == size[1] and sizes["output_height"] == sizes["output_width"] == 1:
+        # Rows of the full width are contiguous, so one loop over values is enough.
         sizes |= {"input_height": 1, "input_width": size[0] * size[1]}
         sizes |= {"pool_height": 1, "pool_width": window[0] * window[1]}
     return tuple(sizes.items())

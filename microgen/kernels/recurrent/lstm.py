@@ -52,6 +52,7 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 def _float_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, LstmAttrs)
     _, no_limit = float_range(Activation.NONE)
+    # A clip of 0 means that there is no limit, but a kernel always clamps.
     clips = (node.attrs.cell_clip or no_limit, node.attrs.projection_clip or no_limit)
     return (*_shape(node, graph), ("cell_clip", clips[0]), ("projection_clip", clips[1]))
 
@@ -63,6 +64,7 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
     output = graph.types[node.outputs[0]]
     clips = (attrs.cell_clip, attrs.projection_clip)
     p = lstm_integer.parameters(_types(node, graph), attrs.hidden, output, clips)
+    # With a projection, TFLite subtracts the zero point; see lstm_integer.
     sign = -1 if attrs.has_projection else 1
     return (
         *_shape(node, graph),
@@ -85,6 +87,7 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
 def _with_none_for_the_cell_gate(
     scales: Sequence[lstm_integer.Scale],
 ) -> Sequence[lstm_integer.Scale]:
+    # Gates are input, forget, cell and output, and the kernel has a scale for each.
     return (*scales[:-1], (0, 0), *scales[-1:])
 
 
@@ -167,6 +170,7 @@ def _overflow(node: Node, graph: Graph) -> str | None:
     farthest = max(int(limits.max) - zero_point, zero_point - int(limits.min))
     worst = _largest_sum(graph, names.weight, names.bias, farthest)
     if names.projection:
+        # An int8 hidden state less its zero point is at most 255 in magnitude.
         largest = _largest_sum(graph, names.projection, names.projection_bias, 255)
         worst = max(worst, largest)
     limit = _LIMITS[types.data.dtype]
@@ -178,6 +182,7 @@ def _overflow(node: Node, graph: Graph) -> str | None:
 def _largest_sum(graph: Graph, weight: str, bias: str | None, farthest: int) -> int:
     values = np.abs(graph.constants[weight].astype(np.int64)).sum(axis=-1) * farthest
     if bias:
+        # -2**63 has no magnitude in int64.
         values = values + np.abs(np.clip(graph.constants[bias].astype(np.int64), -(2**62), 2**62))
     return int(values.max())
 

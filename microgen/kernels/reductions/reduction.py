@@ -52,6 +52,7 @@ def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     attrs = node.attrs
     assert isinstance(attrs, ReductionAttrs)
     (data,), _ = base.types(node, graph)
+    # An axis of size 1 would only split a group.
     axes = [(axis in attrs.axes, n) for axis, n in enumerate(data.shape) if n != 1]
     groups = [(k, prod(n for _, n in group)) for k, group in groupby(axes, lambda a: a[0])]
     first = () if groups and not groups[0][0] else (1,)

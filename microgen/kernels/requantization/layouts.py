@@ -52,6 +52,7 @@ def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
         raise TypeError("int8 weights are laid out in pairs of filters, without arguments")
     filters = weight.reshape(len(weight), -1)
     rows, size = filters.shape
+    # Zeros for a filter and for weights that do not exist.
     filters = np.pad(filters, ((0, rows % 2), (0, -size % WORD)))
     words = filters.reshape(-1, 2, filters.shape[1] // WORD, WORD)[..., [0, 2, 1, 3]]
     ordered = np.ascontiguousarray(words.transpose(0, 2, 1, 3))
@@ -64,6 +65,7 @@ def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array
         raise TypeError("two or more filters of int8 are laid out in vectors, without arguments")
     filters = weight.reshape(len(weight), -1)
     filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % VECTOR)))
+    # Of an odd number of filters, the last pair overlaps the one before it.
     first = np.minimum(np.arange(0, len(filters), 2), len(filters) - 2)
     pairs = np.stack([filters[first], filters[first + 1]], axis=1)
     ordered: Array = pairs.reshape(len(first), 2, -1, VECTOR).transpose(0, 2, 1, 3)

@@ -165,6 +165,7 @@ def channels(
     products = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1)
     start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
     ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
+    # Of sums with the zero point, the bias has its share, which is independent of the data.
     own = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
     return linear.OutputChannels(
         scales=tuple(effective.tolist()),

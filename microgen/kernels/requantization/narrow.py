@@ -22,6 +22,7 @@ SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
     """Refusal unless every scale is below 1/2, and every sum below 2**30."""
     scaled = _scaled(node, graph)
+    # A multiplier is at least 2**30, so a shift of 0 or more is a scale of 1/2 or more.
     if scaled[1].max() >= 0:
         largest = _scales(node, graph).max()
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"

@@ -58,6 +58,7 @@ def order(rows: int, run: int) -> Array:
     indices: list[int] = []
     left: list[int] = []
     for row in range(0, rows * run, run):
+        # The data of a row of a window is contiguous, so its whole steps are copied as words.
         whole = row + run - run % _STEP
         indices += range(row, whole)
         left += range(whole, row + run)
@@ -173,6 +174,7 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     if len(weight) < group:
         return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
     ordered = _ordered(weight, dict(_sizes(node, graph)))
+    # 256 * -128 is the least int16, and a negative second weight would be added to it.
     if ordered[:, ::2].min() < -_SUBTRACTED:
         return "a weight is -128: two weights may leave int16"
     worst = int(_largest(ordered).max())
@@ -229,6 +231,7 @@ def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments)
     starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
     ordered = _ordered(sources[0], arguments)
     if len(sources) > 1:
+        # Times 256, such a bias would leave int32. Its channel has a scale times 4 instead.
         quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
         starts = np.where(_are_large(*sources), quarters, starts)
     worst = int((np.abs(starts) + _largest(ordered)).max())
@@ -263,6 +266,7 @@ def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     if np.abs(halves).max() >= 2**15:
         raise ValueError("two weights leave int16")
     words = np.ascontiguousarray(halves.astype("<i2")).view("<i4")
+    # The last group overlaps the one before it, so that every group is whole.
     first = np.minimum(np.arange(0, len(words), group), len(words) - group)
     paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
     return paired.astype(np.int32)

@@ -79,10 +79,12 @@ class Recipe:
         return self.scales.refusal(self, node, graph)
 
     def folded(self, tables: Tables, node: Node, graph: Graph) -> Tables:
-        """The tables with the bias that the sums need. A bias that was clamped remains so."""
+        """The tables with the bias that the sums need: the model's less the zero point's share, if
+        sums are raw."""
         if not self.sums.is_raw:
             return tables
         bias, zero = tables.bias, graph.types[node.inputs[0]].zero_point
+        # A bias has arguments only if it was clamped; see ``narrow``.
         limits = bias.arguments or _INT32
         folded = KernelConstant(
             "bias",
@@ -99,7 +101,7 @@ class Recipe:
 
 
 def without(constant: KernelConstant) -> KernelConstant:
-    """NULL in place of the constant."""
+    """A constant of the same name and type that is NULL."""
     return KernelConstant(constant.name, constant.ctype)
 
 

@@ -33,4 +33,5 @@ def _largest_sums(
     others = tuple(i for i in range(factors.ndim) if i != axis)
     products = np.abs(factors).sum(axis=others) * farthest
     start = np.zeros_like(products) if bias is None else bias.value.astype(np.int64)
+    # -2**63 has no magnitude in int64.
     return frozen(np.stack([products, np.abs(np.clip(start, -(2**62), 2**62))]))

@@ -65,6 +65,7 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
             hint=f"transforms: {', '.join(kinds)}; generate the project again",
         )
     try:
+        # verify passes arguments from a manifest, which may be damaged. Overflow must be an error.
         with np.errstate(divide="raise", over="raise", invalid="raise"):
             return kinds[kind](sources, arguments)
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
@@ -99,6 +100,7 @@ def remembered(
         return function([source.value for source in sources], dict(arguments))
 
     def of(sources: Sequence[Array], arguments: Arguments) -> T:
+        # The key of the cache is the identity of arrays, and a writable one may change.
         if any(source.flags.writeable for source in sources):
             return function(sources, arguments)
         return once(tuple(map(Same, sources)), tuple(arguments.items()))
@@ -110,6 +112,7 @@ def remembered(
 def known() -> Mapping[str, Function]:
     """All transforms by kind: those above, and the ``TRANSFORMS`` of modules of kernels, which lay
     out what only their own kernels take."""
+    # Modules of kernels import this one.
     from microgen import kernels
 
     own = [getattr(module, "TRANSFORMS", {}) for module in kernels.modules()]
@@ -142,6 +145,7 @@ def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
     array = _identity(sources, arguments)
     if array.dtype.name != "int8" or array.min() < -8 or array.max() > 7:
         raise ValueError("the values are not those of int4")
+    # & 15 keeps the lower half of a byte in two's complement, also of negative values.
     rows = array.reshape(len(array), -1).view(np.uint8) & 15
     if rows.shape[1] % 2:
         rows = np.pad(rows, ((0, 0), (0, 1)))

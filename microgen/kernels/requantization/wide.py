@@ -118,6 +118,7 @@ def _reduced(scales: Array, arguments: Arguments) -> tuple[Array, Array]:
     multiplier = transforms.apply("requantize_multiplier", (scales,), arguments).astype(np.int64)
     shift = transforms.apply("requantize_shift", (scales,), arguments).astype(np.int64)
     right = 15 - shift
+    # Factors have up to 16 bits more than their multipliers of 15 bits, so that they fit int32.
     if np.any((right < 16) | (right > 32)):
         raise ValueError("a scale is not from 2**-17 to 1")
     return np.minimum((multiplier + (1 << 15)) >> 16, 0x7FFF), right
@@ -126,6 +127,7 @@ def _reduced(scales: Array, arguments: Arguments) -> tuple[Array, Array]:
 def _factor(sources: Sequence[Array], arguments: Arguments) -> Array:
     (scales,) = sources
     multiplier, right = _reduced(scales, arguments)
+    # With one shift of 32 for all channels, the result is the high word of a product.
     factor: Array = multiplier << (32 - right)
     return factor.astype(np.int32)
 

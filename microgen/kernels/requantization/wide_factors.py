@@ -35,6 +35,7 @@ def _of_multipliers(scales: Array) -> Array:
     """The factors of scales that are rounded REDUCED, uint64. They are exact."""
     multiplier, shift = int8.per_channel_multipliers(scales)
     reduced = np.minimum((multiplier.astype(np.int64) + (1 << 15)) >> 16, 0x7FFF)
+    # A scale of 0 has any shift, so it gets none.
     left = np.where(reduced == 0, 0, 49 + shift.astype(np.int64))  # 64 - (15 - shift)
     if np.any(left > 48):
         raise ValueError("a scale is 1/2 or more")

@@ -32,6 +32,7 @@ def _exponentials(sources: Sequence[Array], arguments: transforms.Arguments) -> 
     (scale,) = map(float, scales)
     data = ArrayType((), DType.INT8, Quant((scale,), (0,)))
     scaling = softmax_parameters(data, float(arguments["beta"]))
+    # A difference below diff_min has the share 0, so it needs no entry.
     count = min(_DIFFERENCES, 1 - scaling.diff_min)
     shifted = -np.arange(count, dtype=np.int64) << scaling.input_left_shift
     return exp_of_negative(rounding_doubling_high_mul(shifted, scaling.input_multiplier)).astype(

@@ -82,6 +82,7 @@ def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple
     together, the windows that are gathered one by one, and the pixels that are left."""
     pixels = places[0] * places[1]
     if kernel == (1, 1) and attrs.strides == (1, 1) and size == places:
+        # The data of a 1x1 kernel is contiguous, so a block of four pixels may span rows.
         size = places = (1, pixels)
     blocks, left = divmod(pixels, 4)
     inside = sum(_is_inside(attrs, size, places, kernel, 4 * n) for n in range(blocks))

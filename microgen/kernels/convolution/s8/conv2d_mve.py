@@ -56,6 +56,7 @@ def _strip(node: Node, graph: Graph) -> int:
     attrs = base.attrs_of(node, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
     rows, pixels = graph.types[node.outputs[0]].shape[1:3]
+    # Rows whose pixels are no whole tiles are joined: four of them have a whole number of tiles.
     lines = min(rows, PIXELS) if pixels < _STRIP and pixels % PIXELS else 1
     strip = ((min(pixels, _STRIP) - 1) * attrs.strides[1] + width) * height * channels
     return lines * strip + -(height * width * channels) % _VECTOR
@@ -63,9 +64,11 @@ def _strip(node: Node, graph: Graph) -> int:
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
     """Four pixels are read for each group of filters, whose results are stored before the next
-    group. The last filters are not in place if they are computed after all other results."""
+    group."""
     output = graph.types[node.outputs[0]]
     batches, height, width, channels = output.shape
+    # The last, overlapping group may be computed after all other results, which would have
+    # overwritten its data.
     if channels % FILTERS:
         return {}
     read = lags.first_read(node, graph).reshape(batches, -1)
@@ -94,6 +97,7 @@ def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
     filters = np.pad(filters, ((0, 0), (-filters.shape[1] % _VECTOR, 0)))
     starts = [*range(0, len(filters) - FILTERS + 1, FILTERS)]
+    # The last group overlaps the one before it, so that every group has four filters.
     starts += [len(filters) - FILTERS] * (len(filters) % FILTERS > 0)
     order = [start + i for start in starts for i in (0, 2, 1, 3)]
     vectors = filters[order].reshape(len(starts), 2, 2, -1, _VECTOR)

@@ -61,6 +61,7 @@ def _rows(weight: Array) -> Array:
 def _block_of(data: bytes, channels: int) -> int:
     rows = _rows(np.frombuffer(data, np.int8).reshape(channels, -1))
     for parts in range(1, -(-rows.shape[1] // _SAFE)):
+        # A multiple of 4, because the loops take four weights at a time.
         block = -(-int(rows.shape[1]) // (4 * parts)) * 4
         if block <= _MOST and _fits(rows, block):
             return block
@@ -99,6 +100,7 @@ def _layout(*, interleaved: int) -> WeightLayout:
 
 def _swar_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
+    # The block is an argument that verify reads from the manifest, so its limit is proven again.
     if not _fits(_rows(weight), int(arguments["block"])):
         raise ValueError("sums of products do not fit the words")
     return layouts.interleaved(weight) if arguments["interleaved"] else weight.ravel()

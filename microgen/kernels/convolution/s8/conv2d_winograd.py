@@ -39,6 +39,8 @@ _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
 # Transformed weights take 32 bytes for 9, and transforming them costs less the more outputs there
 # are. So large ones are left to the kernels that do so.
 _MOST_BYTES = 32 * 1024
+# Twice Winograd's filter transform, which has halves. So all numbers are integers, and results are
+# times 4.
 _G = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
 
 
@@ -63,6 +65,7 @@ def _refusal_transformed(node: Node, graph: Graph) -> str | None:
 
 
 def _grown(shape: tuple[int, ...]) -> str | None:
+    # int32 [pairs, steps, 16, 2]
     nbytes = -(-shape[0] // 2) * 2 * 16 * 4 * _steps(shape[3])
     if nbytes <= _MOST_BYTES:
         return None
@@ -130,6 +133,7 @@ def _padded(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     if weight.dtype != np.int8 or (height, width) != (3, 3) or depth < _GROUP:
         raise ValueError("the weights are not int8 [filters, 3, 3, 4 or more]")
     whole = depth - depth % _GROUP
+    # If two groups have a channel, its weights in the last group are zeros.
     places = [c if c < whole else c - depth + whole + _GROUP for c in range(depth)]
     padded = np.zeros((-(-filters // 2) * 2, 3, 3, 2 * _steps(depth)), np.int8)
     padded[:filters, ..., places] = weight
