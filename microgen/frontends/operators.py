@@ -88,6 +88,7 @@ class Operator:
         if output is None:
             kind = ArrayType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
             output = BuiltTensor(self._new_name(hint or op), kind)
+        # References assume operands that were checked, so this comes before the folding.
         self._check(op, attrs, inputs, shape, output)
         self._made[output.name] = None
         try:
@@ -141,6 +142,7 @@ class Operator:
         key = (tensor.name, attrs)
         if key not in self._moved:
             moved = self.emit(op, attrs, (tensor,), hint=hint)
+            # All operators share it, so none of them may give it the name of its own result.
             self._made.pop(moved.name)
             self._moved[key] = moved
         return self._moved[key]

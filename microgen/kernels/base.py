@@ -286,13 +286,13 @@ def _otherwise_rounded(node: Node, roundings: Collection[Rounding]) -> str | Non
 
 
 def _wrapped(node: Node, graph: Graph) -> str | None:
-    """Refusal if scaled sums of int8 data may exceed int32. LiteRT takes them modulo 2**32, and
-    only the reference kernels do the same."""
+    """Refusal if scaled sums of int8 data may exceed int32."""
     (data, weight, *_), output = types(node, graph)
     rounding = getattr(node.attrs, "rounding", None)
     if rounding not in (Rounding.DOUBLE, Rounding.PRODUCT) or data.dtype is not DType.INT8:
         return None
     products = weight.size // output.shape[-1]
+    # LiteRT takes such sums modulo 2**32, and only the reference kernels do the same.
     if not leaves_int32(data, products, conv_scales(data, weight, output)):
         return None
     return "scaled sums may leave int32, the kernel does not take them modulo 2**32"

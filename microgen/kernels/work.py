@@ -100,10 +100,9 @@ def _clamps(node: Node, output: ArrayType) -> bool:
     return bool(low > limits.min or high < limits.max)
 
 
+# Each kernel that can compute a node asks for these numbers.
 @lru_cache
 def _counted(op: str, attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
-    """The parts of an op with loops of its own. It is asked for each kernel that can compute a
-    node, so the last answers are kept."""
     return _RULES[op](attrs, inputs, output)
 
 

@@ -50,8 +50,7 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
-    """The inputs, without initialisers, which old models list among them. An input without elements
-    has only one value, so it is a constant."""
+    """The inputs, without initialisers, which old models list among them."""
     sizes, found = _sizes(graph, scope.file), []
     for info in given.inputs(graph):
         type_ = _type(info, sizes, scope.file)
@@ -59,6 +58,7 @@ def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> 
             tensor = builder.declare(info.name, type_)
             found.append(tensor)
         else:
+            # An input without elements has only one value, so it is a constant.
             tensor = builder.constant(info.name, np.zeros(type_.shape, type_.dtype.numpy), type_)
         scope.add(info.name, tensor)
     return found

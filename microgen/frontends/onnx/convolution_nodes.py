@@ -104,7 +104,6 @@ def _padding(window: OnnxWindow) -> tuple[int, int, int, int]:
 def _of_volumes(
     node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
 ) -> BuiltTensor:
-    """Source: the sum over the taps in depth is a sum over channels of what they read."""
     if window.kernel[0] > _DEEPEST:
         raise node.unsupported(
             f"has a kernel of depth {window.kernel[0]}", supported=f"depths up to {_DEEPEST}"
@@ -119,6 +118,7 @@ def _of_volumes(
     images = node.reshaped(
         joined(node, taps, 4), (batches * places, height, width, channels * depth)
     )
+    # The sum over the taps in depth is a sum over further channels of an image.
     moved = node.laid_out(filters.weight, "OIDHW", "ODIHW")
     weight = node.reshaped(moved, (outputs, depth * inputs, *kernel))
     flat = dataclasses.replace(filters, weight=weight)

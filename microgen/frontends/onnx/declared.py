@@ -32,6 +32,7 @@ class DeclaredTypes:
         if found is None or not found.HasField("shape"):
             return None
         sizes = tuple(int(dim.dim_value) for dim in found.shape.dim)
+        # A symbolic dimension has the dim_value 0.
         return sizes if all(size > 0 for size in sizes) else None
 
     def check(self, name: str, tensor: BuiltTensor) -> None:

@@ -20,6 +20,8 @@ def sort(model: ModelProto, file: str) -> None:
         order = _sorted(owner.node, file)
         if order is not None:
             nodes = [owner.node[k] for k in order]
+            # The elements of a repeated field belong to their message, so they are copied before it
+            # is emptied.
             copies = [NodeProto.FromString(node.SerializeToString()) for node in nodes]
             del owner.node[:]
             owner.node.extend(copies)
@@ -63,6 +65,7 @@ def _by_needs(
     nodes: Sequence[NodeProto], needs: Mapping[int, Sequence[int]], file: str
 ) -> list[int]:
     """Each node after those that it needs, which are found depth first."""
+    # The path is a stack of its own, because chains of nodes may be longer than Python recurses.
     done: dict[int, None] = {}
     for start in needs:
         path: dict[int, Iterator[int]] = {} if start in done else {start: iter(needs[start])}

@@ -87,6 +87,7 @@ def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int)
     if size == 1 and not block:
         return 0, 0
     axis = int(node.attr("axis", 1))
+    # The attribute's default is 1, which a vector does not have.
     axis = 0 if rank == 1 else axis
     if not -rank <= axis < rank:
         raise node.invalid(f"has the axis {axis}, but the tensor has {rank} axes")

@@ -198,6 +198,7 @@ def _with_outputs(proto: NodeProto, read: Container[str]) -> NodeProto:
 def _needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
     read, found = {*filter(None, wanted)}, []
+    # Backwards, because the readers of a node come after it.
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
             found.append(_with_outputs(proto, read))

@@ -132,6 +132,7 @@ class _Conversion:
         return self._builder.declare(name, type_of(found, f"{self._file}: %{name}"))
 
     def _value_of(self, root: Expr, scope: RelayScope) -> Value | Closure:
+        # A stack of its own, because expressions are nested deeper than Python recurses.
         stack: list[tuple[Expr, bool]] = [(root, False)]
         while stack:
             expr, ready = stack.pop()

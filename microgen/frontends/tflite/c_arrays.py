@@ -144,6 +144,7 @@ class _Bytes(dict[bytes, int]):
 
     def __missing__(self, text: bytes) -> int:
         value = _number(text.strip(_SPACE))
+        # A number may be written in any number of ways, so the cache is limited.
         if len(self) < 1 << 16:
             self[text] = value
         return value
@@ -153,6 +154,7 @@ def _bytes(array: _Array, file: str) -> bytes:
     found, values, body, start = bytearray(), _Bytes(), array.body, 0
     body = body.rstrip(_SPACE).removesuffix(b",")
     while start < len(body):
+        # In parts, because a list of all numbers takes several times the memory of their text.
         end = body.find(b",", start + _CHUNK)
         end = len(body) if end < 0 else end
         items = body[start:end].split(b",")

@@ -83,6 +83,8 @@ class _Inlining:
                 numbers.setdefault(inner, outer)
         made = {i for operator in graph.operators for i in operator.outputs}
         for outer, inner in zip(composite.outputs, graph.outputs, strict=True):
+            # An output that no operator inside makes is an input or a constant of the
+            # decomposition.
             if inner in made and self._is_alike(outer, graph.tensors[inner]):
                 numbers.setdefault(inner, outer)
         for i, tensor in enumerate(graph.tensors):

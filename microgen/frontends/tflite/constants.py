@@ -58,6 +58,7 @@ def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     each = 2 if record.dtype == "float16" else each
     expected = -(-size // 2) if record.dtype == "int4" else size * each
     found = record.data.size
+    # A sparse tensor stores some of its values; Expansion compares their number with the places.
     if found % each if record.sparsity else found != expected:
         raise ModelError(
             f'the buffer of tensor "{short(record.name)}" has {found} bytes; '
@@ -78,6 +79,7 @@ def _described(record: TensorRecord, type_: ArrayType) -> str:
 
 def _unpacked(data: Array) -> Array:
     """Two values from each byte, the lower half first, as int8."""
+    # Both values in the upper half of a byte, from where an arithmetic shift extends the sign.
     both = np.stack([data << 4, data & 0xF0], axis=-1).reshape(-1)
     signed: Array = both.view(np.int8) >> 4
     return signed

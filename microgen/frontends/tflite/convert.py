@@ -29,6 +29,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     the model is sound but uses a feature that microgen does not have.
     """
     identifier.check(data, file)
+    # Decompositions first, so that all checks see the operators that will be imported.
     model = composites.inlined(records.read(data, file, signature))
     tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)

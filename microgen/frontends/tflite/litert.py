@@ -66,6 +66,8 @@ def slack(node: Node, given: Inexact) -> Leeway:
         return Leeway()
     wide = data.astype(np.float64)
     with np.errstate(over="ignore"):
+        # exp(x) less the logistic function is below exp(2 x), and the function is within 2**-23 of
+        # 1 above 16.
         low = np.exp(np.minimum(2 * wide, 0))
     return Leeway(np.where(wide < -9, low, np.where(wide > 16, 2.0**-23, 0)))
 
@@ -86,6 +88,7 @@ def _interpreter(model: bytes) -> Any:
 
 def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) -> None:
     """Run the signature's subgraph once."""
+    # The interpreter invokes subgraph 0; the others can be run by their signatures only.
     if record.subgraph == 0:
         for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
             interpreter.set_tensor(detail["index"], array)

@@ -68,7 +68,9 @@ class Reader:
         """The same table, after a check that its vtable and its fields are inside the file."""
         position = table._tab.Pos
         kind = type(table).__name__
+        # A flatbuffer's table begins with the signed distance to its vtable.
         start = position - self._unpack("<i", position, kind)[0]
+        # A vtable begins with the sizes of itself and of the table, in 16 bits each.
         (vtable_bytes,) = self._unpack("<H", start, kind)
         (table_bytes,) = self._unpack("<H", start + 2, kind)
         if vtable_bytes < 4 or vtable_bytes % 2 or position + table_bytes > len(self.data):

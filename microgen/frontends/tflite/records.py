@@ -124,6 +124,7 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
     main = _subgraph(reader, subgraphs[number], buffers, codes)
+    # Each subgraph is read once, so subgraphs that run one another do not lead to an endless loop.
     found, waiting = {number: main}, [main]
     while waiting:
         for index in (called_by(reader, operator) for operator in waiting.pop().operators):

@@ -79,6 +79,7 @@ class Variables:
                 where=where,
                 hint=f"supported: {_MADE_ONCE}",
             )
+        # A variable that no operator assigns keeps its initial value, so it is a constant.
         if key in self._latest or key not in self._assigned:
             return found
         return self._kept.get(key)

@@ -101,10 +101,10 @@ def _max_pool(node: Node, graph: Graph) -> ByRows | None:
 
 
 def _avg_pool(node: Node, _graph: Graph) -> ByRows | None:
-    """Padding does not count in a mean, so it cannot be filled with any value."""
     attrs = node.attrs
     assert isinstance(attrs, AvgPool2DAttrs)
     above, _, below, _ = explicit(attrs.padding)
+    # Padding does not count in a mean, so it cannot be filled with any value.
     if above or below:
         return None
     return ByRows({0: RowWindow(attrs.pool_size[0], attrs.strides[0])}, attrs)

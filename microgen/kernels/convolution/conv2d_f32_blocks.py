@@ -19,8 +19,8 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    """The fields. A 1x1 convolution has no borders, so all of its pixels are one row."""
     fields = dict(window.shaped_fields(node, graph))
+    # A 1x1 convolution has no borders, so all of its pixels are one row.
     if blocks.pointwise(node, graph) is None:
         output = graph.types[node.outputs[0]]
         row = {"height": 1, "width": output.size // output.shape[3]}

@@ -68,12 +68,12 @@ def _offset_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> Tables:
-    """Tables of one entry, or of one per output feature. LiteRT, which rounds once, multiplies the
-    scales in double. TensorFlow Lite Micro uses float32 if there is one weight scale."""
     assert isinstance(node.attrs, DenseAttrs)
     if _is_per_channel(node, graph):
         channels = graph.types[node.inputs[1]].shape[0]
         return base.weights_and_tables(node, graph, "conv", channels)
+    # LiteRT, which rounds once, multiplies scales in double. TensorFlow Lite Micro uses float32 if
+    # there is one weight scale.
     rule: base.Rule = "conv" if node.attrs.rounding is Rounding.SINGLE else "dense"
     return base.weights_and_tables(node, graph, rule, 1)
 

@@ -98,11 +98,11 @@ _OFFSET_REFERENCE = dataclasses.replace(
 
 
 def _float_work(node: Node, graph: Graph) -> Work:
-    """The usual parts. The products of four channels with a filter each are counted apart: if there
-    are no others, compilers for MVE compute them in vectors."""
     counts, channels = work(node, graph), graph.types[node.inputs[0]].shape[-1]
     is_four = channels == graph.types[node.outputs[0]].shape[-1] == _FOUR
     products = counts["mac"]
+    # The products of four channels with a filter each are counted apart: if there are no others,
+    # compilers for MVE compute them in vectors.
     return {**counts, "mac": products * (not is_four), "four_mac": products * is_four}
 
 

@@ -55,13 +55,13 @@ def _refuses(node: Node, graph: Graph) -> str | None:
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
-    """The data, if no result takes the place of a value that is still needed. Blocks have bytes of
-    their own unless the last one overlaps. In order, places read nothing before their results."""
     attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
     (data, weight, *_), output = base.types(node, graph)
     height, width = base.spatial(output)
     is_apart = weight.shape[2] == 1 and width == data.shape[2]
     is_ordered = height < width or is_apart
+    # No result may take the place of a value that is still needed. Blocks have bytes of their own
+    # unless the last one overlaps. In order, places read nothing before their results.
     is_free = explicit(attrs.padding)[:2] == (0, 0) and data.shape[3] % _CHANNELS == 0
     return {0: 0} if is_free and is_ordered and data.shape[0] == 1 else {}
 

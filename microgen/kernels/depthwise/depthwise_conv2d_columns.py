@@ -83,7 +83,6 @@ def _padding(node: Node, graph: Graph) -> int:
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
-    """All results of a part of a row may be stored before the last value is read for it."""
     attrs, output = base.attrs_of(node, DepthwiseConv2DAttrs), graph.types[node.outputs[0]].shape
     _, height, width, depth = graph.types[node.inputs[0]].shape
     above, left, *_ = explicit(attrs.padding)
@@ -92,6 +91,7 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
     row = np.clip(lines % output[1] * attrs.strides[0] - above, 0, height)
     row += lines // output[1] * height
     first = np.clip((ends - _parts(node, graph)) * attrs.strides[1] - left, 0, width)
+    # All results of a part of a row may be stored before the last value is read for it.
     read, written = row * width + first, lines * output[2] + ends
     return lags.of_steps(node, graph, written.ravel() * depth, read.ravel() * depth)
 

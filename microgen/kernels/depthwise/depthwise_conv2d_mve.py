@@ -79,8 +79,8 @@ def _scratch(node: Node, graph: Graph) -> int:
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
-    """The data, if each place has been copied before its outputs are stored."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    # Each place of the data is copied before its outputs are stored.
     return {0: 0} if data.shape == output.shape and _axes(node, graph).strides == (1, 1) else {}
 
 

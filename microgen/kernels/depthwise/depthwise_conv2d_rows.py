@@ -95,8 +95,6 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _in_place_of_copied(node: Node, graph: Graph) -> base.Lags:
-    """The rows of a window that are not there from the row of results before are copied before the
-    next one is stored."""
     f = _fields(node, graph)
     kept = max(0, f["kernel_height"] - f["stride_height"])
     lines = np.arange(f["batches"] * f["output_height"])
@@ -105,6 +103,8 @@ def _in_place_of_copied(node: Node, graph: Graph) -> base.Lags:
     row = np.minimum(row, f["input_height"]) + lines // f["output_height"] * f["input_height"]
     depth = f["input_channels"]
     written, read = lines * f["output_width"] * depth, row * f["input_width"] * depth
+    # The rows of a window that are not there from the row of results before are copied before the
+    # next one is stored.
     return lags.of_steps(node, graph, written, read)
 
 

@@ -55,8 +55,7 @@ def _scaled(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 
 def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
-    """Whether MG_ROUND_FLOAT_NARROW sees all ties. It need not see any in a channel with a constant
-    sum that is not near one."""
+    """Whether MG_ROUND_FLOAT_NARROW sees all ties."""
     is_small = scaled[1] < -_FLOAT_SHIFT
     if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
         return not is_small.any()
@@ -70,13 +69,13 @@ def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Ar
             (clamped, Rounding.UPWARD),
         )
     ]
+    # It need not see any in a channel with a constant sum that is not near one.
     same: Array = (results[0] == results[1]) & (results[0] == results[2])
     return bool(same[is_small].all())
 
 
 def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> Array:
-    """The channels without weights whose output does not change when their bias is clamped.
-    Converters give such channels tiny scales, and biases of about 2**30."""
+    """The channels without weights whose output does not change when their bias is clamped."""
     if len(node.inputs) < 3:
         return np.zeros(products.shape, bool)
     bias = graph.constants[node.inputs[2]].astype(np.int64)
@@ -84,12 +83,12 @@ def _are_constant(node: Node, graph: Graph, scaled: tuple[Array, Array], product
         int8.multiply_by_quantized_multiplier(sums, *scaled, _rounding_of(node))
         for sums in (bias, np.clip(bias, -SUM_LIMIT, SUM_LIMIT))
     )
+    # Converters give such channels tiny scales, and biases of about 2**30.
     constant: Array = (products == 0) & (as_it_is == clamped)
     return constant
 
 
 def _tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
-    """The bias is clamped, and the shift is that of the rounding step."""
     specified = recipe.specified(node, graph)
     tables = specified._replace(
         bias=_clamped(specified.bias, graph),

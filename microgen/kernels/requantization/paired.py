@@ -241,9 +241,10 @@ def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments)
 
 
 def _are_large(weight: Array, bias: Array) -> Array:
-    """Whether channels have no weights, and a bias that is not small. Converters give such channels
-    tiny scales, and biases of about 2**30. As float32, such a bias is a multiple of 4."""
+    """Whether channels have no weights, and a bias that is not small: bool [channels]."""
     is_constant = ~weight.reshape(len(weight), -1).any(axis=1)
+    # Converters give such channels tiny scales, and biases of about 2**30. As float32, such a bias
+    # is a multiple of 4.
     large: Array = is_constant & (np.abs(bias.astype(np.int64)) >= _LARGE)
     return large
 

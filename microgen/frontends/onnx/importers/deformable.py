@@ -110,6 +110,7 @@ def _side(layer: _Layer, axis: int) -> Array:
     window, size = layer.window, layer.data.shape[2 + axis]
     taps = window.dilations[axis] * np.arange(window.kernel[axis])[:, None]
     at = window.strides[axis] * np.arange(window.places[axis]) - window.before[axis] + taps
+    # The image reaches from -1 to 1, and a coordinate is the centre of a pixel.
     return np.asarray((2 * at + 1) / size - 1)
 
 

@@ -156,9 +156,9 @@ def _logical(op: str) -> Callable[[OnnxNode], BuiltTensor]:
 
 
 def _is_nan(node: OnnxNode) -> BuiltTensor:
-    """NaN is the only number that differs from itself."""
     data = node.tensor(0)
     node.expect(data, DType.FLOAT32)
+    # NaN is the only number that differs from itself.
     return n.compared(node, "not_equal", data, data)
 
 

@@ -72,10 +72,11 @@ def _length(node: OnnxNode, position: int, default: int) -> int:
 
 
 def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> Array:
-    """What the real and imaginary parts of each input add to those of each output: float64
-    [outputs, 2, inputs, 2]. Exponents are whole numbers modulo the length, so no angle is large."""
+    """The share of the real and imaginary parts of each input in those of each output: float64
+    [outputs, 2, inputs, 2]."""
     made, read = shape
     _spend(node, (made, 2, read, 2))
+    # Exponents are whole numbers modulo the length, so that no angle is large and loses digits.
     exponents = np.outer(np.arange(made, dtype=np.int64), np.arange(read, dtype=np.int64)) % length
     angles = 2 * np.pi / length * exponents
     cosines, sines = (
@@ -86,9 +87,9 @@ def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> A
 
 
 def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
-    """The real parts of the inverse, if the input is the first half of a symmetrical one: all
-    elements but the first, and the middle one of an even length, stand for two."""
+    """The real parts of the inverse of a transform that is symmetrical, from its first half."""
     matrix = _powers(node, length, (length, read), 1)[:, :1]
+    # All elements but the first, and the middle one of an even length, stand for two.
     counts = np.full(read, 2.0)
     counts[0] = 1
     if length % 2 == 0 and read == length // 2 + 1:

@@ -17,6 +17,7 @@ _MOST = 4096  # iterations
 
 def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     limit, first = node.optional(0), node.optional(1)
+    # Without a limit the loop is followed one step too far, so that a longer one is refused.
     most = _MOST + 1 if limit is None else int(move_nodes.number_of(node, 0, "iterations"))
     goes = True if first is None else _condition(node, first)
     carried = [node.tensor(i) for i in range(2, len(node.operands))]

@@ -45,10 +45,10 @@ def _standardized(
     node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...], epsilon: float
 ) -> tuple[BuiltTensor, BuiltTensor, BuiltTensor]:
     """(data - mean) / sqrt(variance + epsilon) over some axes, the mean, and the inverse of the
-    root. Differences are squared, because the mean of squares minus the square of the mean would
-    cancel."""
+    root."""
     mean = _mean(node, data, axes)
     centred = binary(node, "subtract", data, mean)
+    # Differences are squared, because the mean of squares less the square of the mean would cancel.
     variance = _mean(node, binary(node, "multiply", centred, centred), axes)
     inverse = _inverse_root(node, variance, epsilon)
     return binary(node, "multiply", centred, inverse), mean, inverse
@@ -63,9 +63,7 @@ def _scaled(
 
 def _batch(node: OnnxNode) -> Value:
     """(data - mean) / sqrt(variance + epsilon) * scale + offset as data * factor - mean * factor +
-    offset, with one of each per channel. Passes put them into a convolution right before, or make
-    one sum of both. Here they are two, because they may cancel each other: then implementations
-    differ more than the sum of them tells."""
+    offset, with one of each per channel."""
     data = _floats(node, 1, 2, 3, 4)
     scale, offset, mean, variance = (node.tensor(i) for i in range(1, 5))
     rank, axis = len(data.shape), min(1, len(data.shape) - 1)
@@ -83,6 +81,9 @@ def _batch(node: OnnxNode) -> Value:
     if shift.value is None:
         shift = binary(node, "subtract", offset, shift)
         return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
+    # Passes put both offsets into a convolution right before, or make one sum of them. Here they
+    # are two, because they may cancel each other: then implementations differ more than the sum of
+    # them tells.
     product = binary(node, "multiply", data, along(node, factor, axis, rank))
     centred = binary(node, "subtract", product, along(node, shift, axis, rank))
     return binary(node, "add", centred, along(node, offset, axis, rank))

@@ -217,6 +217,7 @@ def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, .
     ]
     total = terms[0]
     for i, term in enumerate(terms[1:], 1):
+        # The signs of cofactors alternate.
         total = binary(node, "subtract" if i % 2 else "add", total, term)
     return total
 

@@ -99,9 +99,9 @@ def _log_sum(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> Built
 
 
 def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    """The greatest value is subtracted before and added after, because exp would overflow."""
     if not axes:
         return data
+    # The greatest value is subtracted before and added after, because exp would overflow.
     greatest = node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
@@ -111,6 +111,7 @@ def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> B
 
 def _max(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     if data.dtype is DType.BOOL:
+        # The greatest bool is false only if all are.
         opposite = _not(node, data)
         return _not(node, _every(node, opposite, axes, keep))
     return _wide(

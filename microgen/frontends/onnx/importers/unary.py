@@ -53,11 +53,11 @@ def _neg(node: OnnxNode) -> BuiltTensor:
 
 
 def _abs(node: OnnxNode) -> BuiltTensor:
-    """The least integer keeps its sign, as its negation does."""
     data = node.tensor(0)
     node.expect(data, *n.NUMBERS)
     if n.is_float(data):
         return node.emit("abs", AbsAttrs(), (data,))
+    # The least integer keeps its sign, as its negation does.
     return data if data.dtype.numpy.kind == "u" else n.extremum(node, "maximum", data, _neg(node))
 
 
@@ -67,6 +67,7 @@ def _sign(node: OnnxNode) -> BuiltTensor:
     if n.is_float(data):
         return n.real(node, "sign", data)
     if data.dtype.numpy.kind == "i":
+        # Whole numbers limited to -1 to 1 are their signs.
         data = n.extremum(node, "maximum", data, n.scalar(node, -1, data.dtype))
     return n.extremum(node, "minimum", data, n.scalar(node, 1, data.dtype))
 
@@ -213,6 +214,7 @@ def _clip(node: OnnxNode) -> BuiltTensor:
     found = _clipped_floats(node, data, low, high) if n.is_float(data) else None
     if found is not None:
         return found
+    # In this order the upper limit decides if the lower one is greater, as ONNX defines it.
     if low is not None:
         data = n.extremum(node, "maximum", data, low)
     return data if high is None else n.extremum(node, "minimum", data, high)

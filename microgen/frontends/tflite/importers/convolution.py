@@ -74,14 +74,13 @@ def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
 def _depth_multiplier(
     layer: FileLayer, options: LayerOptions, data: BuiltTensor, weight: BuiltTensor
 ) -> int:
-    """The multiplier that follows from the shapes. LiteRT computes it so, but TFLite Micro reads
-    the option, so they must agree."""
     channels, filters = data.type.shape[3], weight.type.shape[3]
     if filters % channels:
         raise layer.invalid(
             f"has {filters} filters for {channels} channels; a multiple of them is expected"
         )
     stated = options.number("DepthMultiplier")
+    # LiteRT computes it from the shapes, but TFLite Micro reads the option, so they must agree.
     if stated not in (0, filters // channels):  # 0: not stated
         raise layer.invalid(
             f"has the depth multiplier {stated}, but {filters} filters for {channels} channels "
@@ -120,12 +119,10 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
 
 
 def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:
-    """Whether the first input is fed. If it is not, it is the shape that the output declares.
-
-    LiteRT accepts any fed shape that suits the data, but a firmware has only one.
-    """
+    """Whether the first input is fed. If it is not, it is the shape that the output declares."""
     if shape.type != ArrayType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
+    # LiteRT accepts any fed shape that suits the data, but a firmware has only one.
     if shape.value is None:
         return True
     stated = integers(layer, 0)

@@ -125,10 +125,10 @@ def _floor_div(layer: FileLayer) -> BuiltTensor:
 
 
 def _floor_mod(layer: FileLayer) -> BuiltTensor:
-    """A float divisor may be 0: the result is then NaN."""
     layer.options(FloorModOptions, BuiltinOptions.FloorModOptions, required=False)
     layer.expect_inputs(2)
     divisor = layer.data(1)
+    # divides_by_zero() is false for floats, whose result is NaN then.
     if divisor.value is not None and divides_by_zero(divisor.value, divisor.type):
         raise _division_by_zero(layer, divisor)
     return _two_tensors(layer, "floor_mod", FloorDivisionAttrs())
@@ -161,6 +161,7 @@ def _micro_sum(layer: FileLayer, terms: Sequence[BuiltTensor]) -> BuiltTensor:
     total, *others = (micro.wide(layer, term) for term in terms)
     for other in others:
         total = layer.emit("add", AddAttrs(Activation.NONE), (total, other))
+    # The zero point of each term, and one more for the stored 0 with which TFLite Micro begins.
     total = micro.plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
     return micro.rescaled(layer, total, terms[0])
 

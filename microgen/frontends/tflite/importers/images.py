@@ -113,7 +113,6 @@ def _resize_bilinear(layer: FileLayer) -> BuiltTensor:
 
 
 def _resize_nearest_neighbor(layer: FileLayer) -> BuiltTensor:
-    """One ``take`` of rows and one of columns. The one that adds less comes first."""
     data, size = _image(layer)
     options = layer.options(
         ResizeNearestNeighborOptions, BuiltinOptions.ResizeNearestNeighborOptions
@@ -128,6 +127,8 @@ def _resize_nearest_neighbor(layer: FileLayer) -> BuiltTensor:
         (axis, _nearest(shape[axis], size[axis - 1], is_aligned, is_centred)) for axis in (1, 2)
     ]
     tables = [(k, table) for k, table in tables if not np.array_equal(table, np.arange(shape[k]))]
+    # One ``take`` of rows and one of columns. The one that adds less comes first, because its
+    # result is read again.
     tables.sort(key=lambda entry: len(entry[1]) / shape[entry[0]])
     if not tables:
         return layer.emit("reshape", ReshapeAttrs(shape), (data,), output)

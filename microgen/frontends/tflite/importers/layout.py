@@ -42,10 +42,10 @@ def _concatenation(layer: FileLayer) -> BuiltTensor:
 
 
 def _rescaled(layer: FileLayer, data: BuiltTensor, output: ArrayType) -> BuiltTensor:
-    """The data in the output's quantization. LiteRT changes it for uint8 only."""
     if data.type.quant == output.quant:
         return data
     hint = f"{layer.output().name}/rescaled"
+    # LiteRT changes the quantization for uint8 only.
     table = layer.constant(rescaling(data.type, output), f"{hint}/table", output.quant)
     attrs = LookupAttrs("qnn.requantize")
     return layer.emit("lookup", attrs, (data, table), quant=output.quant, hint=hint)

@@ -43,6 +43,7 @@ _HIDDEN = 4  # position among the intermediates
 
 
 def _lstm(layer: FileLayer) -> BuiltTensor:
+    # The last four of 24 are the coefficients of layer normalization.
     layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
@@ -106,7 +107,6 @@ def _refuse_normalization(layer: FileLayer) -> None:
 
 
 def _refuse_other_runtimes(layer: FileLayer) -> None:
-    """Raise if the profile's runtime does not compute such integers."""
     dtype = layer.data(0).type.dtype
     if dtype is DType.INT16 and not layer.numerics.gates_by_tables:
         raise layer.unsupported(
@@ -125,7 +125,7 @@ def _refuse_other_runtimes(layer: FileLayer) -> None:
 
 
 def _extras(layer: FileLayer) -> list[str]:
-    """What TensorFlow Lite Micro does not compute of a layer of integers."""
+    # TensorFlow Lite Micro does not compute these of a layer of integers.
     extras = {
         "has no input gate of its own": not _has_input_gate(layer),
         "has peepholes": any(layer.has_input(position) for position in _PEEPHOLE),
@@ -135,7 +135,7 @@ def _extras(layer: FileLayer) -> list[str]:
 
 
 def _expect_rows(layer: FileLayer, state: BuiltTensor, cells: int) -> None:
-    """TensorFlow Lite Micro reads the number of cells from the output state."""
+    # TensorFlow Lite Micro reads the number of cells from the output state.
     if state.type.shape[1:2] != (cells,):
         raise layer.invalid(
             f"has an output state of shape {list(state.type.shape)}; a row of {cells} for each "
@@ -169,8 +169,7 @@ def _projection(layer: FileLayer) -> tuple[BuiltTensor, ...]:
 
 
 def _stacked(layer: FileLayer, tensors: Sequence[BuiltTensor]) -> BuiltTensor:
-    """The constants of all gates as one, along a new first axis. If they are quantized, each keeps
-    its own scale."""
+    """The constants of all gates as one, along a new first axis. Each keeps its own scale."""
     if not tensors:
         raise layer.invalid("lacks the biases of its gates")
     kinds = {(tensor.type.shape, tensor.type.dtype) for tensor in tensors}

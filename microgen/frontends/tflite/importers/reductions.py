@@ -31,7 +31,7 @@ def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
 
 
 def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
-    """The output of an op whose axes are in ``attrs``: the second input is not an operand."""
+    # The second input, the axes, is in the attributes.
     return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
@@ -90,6 +90,7 @@ def _cumsum(layer: FileLayer) -> BuiltTensor:
         return _reduced(layer, "cumsum", attrs)
     zero = data.type.zero_point
     terms = micro.plus(layer, micro.wide(layer, data), -zero)
+    # One zero point more for the stored 0 with which TFLite Micro begins each sum.
     total = micro.plus(layer, layer.emit("cumsum", attrs, (terms,)), -zero)
     return micro.rescaled(layer, total, data)
 

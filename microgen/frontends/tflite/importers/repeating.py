@@ -21,7 +21,6 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _tile(layer: FileLayer) -> BuiltTensor:
-    """Broadcasts between two reshapes, which cost nothing. One is enough for two axes."""
     layer.expect_inputs(2)
     layer.options(TileOptions, BuiltinOptions.TileOptions, required=False)
     data, counts = layer.data(0), integers(layer, 1)
@@ -33,6 +32,7 @@ def _tile(layer: FileLayer) -> BuiltTensor:
     steps, output = _steps(data.shape, counts), layer.output()
     if not steps:
         return layer.emit("reshape", ReshapeAttrs(data.shape), (data,), output)
+    # Each step is a broadcast between two reshapes, which cost nothing.
     for step in steps:
         data = _repeated(layer, data, step, output if step is steps[-1] else None)
     return data
@@ -68,7 +68,6 @@ def _repeated(
 
 
 def _broadcast_args(layer: FileLayer) -> BuiltTensor:
-    """The shape to which two shapes broadcast, as a constant, because shapes are fixed."""
     layer.expect_inputs(2)
     lhs, rhs = integers(layer, 0), integers(layer, 1)
     output = layer.plain_output()
@@ -77,6 +76,7 @@ def _broadcast_args(layer: FileLayer) -> BuiltTensor:
     if any(left != right and 1 not in (left, right) for left, right in sizes):
         raise layer.invalid(f"has the shapes {cut(lhs)} and {cut(rhs)}, which do not broadcast")
     shape = [right if left == 1 else left for left, right in reversed(sizes)]
+    # Shapes are fixed, so the result is a constant.
     return layer.define(np.array(shape).astype(output.dtype.numpy))
 
 

@@ -84,12 +84,12 @@ def _broadcast(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor
 
 
 def _shape(layer: FileLayer) -> BuiltTensor:
-    """The shape as a constant, without a node, because shapes are fixed."""
     layer.expect_inputs(1)
     layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
     output = layer.plain_output()
     if output.type.dtype not in (DType.INT32, DType.INT64):
         raise layer.invalid(f"has an output {output.type}; int32 or int64 is expected")
+    # Shapes are fixed, so this one needs no node.
     return layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
 
 

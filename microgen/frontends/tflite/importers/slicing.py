@@ -64,6 +64,7 @@ def _dynamic_update_slice(layer: FileLayer) -> BuiltTensor:
     data, update, index = layer.data(0), layer.data(1), layer.plain(2)
     if index.value is not None:
         limits = np.iinfo(np.int32)
+        # The op moves indices outside of the data to its ends, so it is enough to keep their side.
         places = layer.integers(2).clip(limits.min, limits.max).astype(np.int32)
         index = layer.constant(places, f"{layer.output().name}/index")
     layer.expect(index, DType.INT32)

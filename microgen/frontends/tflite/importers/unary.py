@@ -73,8 +73,8 @@ def _relu(activation: Activation) -> Importer:
 
 
 def _refuse_rescaling(layer: FileLayer) -> None:
-    """TensorFlow Lite Micro's RELU6 clamps stored values and ignores the output's scale."""
     data, output = layer.data(0).type, layer.output().type
+    # TensorFlow Lite Micro's RELU6 clamps stored values and ignores the output's scale.
     if layer.numerics.name == "tflm" and data.quant != output.quant:
         raise layer.unsupported(
             "has another scale or zero point than its input, which TensorFlow Lite Micro ignores",

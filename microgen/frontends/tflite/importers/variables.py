@@ -32,9 +32,9 @@ def _call_once(layer: FileLayer) -> Value:
 
 
 def _var_handle(layer: FileLayer) -> Value:
-    """A handle is no tensor of the graph. The result only has its name."""
     layer.expect_outputs(0, 1)
     layer.options(VarHandleOptions, BuiltinOptions.VarHandleOptions)
+    # A handle is not a tensor of the graph, so only the name matters.
     return BuiltTensor(layer.name, ArrayType((), DType.INT32))
 
 

@@ -129,22 +129,23 @@ def _power_reference(_attrs: PowerAttrs, operands: Operands) -> tuple[Array, ...
 
 
 def _power_real(lhs: Array, rhs: Array) -> Array:
-    """Powers. For the exponent 1/2 of several elements numpy takes the square root, which differs
-    for -inf and -0."""
     x, y = lhs.astype(np.float64), rhs.astype(np.float64)
+    # For the exponent 1/2 of several elements numpy takes the square root, which differs for -inf
+    # and -0.
     is_apart = (y == 0.5) & ((x == 0) | (x == -np.inf))
     return np.where(is_apart, np.abs(x), np.power(x, y))
 
 
 def _power_whole(lhs: Array, rhs: Array) -> Array:
-    """Square and multiply, modulo 2**64. 1 / x is truncated: 0 except for 1 and -1."""
     # The magnitude of -2**63 exists only without a sign.
     base, left = lhs.astype(np.int64), np.abs(rhs.astype(np.int64)).view(np.uint64)
     base, left = (np.array(each) for each in np.broadcast_arrays(base, left))
     found = np.ones(base.shape, np.int64)
+    # Square and multiply, modulo 2**64, with one step for each bit of the exponent.
     for _ in range(64):
         found = np.where(left & np.uint64(1), found * base, found)
         base, left = base * base, left >> np.uint64(1)
+    # 1 / x is truncated: 0 except for 1 and -1.
     is_kept = (rhs >= 0) | (lhs == 1) | (lhs == -1)
     return np.where(is_kept, found, 0)
 

@@ -120,7 +120,7 @@ def _argmin_reference(attrs: ArgMinAttrs, operands: Operands) -> tuple[Array, ..
 def _unless_nan_is_first(
     attrs: ArgExtremeAttrs, operands: Operands, positions: Array
 ) -> tuple[Array, ...]:
-    """``positions`` of extremes among numbers. 0 if NaN comes first, because nothing exceeds it."""
+    # Nothing exceeds a NaN with which the search begins.
     leading = np.isnan(operands.inputs[0].take(0, attrs.axis))
     return (np.where(leading, 0, positions).astype(operands.output_types[0].dtype.numpy),)
 

@@ -48,11 +48,8 @@ def of_function(function: Function, data: ArrayType, output: ArrayType) -> Array
 
 
 def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
-    """Source: TFLite internal/common.h, LUTPopulateInt16, in the floating-point type of ``scale``.
-
-    An entry differs from the function by half the error that interpolation makes in the middle of
-    its step, so that the error is spread evenly.
-    """
+    """Source: TFLite internal/common.h, LUTPopulateInt16, in the floating-point type of
+    ``scale``."""
     kind = type(scale)
     step = (high - low) / kind(_STEPS)
     at = low + np.arange(_STEPS, dtype=kind) * step
@@ -63,6 +60,8 @@ def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
         following = function(low + np.arange(1, ENTRIES, dtype=kind) * step) * inverse
         sample = _rounded(value)
         error = _rounded((following + sample) / kind(2)) - _rounded(middle)
+        # An entry differs from the function by half the error that interpolation makes in the
+        # middle of its step, so that the error is spread evenly.
         entries = sample - _rounded(error / kind(2))
         last = _rounded(function(np.array([high], kind)) * inverse)
     table: Array = np.clip(np.concatenate([entries, last]), _LEAST, _MOST)

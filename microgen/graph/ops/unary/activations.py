@@ -167,12 +167,11 @@ def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array,
 
 
 def _relu_like(fine: Array, multiplier: int, exponent: int) -> Array:
-    """The input as Q15 of thirds, saturated to [-1, 1). The last doubling comes after the
-    multiplication, so a value that saturates earlier is also saturated in the end."""
+    """The input as Q15 of thirds, saturated to [-1, 1)."""
     if exponent <= 0:
         return _divide(_rounding_high_mul(fine, multiplier), -exponent)
-    # One bit less, because the last one would saturate values that the multiplier makes small
-    # again.
+    # The last doubling comes after the multiplication, so a value that saturates earlier is also
+    # saturated in the end.
     shifted = _saturated(fine << (exponent - 1))
     return _saturated(_rounding_high_mul(shifted, multiplier) << 1)
 
@@ -190,7 +189,7 @@ def _rounding_high_mul(a: Array, b: int) -> Array:
 
 
 def _divide(x: Array, exponent: int) -> Array:
-    """RoundingDivideByPOT of gemmlowp on int16, whose mask wraps if the exponent exceeds 15."""
+    # gemmlowp's mask of int16 wraps if the exponent exceeds 15.
     mask = np.int64(np.array((1 << exponent) - 1).astype(np.int16))
     quotient: Array = (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
     return quotient

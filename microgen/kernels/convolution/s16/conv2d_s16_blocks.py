@@ -77,8 +77,8 @@ def _vector_windows(node: Node, graph: Graph) -> int:
 
 
 def _of_copied(node: Node, graph: Graph) -> base.Lags:
-    """The lag of the loop that copies the windows of some pixels before it stores their results."""
     pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    # The windows of these pixels are copied before their results are stored.
     return lags.blocks(node, graph, range(0, pixels, _DSP_PIXELS))
 
 

@@ -32,11 +32,11 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
-    """The columns of four pixels are gathered before their results are stored. Each pixel of an
-    image of less than four is gathered on its own."""
     batches, height, width, _ = graph.types[node.outputs[0]].shape
     pixels = height * width
     step = 4 if pixels >= 4 else 1
+    # The columns of four pixels are gathered before their results are stored. Each pixel of an
+    # image of less than four is gathered on its own.
     starts = (n * pixels + i for n in range(batches) for i in range(0, pixels, step))
     return lags.blocks(node, graph, starts)
 

@@ -80,7 +80,6 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
-    """The windows of a strip are copied before its results are stored."""
     batches, height, width, _ = graph.types[node.outputs[0]].shape
     lines = PIXELS if width < _STRIP and width % PIXELS else 1
     starts = (
@@ -89,6 +88,7 @@ def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
         for y in range(0, height, lines)
         for x in range(0, width, _STRIP)
     )
+    # The windows of a strip are copied before its results are stored.
     return lags.blocks(node, graph, starts)
 
 

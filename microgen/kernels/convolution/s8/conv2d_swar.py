@@ -120,8 +120,8 @@ def _double_scratch(node: Node, graph: Graph) -> int:
 
 
 def _in_place(node: Node, graph: Graph, *, group: int) -> base.Lags:
-    """The windows of a group of pixels are packed before their results are stored."""
     pixels = math.prod(graph.types[node.outputs[0]].shape[:3])
+    # The windows of a group of pixels are packed before their results are stored.
     return lags.blocks(node, graph, range(0, pixels, group))
 
 

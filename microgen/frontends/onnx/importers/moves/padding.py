@@ -81,6 +81,7 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
         return places.clip(0, size - 1)
     if mode == "wrap":
         return places % size
+    # A reflection repeats after the way there and back, on which both ends count once.
     period = max(1, 2 * (size - 1))
     folded: Array = places % period
     return np.minimum(folded, period - folded) if size > 1 else np.zeros_like(places)

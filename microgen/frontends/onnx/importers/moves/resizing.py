@@ -177,9 +177,12 @@ def _check(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> None:
 
 def _by_axes(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
     pads = [(0, 0)] * len(data.shape)
+    # Axes that get shorter come first, so that the tensors between are small.
     axes = sorted(wanted.axes.items(), key=lambda each: each[1].places / each[1].size)
     for k, axis in axes:
         at = _positions(node, wanted, axis)
+        # Only tf_crop_and_resize extrapolates. Positions are finite, so at == at is true
+        # everywhere.
         inside = _inside(at, axis) if wanted.coordinates == "tf_crop_and_resize" else at == at
         if not inside.any():
             return _outside(node, data, wanted)

@@ -53,6 +53,7 @@ def _filler(node: OnnxNode, data: BuiltTensor) -> BuiltTensor | None:
     if data.value is None or data.type.size < 2:
         return None
     flat = data.value.ravel()
+    # Bytes are compared, because NaN differs from itself, and -0 equals 0.
     if flat.tobytes() != np.full_like(flat, flat[0]).tobytes():
         return None
     return node.constant(flat[:1].reshape(()), "filler", data.type.quant)
