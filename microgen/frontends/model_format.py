@@ -20,23 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options with which a model is read. Each format uses those that concern it.
+    """The options with which a model is read. Each format uses those that concern it."""
 
-    ``numerics`` is the runtime to follow, for formats whose files do not say how they round.
-    ``signature`` is for formats whose files have several networks: the name of one, or empty for
-    the first. ``targets`` is for formats whose models name devices: device type (DLPack's number)
-    -> kind of target. ``generators`` is for formats whose models may already be partitioned: the
-    names of the code generators whose functions become one node each. ``dim`` and ``bind`` are for
-    formats whose models may leave sizes open (``NAME=N``), and whose inputs may become constants
-    (``INPUT=VALUE``).
-    """
-
+    # the runtime to follow, if the files do not say how they round
     numerics: Numerics = PROFILES["litert"]
+    # device type (DLPack's number) -> kind of target
     targets: Mapping[int, str] = field(default_factory=dict)
+    # Of models that may already be partitioned: the names of the code generators whose functions
+    # become one node each.
     generators: Collection[str] = ()
-    signature: str = ""
-    dim: Sequence[str] = ()
-    bind: Sequence[str] = ()
+    signature: str = ""  # the name of one of several networks of a file; empty for the first
+    dim: Sequence[str] = ()  # ``NAME=N`` for sizes that the model leaves open
+    bind: Sequence[str] = ()  # ``INPUT=VALUE`` for inputs that become constants
 
 
 class OracleError(MicrogenError):

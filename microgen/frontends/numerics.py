@@ -39,27 +39,23 @@ class WideSums(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Numerics:
-    """A profile: how each op rounds whose attributes have a ``rounding``. ``rounding`` has the
-    roundings of int8 data by the op's name, ``wide`` those of int16 data.
-
-    ``sums_bytes``: SUM reads the bytes of quantized data as uint8, whatever their dtype is.
-    ``adds_by_shifts``: ADD and SUB have an arithmetic of their own for int16 with scales that are
-    powers of two. ``micro_scales``: MUL computes ratios of scales in double and SUB in float32, as
-    in TFLite Micro; otherwise MUL uses float32 and SUB double. ``lacks_int16``: TFLite operators
-    for which the runtime has no int16 kernel, or one whose output bytes differ from ours.
-    ``gates_by_tables``: the functions of the gates of int8 and int16 LSTMs are tables.
-    ``computes_uint8``: the runtime has operators that compute in uint8. Otherwise it only converts
-    uint8 to other dtypes and back.
-    """
+    """A profile: how each op rounds whose attributes have a ``rounding``."""
 
     name: str
-    rounding: Mapping[str, Rounding]
-    wide: Mapping[str, WideSums] = field(default_factory=dict)
+    rounding: Mapping[str, Rounding]  # of int8 data, by the op's name
+    wide: Mapping[str, WideSums] = field(default_factory=dict)  # of int16 data
+    # SUM reads the bytes of quantized data as uint8, whatever their dtype is
     sums_bytes: bool = False
+    # ADD and SUB have an arithmetic of their own for int16 with scales that are powers of two.
     adds_by_shifts: bool = False
+    # MUL computes ratios of scales in double and SUB in float32, as in TFLite Micro; otherwise MUL
+    # uses float32 and SUB double.
     micro_scales: bool = False
+    # TFLite operators for which the runtime has no int16 kernel, or one whose output bytes differ
+    # from ours.
     lacks_int16: frozenset[str] = frozenset()
-    gates_by_tables: bool = False
+    gates_by_tables: bool = False  # the functions of the gates of int8 and int16 LSTMs are tables
+    # The runtime has operators that compute in uint8; otherwise it only converts it.
     computes_uint8: bool = True
 
 

@@ -57,64 +57,48 @@ def not_in_place(_node: Node, _graph: Graph) -> Lags:
 class Implementation:
     """How a C kernel computes the nodes of one op, or of one pattern of ops (``patterns``).
 
-    What is computed, op, attributes, dtypes and rounding, is the op's, and so is the reference.
-
-    ``code`` has the names of its C. ``family`` is the name of its header, if that is not the
-    symbol's. ``variant`` are the C constants that its body takes.
-
-    ``refusal(node, graph)`` says why the kernel cannot compute the node, or None.
-    ``params(node, graph)`` are the struct's fields, in order.
-    ``inputs`` are the positions of the node's inputs that are passed as tensors, constant or not,
-    or as NULL if the node does not have them. The kernel handles the others in ``constants``.
-    ``in_place(node, graph)`` are the inputs whose bytes the output may take, each with its lag in
-    bytes. With a lag of 0, the output begins where the input does, and is no larger. Otherwise it
-    begins that much before the input, or that rounded up to a power of two (kernels.lags).
-    ``scratch(node, graph)`` is in bytes.
-    ``stack`` are bytes of an array that it has on the stack.
-    ``each_input(node, graph)``, if given, means that the kernel is called once for each input of
-    the node, and that all calls write parts of one output. ``inputs`` is then ignored. It returns
-    the fields for each input, which follow those of ``params``.
-    ``writes`` are those of ``inputs`` that are variables, which the kernel updates.
-    ``cores`` are the functions of its headers that compilers keep out of line, and that other
-    kernels may call, too. ``core_parts``, if given, has for each the part of ``work`` without which
-    a function for one shape does not call it.
-    ``can_fail``: the C function returns a status, like the runner.
-    ``loop``: kernels with the same loop differ only in their requantizations. By default it is the
-    symbol.
-    ``takes_int4``: its weight, input 1, is one that the model stores in 4 bits. It is not tried for
-    other weights.
-    ``compact``: its parameters have 16 bits; see ``KernelCode``.
-    ``ulps``, of a float kernel: the number of units in the last place by which an element may
-    differ from the numpy reference. The unit is that of the output's largest magnitude; for sums,
-    of the largest sum of magnitudes.
-    ``work(node, graph)`` counts how often the parts of its loops run; its measured table has what
-    each costs. ``cost(node, graph, cpu, is_shared)``, if given, is asked instead of a table.
-    ``measured_as``, if given, is the kernel whose table stands for it until it has its own, with
-    what the table of costs adds for the last constant of ``variant``, its requantization.
+    Op, attributes, dtypes and rounding are the op's, and so is the reference.
     """
 
     symbol: str
     needs: frozenset[Feature]
-    refusal: Refuse
-    params: Params
+    refusal: Refuse  # ``(node, graph)``: why the kernel cannot compute the node, or None
+    params: Params  # the struct's fields, in order
+    # Positions of the node's inputs that are passed as tensors, constant or not, or as NULL if the
+    # node does not have them. ``constants`` handles the others.
     inputs: tuple[int, ...] = (0,)
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
-    scratch: Callable[[Node, Graph], int] = no_scratch
+    scratch: Callable[[Node, Graph], int] = no_scratch  # in bytes
+    # The inputs whose bytes the output may take, each with its lag in bytes. With a lag of 0, the
+    # output begins where the input does, and is no larger. Otherwise it begins that much before the
+    # input, or that rounded up to a power of two (kernels.lags).
     in_place: InPlace = not_in_place
-    stack: int = 0
+    stack: int = 0  # bytes of an array that it has on the stack
+    # The kernel is called once for each input, all calls write parts of one output, and ``inputs``
+    # is ignored: the fields for each input, which follow those of ``params``.
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
-    writes: tuple[int, ...] = ()
-    can_fail: bool = False
+    writes: tuple[int, ...] = ()  # of ``inputs``, the variables, which the kernel updates
+    can_fail: bool = False  # the C function returns a status, like the runner
+    # Of a float kernel: by so many units in the last place an element may differ from the numpy
+    # reference. The unit is that of the output's largest magnitude; for sums, of the largest sum of
+    # magnitudes.
     ulps: int = 0
-    family: str = ""
-    variant: tuple[str, ...] = ()
+    family: str = ""  # the name of its header, if that is not the symbol's
+    variant: tuple[str, ...] = ()  # the C constants that its body takes
+    # Functions of its headers that compilers keep out of line, and that other kernels may call,
+    # too.
     cores: tuple[str, ...] = ()
+    # For each core the part of ``work`` without which a function for one shape does not call it.
     core_parts: tuple[str, ...] = ()
+    # Kernels with one loop differ only in their requantizations; by default it is the symbol.
     loop: str = ""
-    takes_int4: bool = False
-    compact: bool = False
-    work: Callable[[Node, Graph], Work] = work
+    takes_int4: bool = False  # only for weights (input 1) that the model stores in 4 bits
+    compact: bool = False  # its parameters have 16 bits; see ``KernelCode``
+    work: Callable[[Node, Graph], Work] = work  # how often the parts of its loops run
+    # ``(node, graph, cpu, is_shared)``, in place of a measured table
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
+    # The kernel whose table stands for it until it has its own, with what the table of costs adds
+    # for the last constant of ``variant``, its requantization.
     measured_as: Implementation | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:

@@ -44,21 +44,17 @@ _LANES = 8  # channels of a block of rings, see microgen/depthwise/depthwise_con
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one operator costs: instructions and modelled cycles of a call, and bytes of flash.
-
-    ``code_bytes`` are those of the operator's function and parameters, without its weights.
-    ``shared_bytes`` are those of the kernel's functions that all of its operators have in common:
-    its out-of-line form. Operators that are compiled for their own shapes have few or none.
-    ``cores`` are functions that several kernels have in common, with their bytes.
-    ``cycles`` are without wait states of flash. ``waited`` and ``followed`` are the lines for which
-    the core waits if there are any (``timing.Flash.waiting``)."""
+    """The cost of one operator: a call's instructions and modelled cycles, and bytes of flash."""
 
     instructions: int
-    cycles: int
-    code_bytes: int
+    cycles: int  # without wait states of flash
+    code_bytes: int  # of the operator's function and parameters, without its weights
+    # Of the kernel's functions that all of its operators have in common: its out-of-line form.
+    # Operators that are compiled for their own shapes have few or none.
     shared_bytes: int = 0
+    # functions that several kernels have in common, with their bytes
     cores: tuple[tuple[str, int], ...] = ()
-    waited: int = 0
+    waited: int = 0  # lines for which a core with wait states waits: ``timing.Flash.waiting``
     followed: int = 0
 
     @property

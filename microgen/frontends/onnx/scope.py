@@ -17,22 +17,18 @@ from microgen.graph.ops.moves.views import CopyAttrs
 
 @dataclass(slots=True)
 class OnnxScope:
-    """What names mean in a graph, a function or a branch.
-
-    ``values``: the tensors by their names there; None for an input of a function that its call
-    leaves out. ``versions``: of each domain. ``attributes``: those of the function's call.
-    ``prefix``: what the names of tensors begin with in the model's graph. ``public``: names there
-    that do not follow from the prefix. ``depth``: how many functions or branches it is in.
-    ``lacking``: the errors for outputs that a node should have, but that its importer lacks.
-    """
+    """The meaning of names in a graph, a function or a branch."""
 
     file: str
-    versions: Mapping[str, int]
-    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
-    prefix: str = ""
+    versions: Mapping[str, int]  # of each domain
+    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)  # of the function's call
+    prefix: str = ""  # the names of tensors begin with it in the model's graph
+    # names there that do not follow from the prefix
     public: Mapping[str, str] = field(default_factory=dict)
-    depth: int = 0
+    depth: int = 0  # functions or branches around it
+    # The tensors by their names there; None for an input of a function that its call leaves out.
     values: MutableMapping[str, BuiltTensor | None] = field(default_factory=dict)
+    # The errors for outputs that a node should have, but that its importer lacks.
     lacking: dict[str, UnsupportedError] = field(default_factory=dict)
 
     def inner(

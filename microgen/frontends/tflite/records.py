@@ -45,17 +45,14 @@ class QuantizationRecord:
 
 @dataclass(frozen=True, slots=True)
 class TensorRecord:
-    """One tensor. ``data`` is its buffer as uint8, and is empty unless the tensor is a constant.
-
-    ``signature`` is empty, or the shape with -1 for each dimension that may change.
-    """
+    """One tensor of the file."""
 
     name: str
     shape: tuple[int, ...]
-    signature: tuple[int, ...]
+    signature: tuple[int, ...]  # empty, or the shape with -1 for each dimension that may change
     dtype: str
     quantization: QuantizationRecord | None
-    data: Array
+    data: Array  # its buffer as uint8, empty unless the tensor is a constant
     is_variable: bool
     sparsity: SparsityRecord | None
 
@@ -67,16 +64,15 @@ class TensorRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRecord:
-    """One operator. ``name`` is the schema's, and inputs may be ABSENT. ``intermediates`` are
-    tensors without data, which only have a quantization."""
+    """One operator."""
 
-    name: str
-    custom: str
-    inputs: tuple[int, ...]
+    name: str  # the schema's
+    custom: str  # a custom operator's own name, or empty
+    inputs: tuple[int, ...]  # may be ABSENT
     outputs: tuple[int, ...]
     options_type: int
     table: Any
-    intermediates: tuple[int, ...]
+    intermediates: tuple[int, ...]  # tensors without data, which only have a quantization
 
     @property
     def key(self) -> str:
@@ -97,17 +93,16 @@ class SubgraphRecord:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """The subgraph of the chosen signature, which is subgraph number ``main``. ``signature`` is
-    empty if the model has none. ``called`` has the other subgraphs that CALL_ONCE operators run and
-    that composites stand for, by number."""
+    """The subgraph of the chosen signature."""
 
     reader: Reader
     tensors: tuple[TensorRecord, ...]
     operators: tuple[OperatorRecord, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    main: int = 0
-    signature: str = ""
+    main: int = 0  # the number of that subgraph
+    signature: str = ""  # empty if the model has none
+    # Other subgraphs that CALL_ONCE operators run and that composites stand for, by number.
     called: Mapping[int, SubgraphRecord] = field(default_factory=dict)
 
 

@@ -32,14 +32,14 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True, slots=True)
 class Leeway:
-    """How much farther than the bound of a node's op its outputs may be in an implementation:
-    ``more`` is one number, or one for each element. ``departs`` are the elements, bool, that the
-    implementation defines in another way than the reference, for the reason ``why``; None if there
-    are none."""
+    """The distance that an implementation may have from the reference in addition to the op's
+    bound."""
 
-    more: Array | float = 0.0
+    more: Array | float = 0.0  # one number, or one for each element
+    # The elements, bool, that the implementation defines in another way than the reference; None if
+    # there are none.
     departs: Array | None = None
-    why: str = ""
+    why: str = ""  # the reason for these
 
 
 Slack = Callable[[Node, Inexact], Leeway]
@@ -67,22 +67,18 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The expected value of a tensor.
-
-    It may differ by at most ``bound`` (float64, infinite if any value is possible) from ``values``,
-    by the ``rules`` of the ops since the last known tensor. ``found`` is the implementation's
-    value, or None if it is not known. ``why`` is the reason if some elements may have any value
-    because the implementation defines them in another way. ``name`` is the implementation's name of
-    the tensor, if that is known to be another one."""
+    """The expected value of a tensor, and its distance from the implementation's."""
 
     node: Node
     tensor: str
-    values: Array
-    bound: Array
-    rules: tuple[str, ...]
-    found: Array | None
+    values: Array  # of the reference, for the implementation's inputs
+    bound: Array  # float64, infinite if any value is possible
+    rules: tuple[str, ...]  # of the ops since the last known tensor
+    found: Array | None  # the implementation's value, None if it is not known
+    # The reason if some elements may have any value because the implementation defines them in
+    # another way.
     why: str = ""
-    name: str = ""
+    name: str = ""  # the implementation's name of the tensor, if that is known to be another one
 
     @property
     def departures(self) -> int:

@@ -52,13 +52,11 @@ MAX_BYTES = 2**31 - 1  # of one tensor: generated C counts bytes and elements wi
 
 @dataclass(frozen=True)
 class Quant:
-    """Affine quantization: ``real = scale * (stored - zero_point)``.
-
-    One value of each per tensor (``axis`` is None), or one per index along ``axis``.
-    """
+    """Affine quantization: ``real = scale * (stored - zero_point)``."""
 
     scale: tuple[float, ...]
     zero_point: tuple[int, ...]
+    # None: one scale and zero point; otherwise one for each index of the axis
     axis: int | None = None
 
     @cached_property
@@ -133,20 +131,20 @@ class Attrs:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One operation. ``inputs`` and ``outputs`` are tensor names. An optional input at the end that
-    is absent is not listed. ``target`` is the name of the target that computes the node; it is
-    empty for the host, the CPU that runs the runner. ``function`` is the global symbol of the
-    external function that the node is part of; it is empty except in partitioned models.
-    ``layouts`` are those with which the model declares its own operator, by attribute name, for
-    example ("data_layout", "NCHW")."""
+    """One operation. Its ``inputs`` and ``outputs`` are names of tensors."""
 
     op: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str, ...]  # An optional input at the end that is absent is not listed.
     outputs: tuple[str, ...]
     attrs: Attrs
     origin: Origin
+    # The target that computes the node; empty for the host, the CPU that runs the runner.
     target: str = ""
+    # The global symbol of the external function that the node is part of; empty except in
+    # partitioned models.
     function: str = ""
+    # Those with which the model declares its own operator, by attribute, as ("data_layout",
+    # "NCHW").
     layouts: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -195,43 +193,39 @@ class TensorLayout:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A network. ``nodes`` are in execution order; ``constants`` are read-only arrays.
-
-    ``types`` has an entry for every tensor named anywhere in the graph. ``variables`` keep their
-    values from one inference to the next. Before the first they have the values in ``initial``, or
-    mean 0. ``updates`` has for a variable the tensor whose value the variable has in the next
-    inference. Nodes that read such a variable always read its value before the inference, whatever
-    the order of the nodes is. Each variable that is not in ``updates`` has one node, which reads
-    and updates it (``Op.writes``). ``fixed`` has the inputs that have only one sound value, which
-    follows from the shapes: no node reads them. ``output_names`` has the names of the outputs in C,
-    or is empty. ``output_aliases`` has the names by which TVM's frontend calls the outputs if they
-    have other names in C, or is empty. ``int4`` has the int8 constants that the model stores in 4
-    bits: their values are -8 to 7, and kernels may get them two to a byte. ``channels`` has the
-    model's tensors of which a pass has removed channels; ``types`` are without these channels.
-    ``laid_out`` has the tensors that passes have made, and that have the elements of one of the
-    model's tensors in another layout (``graph/ir/layouts.py``). ``in_floats`` says of float tensors
-    of a quantized model why they are not integers. ``notes`` are what the user should know of the
-    model's file. ``dropped`` has the names of tensors that passes have removed, which no other
-    tensor may get.
-    """
+    """A network, whose tensors have names. Passes make new graphs of it and do not change it."""
 
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    nodes: tuple[Node, ...]
-    types: Mapping[str, ArrayType]
-    constants: Mapping[str, Array]
+    nodes: tuple[Node, ...]  # in execution order
+    types: Mapping[str, ArrayType]  # of every tensor named anywhere in the graph
+    constants: Mapping[str, Array]  # read-only arrays
+    # Their values remain from one inference to the next. Each variable that is not in ``updates``
+    # has one node, which reads and updates it (``OpDefinition.writes``).
     variables: tuple[str, ...] = ()
+    # The inputs that have only one sound value, which follows from the shapes: no node reads them.
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    output_names: tuple[str, ...] = ()
+    output_names: tuple[str, ...] = ()  # in C, or empty
+    # The names by which TVM's frontend calls the outputs if they have other names in C, or empty.
     output_aliases: tuple[str, ...] = ()
+    # Variable -> the tensor whose value it has in the next inference. Nodes that read such a
+    # variable read its value before the inference, whatever the order of the nodes is.
     updates: Mapping[str, str] = field(default_factory=dict)
+    # The values of variables before the first inference; without one, a variable means 0.
     initial: Mapping[str, Array] = field(default_factory=dict)
+    # The int8 constants that the model stores in 4 bits: their values are -8 to 7, and kernels may
+    # get them two to a byte.
     int4: frozenset[str] = frozenset()
+    # The model's tensors of which a pass has removed channels; ``types`` are without these.
     channels: Mapping[str, KeptChannels] = field(default_factory=dict)
+    # The tensors that passes have made, and that have the elements of one of the model's tensors in
+    # another layout (``graph/ir/layouts.py``).
     laid_out: Mapping[str, TensorLayout] = field(default_factory=dict)
+    # float tensor of a quantized model -> why it is not integers
     in_floats: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the user should know of the model's file
+    # Names of tensors that passes have removed, which no other tensor may get.
     dropped: frozenset[str] = frozenset()
 
     @property

@@ -79,16 +79,14 @@ class Operands:
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
-    """A node in some implementation.
-
-    It has the operands of the reference, the most by which each of the implementation's inputs
-    differs from the reference's (0: the same bits), and the reference's results. Errors are
-    float64, of the inputs' shapes. ``found`` is the implementation's result, if it is known."""
+    """A node in some implementation, with the operands of the reference."""
 
     operands: Operands
+    # The most by which each of the implementation's inputs differs from the reference's (0: the
+    # same bits), float64 of the inputs' shapes.
     errors: tuple[Array, ...]
-    expected: tuple[Array, ...]
-    found: tuple[Array | None, ...]
+    expected: tuple[Array, ...]  # the reference's results
+    found: tuple[Array | None, ...]  # the implementation's results, as far as they are known
 
     @property
     def is_exact(self) -> bool:
@@ -98,16 +96,14 @@ class Inexact:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How far a sound implementation of an op may be from its reference.
+    """How far a sound implementation of an op may be from its reference."""
 
-    ``of(attrs, inexact)`` returns one array for each of the reference's results: the greatest
-    distance of each element, float64 of the array's shape, infinite if any value is possible.
-    ``rule`` says in a few words where the bound comes from. If the op is computed together with
-    the ops that read it, up to ``roundings`` roundings of each element may be missing.
-    """
-
-    rule: str
+    rule: str  # in a few words where the bound comes from
+    # ``of(attrs, inexact)``: one array for each of the reference's results, the greatest distance
+    # of each element, float64 of the array's shape, infinite if any value is possible.
     of: Callable[[Any, Inexact], tuple[Array, ...]]
+    # If the op is computed together with the ops that read it, up to so many roundings of each
+    # element may be missing.
     roundings: int = 0
 
 
@@ -121,39 +117,34 @@ EXACT = Bound("equal", _same_bits)
 
 @dataclass(frozen=True, slots=True)
 class OpDefinition:
-    """The definition of an op.
-
-    ``infer(attrs, input_types)`` returns the shape of each output, or raises ValueError with a
-    sentence that says what was found and what was expected. The dtype of outputs is ``dtype``
-    of the first input unless ``check`` says otherwise.
-    ``check(attrs, input_types, output_types)`` returns the sentence of the first constraint
-    that the types (dtypes, quantization) violate, or None.
-    ``reference(attrs, operands)`` returns one array per output, then one per position of
-    ``writes``. It is the specification, bit for bit for integers. It may raise StatusError.
-    ``writes(attrs, n_inputs)`` returns the positions of the inputs that the node updates; these
-    are variables of the graph.
-    ``is_view``: the output has the input's bytes under another shape.
-    ``tables[dtype](attrs, data_type, output_type)`` exists for an op that is a function of each
-    value of its only input. It returns the table from which ``lookup`` computes the op. Such a
-    dtype needs no kernel, because ``compiler/passes/tabulate.py`` turns the op into a ``lookup``.
-    ``cost(attrs, input_types, output_types)`` is the cost of ``reference``, see
-    ``graph/ops/cost.py``. ``parts(attrs, n_inputs)`` are the words of the primitive function's
-    name, as in TVM: ("nn_conv2d", "nn_bias_add", "clip"). ``bound`` applies to every
-    implementation: kernels, code generators, LiteRT. ``about`` says in a few words what it
-    computes; by default, the module's docstring does.
-    """
+    """The definition of an op, without which no node of it can be in a graph."""
 
     name: str
     attrs: type[Attrs]
+    # ``infer(attrs, input_types)``: the shape of each output. ValueError with a sentence that says
+    # what was found and what was expected. An output's dtype is the first input's unless ``check``
+    # says otherwise.
     infer: Callable[[Any, Sequence[ArrayType]], tuple[Shape, ...]]
+    # ``check(attrs, input_types, output_types)``: the sentence of the first constraint that the
+    # types (dtypes, quantization) violate, or None.
     check: Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], str | None]
+    # ``reference(attrs, operands)``: one array per output, then one per position of ``writes``. It
+    # is the specification, bit for bit for integers. It may raise StatusError.
     reference: Callable[[Any, Operands], tuple[Array, ...]]
+    # ``parts(attrs, n_inputs)``: the words of the primitive function's name, as in TVM:
+    # ("nn_conv2d", "nn_bias_add", "clip").
     parts: Callable[[Any, int], tuple[str, ...]]
-    is_view: bool = False
+    is_view: bool = False  # the output has the input's bytes under another shape
+    # By dtype, ``tables[dtype](attrs, data_type, output_type)`` of an op that is a function of each
+    # value of its only input: the table from which ``lookup`` computes the op. Such a dtype needs
+    # no kernel, because ``compiler/passes/tabulate.py`` turns the op into a ``lookup``.
     tables: Mapping[DType, Callable[[Any, ArrayType, ArrayType], Array]] = field(
         default_factory=dict, hash=False
     )
+    # ``writes(attrs, n_inputs)``: the positions of the inputs that the node updates, which are
+    # variables of the graph.
     writes: Callable[[Any, int], tuple[int, ...]] = _NOTHING
-    bound: Bound = EXACT
+    bound: Bound = EXACT  # for every implementation: kernels, code generators, LiteRT
+    # ``cost(attrs, input_types, output_types)`` of ``reference``: see graph/ops/cost.py
     cost: costs.Rule = costs.elementwise
-    about: str = ""
+    about: str = ""  # in a few words what it computes; by default the module's docstring

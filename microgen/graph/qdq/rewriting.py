@@ -33,29 +33,28 @@ class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error
 
 @dataclass(slots=True)
 class Rewriting:
-    """``graph`` computes floats between conversions; ``stored`` has what the model stores for its
-    constants. ``nodes``, ``types`` and ``constants`` are those of the new graph.
-
-    ``inner``: tensor of stored integers in ``graph`` -> the same in the new graph, with its scale;
-    uint8 values are int8 there. ``meaning``: float tensor -> the integers that it was dequantized
-    from. ``source``: a tensor each of whose elements is a function of one integer -> these
-    integers, which have its shape. ``reasons``: float tensor -> why it is not integers. ``names``:
-    tensor of the new graph -> the model's name for it.
-    """
+    """The state of the pass: the graph that computes floats between conversions, and the new
+    graph."""
 
     graph: Graph
-    stored: Mapping[str, Stored]
+    stored: Mapping[str, Stored]  # what the model stores for its constants
+    # of the new graph, as types, constants and int4
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     int4: set[str] = field(default_factory=set)
+    # Tensor of stored integers in the old graph -> the same in the new graph, with its scale. uint8
+    # values are int8 there.
     inner: dict[str, str] = field(default_factory=dict)
+    # Float tensor -> the integers that it was dequantized from.
     meaning: dict[str, str] = field(default_factory=dict)
+    # Tensor each of whose elements is a function of one integer -> these integers, of its shape.
     source: dict[str, str] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)  # float tensor -> why it is not integers
     producers: dict[str, Node] = field(default_factory=dict)
     readers: dict[str, list[Node]] = field(default_factory=dict)
-    order: dict[str, int] = field(default_factory=dict)
+    order: dict[str, int] = field(default_factory=dict)  # tensor -> the number of its node
+    # tensor of the new graph -> the model's name for it
     names: dict[str, str] = field(default_factory=dict)
     _plain: dict[str, str] = field(default_factory=dict)
     _own: set[str] = field(default_factory=set)

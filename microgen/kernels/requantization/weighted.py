@@ -37,21 +37,18 @@ def _no_scales(recipe: Recipe, node: Node, graph: Graph) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class Requantization:
-    """A way of making outputs of sums.
+    """A way of making outputs of sums."""
 
-    ``name`` is its part of a symbol, ``constant`` its name in C. It computes nodes with one of
-    ``roundings``; those with none of them have int32 outputs. Kernels with it that were not
-    measured cost as much as those with ``like``, and what the table of costs adds. It
-    ``needs`` that of the CPU. ``cores`` are those of ``base.Implementation``.
-    """
-
-    name: str
-    constant: str
+    name: str  # part of a symbol
+    constant: str  # its name in C
+    # It computes nodes with one of these; without any, outputs are int32.
     roundings: tuple[Rounding, ...]
     scales: OutputScales = SPECIFIED
+    # Kernels that were not measured cost as much as those with this one, and what the table of
+    # costs adds.
     like: Requantization | None = None
-    needs: frozenset[Feature] = base.REFERENCE
-    cores: tuple[str, ...] = ()
+    needs: frozenset[Feature] = base.REFERENCE  # of the CPU
+    cores: tuple[str, ...] = ()  # as of ``base.Implementation``
 
     @property
     def output(self) -> DType | None:
@@ -112,24 +109,19 @@ SUMS = Requantization("s32", "MG_SUMS", (), OutputScales(_no_scales))
 class Loop:
     """A way of computing sums.
 
-    ``stem`` and ``suffix`` are the first and the last part of its kernels' symbols. ``family`` is
-    its header if that is not the stem's. ``variant`` are the constants that its body takes before
-    the requantization. ``is_fixed``: its body takes none, because it has one requantization.
-    ``refusal`` has its own requirements; ``wraps``, ``has_offset`` and ``takes_int4`` are those of
-    ``base.constant_weights`` and ``base.Implementation``.
-    ``sums`` and ``layout`` are those of its ``Recipe``. ``compact``, ``scratch``, ``stack``,
-    ``in_place`` and ``work`` are those of ``base.Implementation``; so are ``core_parts``, and
-    ``cores``, where ``{}`` is the requantization's name.
+    ``compact``, ``scratch``, ``stack``, ``in_place`` and ``work`` are those of
+    ``base.Implementation``; ``wraps`` and ``has_offset`` those of ``base.constant_weights``;
+    ``sums`` and ``layout`` those of its ``Recipe``.
     """
 
-    stem: str
-    suffix: str = ""
-    family: str = ""
-    variant: tuple[str, ...] = ()
+    stem: str  # the first part of its kernels' symbols
+    suffix: str = ""  # their last part
+    family: str = ""  # its header, if that is not the stem's
+    variant: tuple[str, ...] = ()  # constants that its body takes before the requantization
     compact: bool = False
-    is_fixed: bool = False
+    is_fixed: bool = False  # its body takes no constant, because it has one requantization
     needs: frozenset[Feature] = base.REFERENCE
-    refusal: base.Refuse = base.any_node
+    refusal: base.Refuse = base.any_node  # its own requirements
     scratch: Callable[[Node, Graph], int] = base.no_scratch
     stack: int = 0
     wraps: bool = False
@@ -138,7 +130,7 @@ class Loop:
     sums: WeightedSums = CENTRED
     layout: WeightLayout = AS_IS
     in_place: base.InPlace = base.not_in_place
-    cores: tuple[str, ...] = ()
+    cores: tuple[str, ...] = ()  # ``{}`` is the requantization's name
     core_parts: tuple[str, ...] = ()
     work: Callable[[Node, Graph], Work] = work
 
@@ -184,16 +176,12 @@ def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """What the kernels of an op share.
+    """The common parts of the kernels of an op."""
 
-    ``axis`` and ``constants`` are ``axis`` and ``specified`` of their ``Recipe``. ``usual``:
-    kernels with this requantization do not have its name in their symbols.
-    """
-
-    axis: int
+    axis: int  # as of their ``Recipe``
     params: base.Params
-    constants: Callable[[Node, Graph], Tables]
-    usual: str = "twice"
+    constants: Callable[[Node, Graph], Tables]  # ``specified`` of their ``Recipe``
+    usual: str = "twice"  # kernels with this requantization do not have its name in their symbols
 
     def kernels(
         self, loops: Sequence[Loop], requantizations: Sequence[Requantization]
