@@ -32,15 +32,14 @@ _SOFTMAX = ("int16", -(2**15))  # a zero point that only int16 outputs of an int
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTensor:
-    """A tensor as a file declares it; ``dtype`` is one of ZERO_POINTS. ``called`` and ``where`` are
-    for errors. ``may_be_dead``: the operators that read it decide whether its scale may be 0."""
+    """A tensor as a file declares it."""
 
-    called: str
+    called: str  # for errors, as ``where``
     shape: tuple[int, ...]
-    dtype: str
+    dtype: str  # a key of ZERO_POINTS
     is_constant: bool
     where: str
-    may_be_dead: bool = False
+    may_be_dead: bool = False  # the operators that read it decide whether its scale may be 0
 
     def quant(self, scale: Array, zero_point: Array, axis: int) -> Quant:
         """Its quantization: one scale, or one for each index of ``axis``; one zero point, as many

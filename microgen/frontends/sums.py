@@ -12,25 +12,19 @@ from microgen.graph.ir.graph import Attrs, DType, Quant
 
 @dataclass(frozen=True, slots=True)
 class PendingSums:
-    """A convolution or a dense layer that can still be given a bias or other weights.
-
-    ``data``, ``weight`` and ``bias`` are in the layouts of the graph's op. ``finish`` turns the
-    op's result into the result of the model's operator. ``axis`` is the axis of the channels in
-    that result, ``weight_axis`` their axis in the weight. ``layouts`` are the layout attributes
-    that the model declares. ``dtype`` and ``quant`` are those of the result; if ``dtype`` is None,
-    the result has the data's dtype.
-    """
+    """A convolution or a dense layer that can still be given a bias or other weights."""
 
     op: str
     attrs: Attrs
-    data: BuiltTensor
+    data: BuiltTensor  # in the layout of the graph's op, as weight and bias
     weight: BuiltTensor
     bias: BuiltTensor | None
-    axis: int
-    weight_axis: int
+    axis: int  # of the channels in the result
+    weight_axis: int  # of the channels in the weight
+    # turns the op's result into the result of the model's operator
     finish: Callable[[Operator, BuiltTensor], BuiltTensor]
-    layouts: tuple[tuple[str, str], ...] = ()
-    dtype: DType | None = None
+    layouts: tuple[tuple[str, str], ...] = ()  # the layout attributes that the model declares
+    dtype: DType | None = None  # of the result; None for the data's
     quant: Quant | None = None
 
     @property

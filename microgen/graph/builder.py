@@ -26,25 +26,25 @@ from microgen.graph.ops.base import Operands
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The integers that a model stores for a constant, of the constant's shape: int8, int16 or
-    int32; and what they mean. ``is_int4`` if the model stores them in 4 bits."""
+    """The integers that a model stores for a float constant."""
 
-    values: Array
+    values: Array  # int8, int16 or int32, of the constant's shape
     quant: Quant
-    is_int4: bool = False
+    is_int4: bool = False  # the model stores them in 4 bits
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltTensor:
-    """A tensor of the graph. ``value`` is None unless it is constant. A variable keeps the value
-    that its only reader writes, until the next inference. ``is_int4`` if the model stores the
-    constant in 4 bits. ``stored`` is for a float constant that the model stores as integers."""
+    """A tensor of the graph."""
 
     name: str
     type: ArrayType
+    # None unless it is constant
     value: Array | None = field(default=None, compare=False, repr=False)
+    # it keeps the value that its only reader writes, until the next inference
     is_variable: bool = False
-    is_int4: bool = False
+    is_int4: bool = False  # the model stores the constant in 4 bits
+    # for a float constant that the model stores as integers
     stored: Stored | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -123,17 +123,16 @@ def fresh(wanted: str, taken: Container[str]) -> str:
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """The nodes, types, constants and variables so far, the initial values of variables that do
-    not begin at 0, the next values of variables, the constants that the model stores in 4 bits,
-    and what the model stores for float constants."""
+    """The nodes, tensors and variables so far."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     variables: dict[str, None] = field(default_factory=dict)
-    initial: dict[str, Array] = field(default_factory=dict)
-    updates: dict[str, BuiltTensor] = field(default_factory=dict)
-    int4: set[str] = field(default_factory=set)
+    initial: dict[str, Array] = field(default_factory=dict)  # of variables that do not begin at 0
+    updates: dict[str, BuiltTensor] = field(default_factory=dict)  # the next values of variables
+    int4: set[str] = field(default_factory=set)  # constants that the model stores in 4 bits
+    # the stored integers of float constants
     stored: dict[str, Stored] = field(default_factory=dict)
 
     def fresh(self, wanted: str) -> str:

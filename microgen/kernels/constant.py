@@ -15,23 +15,19 @@ Arguments = tuple[tuple[str, float | int | str], ...]
 
 @dataclass(frozen=True, slots=True)
 class KernelConstant:
-    """A read-only argument, computed from the model's own arrays.
+    """A read-only argument, computed from the model's own arrays."""
 
-    ``what`` is its source: the data of the constant tensor ``tensor``, or that tensor's scales
-    (float32, one per channel). ``more`` are further sources, for example a bias that is folded into
-    a table of scales. ``transform`` and ``arguments`` are those of ``transforms``; what a proof
-    has found is an argument, so that nobody has to search for it again.
-    If ``is_absent``, the kernel gets NULL here. ``array`` is the data if no tensor of the graph
-    has it; then ``tensor`` is a name of its own.
-    """
-
-    name: str
+    name: str  # of the argument in C
     ctype: str
-    tensor: str = ""
-    what: What = "data"
+    tensor: str = ""  # empty: the kernel gets NULL
+    what: What = "data"  # the tensor's data, or its scales: float32, one per channel
     transform: str = "identity"
+    # Of the transform. What a proof has found is an argument, so that nobody has to search for it
+    # again.
     arguments: Arguments = ()
+    # The data if no tensor of the graph has it; then ``tensor`` is a name of its own.
     array: Array | None = field(default=None, compare=False, repr=False)
+    # Further sources, for example a bias that is folded into a table of scales.
     more: tuple[tuple[str, What], ...] = ()
 
     @property

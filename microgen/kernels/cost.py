@@ -131,7 +131,6 @@ def table(name: str) -> Mapping[str, Any]:
 
 
 def _form(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """The coefficients of a form."""
     common = {name: numbers[name] for name in ("shared_bytes", "cores") if name in numbers}
     each = {name: numbers.get(name, {}) for name in (*COEFFICIENTS, *WAITS)}
     return {"unseen": list(numbers.get("unseen", {})), **each, **common}

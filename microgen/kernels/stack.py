@@ -43,12 +43,12 @@ def has_one_batch(params: Fields) -> bool:
 
 @dataclass(frozen=True)
 class MeasuredColumn:
-    """What was measured for a core and a toolchain: ``own`` operators that are compiled for their
-    shapes, those of ``one`` batch that take less, ``shared`` out-of-line forms of kernels, and
-    ``entry``, what is around operators. All are by name, in bytes. Where there is no own form, it
-    is estimated as ``specialised`` bytes more than the out-of-line one."""
+    """The measurements for a core and a toolchain, by name, in bytes."""
 
+    # ``own`` operators that are compiled for their shapes, those of ``one`` batch that take less,
+    # ``shared`` out-of-line forms of kernels, and ``entry``, the code around operators
     rows: Rows
+    # Where there is no own form, it is estimated as so many bytes more than the out-of-line one.
     specialised: int = max(_SPECIALISED.values())
 
     def kernel(self, stem: str, *, is_shared: bool, one_batch: bool = False) -> int:

@@ -26,11 +26,11 @@ _ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The weight [O, I, spatial axes...], an optional bias [O], and the number of groups. O and I
-    are all filters, and the channels that each of them reads."""
+    """The filters of a convolution."""
 
+    # [O, I, spatial axes...]: all filters, and the channels that each of them reads
     weight: BuiltTensor
-    bias: BuiltTensor | None
+    bias: BuiltTensor | None  # [O]
     groups: int
 
 

@@ -19,13 +19,13 @@ _Key = tuple[str, str, str]  # domain, operator, overload
 
 @dataclass(frozen=True, slots=True)
 class FunctionBody:
-    """The nodes that compute an operator, the names of its inputs and outputs in them, the version
-    of each domain, and the attributes that the nodes refer to."""
+    """The nodes that compute an operator."""
 
-    inputs: Sequence[str]
+    inputs: Sequence[str]  # the operator's inputs by their names in the nodes
     outputs: Sequence[str]
     nodes: Sequence[NodeProto]
-    versions: Mapping[str, int]
+    versions: Mapping[str, int]  # of each domain
+    # those that the nodes refer to
     attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
 
 

@@ -76,7 +76,7 @@ def _strings(message: Message) -> Iterator[object]:
 
 
 def _is_text(found: object) -> bool:
-    """Whether a string is one. The library gives bytes if they are not UTF-8."""
+    # The library gives bytes if a string is not UTF-8.
     return isinstance(found, str)
 
 

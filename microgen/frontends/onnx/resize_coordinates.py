@@ -18,13 +18,12 @@ _F = np.float32
 
 @dataclass(frozen=True, slots=True)
 class ResizedAxis:
-    """An axis with ``size`` elements that gets ``places``. ``scale`` is the ratio that the model
-    gives, ``start`` and ``end`` are the part of the axis that tf_crop_and_resize reads."""
+    """An axis that gets another number of elements."""
 
-    size: int
-    places: int
-    scale: float
-    start: float = 0.0
+    size: int  # elements before
+    places: int  # elements after
+    scale: float  # the ratio that the model gives
+    start: float = 0.0  # the part of the axis, to ``end``, that tf_crop_and_resize reads
     end: float = 1.0
 
     @property
@@ -92,13 +91,11 @@ def nearest(rounding: str, at: Array, size: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Weights by distance: of a cubic curve with the coefficient ``cubic``, or of a line if that is
-    None. An ``antialias`` filter is stretched if the axis gets shorter. ``excludes``: values
-    outside have no weight; otherwise they are those at the edge."""
+    """Weights by distance."""
 
-    cubic: float | None
-    antialias: bool
-    excludes: bool
+    cubic: float | None  # the coefficient of a cubic curve; None for a line
+    antialias: bool  # the filter is stretched if the axis gets shorter
+    excludes: bool  # values outside have no weight; otherwise they are those at the edge
 
     def reach(self, scale: float) -> int:
         """The number of elements to each side that may have a weight."""

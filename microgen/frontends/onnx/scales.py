@@ -19,13 +19,12 @@ _OF_NODES = (DType.INT8, DType.UINT8, DType.INT16, DType.INT32)
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """Constant scales, float32, and zero points, int64, both of one shape: one of each, or one for
-    each index of ``axis``; or, if there is a ``block``, for each so many indices of it."""
+    """Constant scales and zero points."""
 
-    scale: Array
-    zero_point: Array
-    axis: int
-    block: int = 0
+    scale: Array  # float32, of the shape of ``zero_point``
+    zero_point: Array  # int64
+    axis: int  # of the scales, if there are several
+    block: int = 0  # indices of the axis for one scale; 0: each has its own
 
     @property
     def quant(self) -> Quant:

@@ -20,19 +20,15 @@ _PADS = ("before", "after", "extra")
 
 @dataclass(frozen=True, slots=True)
 class OnnxWindow:
-    """A window over the spatial axes; every tuple has one number per axis.
-
-    ``before`` and ``after`` are the padding. ``extra`` are the cells past the padding that only the
-    last window of ``ceil_mode`` covers. ``places`` is the number of windows.
-    """
+    """A window over the spatial axes; every tuple has one number per axis."""
 
     kernel: Sizes
     strides: Sizes
     dilations: Sizes
-    before: Sizes
-    after: Sizes
-    extra: Sizes
-    places: Sizes
+    before: Sizes  # padding
+    after: Sizes  # padding
+    extra: Sizes  # cells past the padding that only the last window of ``ceil_mode`` covers
+    places: Sizes  # the number of windows
 
     @property
     def covers(self) -> Sizes:

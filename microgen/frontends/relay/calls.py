@@ -19,14 +19,11 @@ from microgen.relay import expr as relay
 
 @dataclass(slots=True)
 class EarlierResults:
-    """The results of earlier calls that later calls may use.
+    """The results of earlier calls that later calls may use."""
 
-    ``sums``: each convolution that has one reader, by the name of its result. ``moved``: constants
-    in other layouts.
-    """
-
+    # Each convolution that has one reader, by the name of its result.
     sums: dict[str, PendingSums] = dataclasses.field(default_factory=dict)
-    moved: Moved = dataclasses.field(default_factory=dict)
+    moved: Moved = dataclasses.field(default_factory=dict)  # constants in other layouts
 
 
 Importer = Callable[["RelayCall"], Value]

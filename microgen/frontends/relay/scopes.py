@@ -23,17 +23,13 @@ class Closure:
 
 @dataclass(slots=True)
 class RelayScope:
-    """The body of a function during one call of it.
-
-    ``names`` are the printer's names of temporaries. ``prefix`` makes them unique: it is empty for
-    main only. ``depth`` is the number of functions around this one.
-    """
+    """The body of a function during one call of it."""
 
     function: Function
     place: NodePlace
-    prefix: str
-    depth: int
-    names: Mapping[Expr, str]
+    prefix: str  # makes names unique: empty for main only
+    depth: int  # functions around this one
+    names: Mapping[Expr, str]  # the printer's names of temporaries
     parent: RelayScope | None = None
     memory: EarlierResults = field(default_factory=EarlierResults)
     values: dict[Expr, Value | Closure] = field(default_factory=dict)

@@ -170,17 +170,16 @@ def _port(tensors: FileTensors, index: int, file: str) -> unsigned.UnsignedPort:
 
 @dataclass(frozen=True, slots=True)
 class FileSignature:
-    """A signature: its name, empty if the model has none, and the number of its subgraph. Tensors
-    of the subgraph have numbers: those of its inputs, and those that are computed and have values,
-    which handles of variables have not. ``in_graph`` gives the values of the graph's tensors that
-    represent the one of a number and a value, by name. ``unwritten`` has the outputs that LiteRT
-    leaves unwritten in part."""
+    """A signature of a model, and the tensors of its subgraph that an oracle can read."""
 
-    name: str
-    subgraph: int
-    inputs: tuple[int, ...]
+    name: str  # empty if the model has no signatures
+    subgraph: int  # its number
+    inputs: tuple[int, ...]  # their numbers among the subgraph's tensors
+    # Numbers of those that are computed and have values, which handles of variables have not.
     tensors: frozenset[int]
+    # The values of the graph's tensors that represent the one of a number and a value, by name.
     in_graph: Callable[[int, Array], dict[str, Array]]
+    # the outputs that LiteRT leaves unwritten in part
     unwritten: Mapping[int, unwritten.UnwrittenRows]
 
 

@@ -54,11 +54,10 @@ Importer = Callable[["FileLayer"], Value]
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An input of the model that an operator reads as a parameter, so that no node reads it.
-    ``value`` is the only one that the shapes allow, and the caller must feed it."""
+    """An input of the model that an operator reads as a parameter, so that no node reads it."""
 
     tensor: str
-    value: tuple[int, ...]
+    value: tuple[int, ...]  # the only one that the shapes allow, which the caller must feed
     origin: Origin
 
 

@@ -87,7 +87,6 @@ def _interpreter(model: bytes) -> Any:
 
 
 def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) -> None:
-    """Run the signature's subgraph once."""
     # The interpreter invokes subgraph 0; the others can be run by their signatures only.
     if record.subgraph == 0:
         for detail, array in zip(interpreter.get_input_details(), sample, strict=True):

@@ -35,23 +35,24 @@ _VECTORS = {
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of the tree. A dense one has the indices 0 to ``size`` - 1 under each node. A
-    compressed one has, under node i of the level before, ``indices`` from ``segments[i]`` up to
-    ``segments[i + 1]``."""
+    """One level of the tree."""
 
     is_dense: bool
-    size: int
+    size: int  # of a dense level, which has the indices 0 to ``size`` - 1 under each node
+    # Of a compressed level: under node i of the level before are ``indices`` from ``segments[i]``
+    # up to ``segments[i + 1]``.
     segments: Array
     indices: Array
 
 
 @dataclass(frozen=True, slots=True)
 class SparsityRecord:
-    """``order``: for each level its axis, or for a level inside blocks the number of axes plus the
-    position in ``blocks``, which has the axes that are cut into blocks."""
+    """The sparsity as the file stores it."""
 
+    # For each level its axis; for a level inside blocks the number of axes plus its place in
+    # ``blocks``.
     order: tuple[int, ...]
-    blocks: tuple[int, ...]
+    blocks: tuple[int, ...]  # the axes that are cut into blocks
     levels: tuple[Level, ...]
 
 

@@ -18,12 +18,11 @@ from microgen.graph.ir.graph import Array
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenRows:
-    """The rows [1, n, ...] of one output. The tensor ``number`` has the number of detections, each
-    of which has ``each`` rows. The first ``written`` of these have values."""
+    """The rows [1, n, ...] of one output."""
 
-    number: int
-    each: int
-    written: int
+    number: int  # the tensor with the number of detections
+    each: int  # rows of a detection
+    written: int  # of these, the first ones have values
 
     def settled(self, value: Array, count: int) -> Array:
         """The output of so many detections, with zeros where LiteRT writes nothing."""

@@ -26,20 +26,15 @@ _NEAR = 2  # sums by which thresholds usually differ from what scales say
 
 @dataclass(frozen=True, slots=True)
 class OutputChannels:
-    """Output channels whose sums are requantized; each tuple has one entry per channel.
+    """Output channels whose sums are requantized; each tuple has one entry per channel."""
 
-    ``scales`` are the sums' scales over the output's. ``least`` and ``most`` are the limits of the
-    sums with their bias. ``folded`` is the part of them that the kernel's sum lacks, and C adds.
-    ``low`` and ``high`` are the clamp.
-    """
-
-    scales: tuple[float, ...]
-    least: tuple[int, ...]
+    scales: tuple[float, ...]  # of the sums over the output's
+    least: tuple[int, ...]  # the limits of reachable sums, with their bias
     most: tuple[int, ...]
-    folded: tuple[int, ...]
+    folded: tuple[int, ...]  # the part of a sum that the kernel's sum lacks, and C adds
     rounding: Rounding
     zero_point: int
-    low: int
+    low: int  # clamp
     high: int
 
 

@@ -41,14 +41,12 @@ def _of(graph: Graph, name: str, move: Move) -> TensorLayout:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a tensor of a graph shows of the model's tensor ``tensor``: the channels that are left
-    in the graph's tensor, if it lacks some, and the layout, if it has another one. ``kind`` is the
-    type of the graph's tensor with all of its channels."""
+    """A tensor of a graph, as a view of one of the model's tensors."""
 
-    tensor: str
-    kind: ArrayType
-    channels: KeptChannels | None = None
-    layout: TensorLayout | None = None
+    tensor: str  # the model's
+    kind: ArrayType  # of the graph's tensor, with all of its channels
+    channels: KeptChannels | None = None  # those that are left, if the graph's tensor lacks some
+    layout: TensorLayout | None = None  # if it is another one
 
     @property
     def is_plain(self) -> bool:

@@ -42,18 +42,17 @@ def check_dilation(data: Shape, dilation: Pair) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """A window along one axis: ``places`` of it, ``stride`` apart, over ``size`` cells preceded by
-    ``before`` cells of padding; its ``kernel`` taps are ``dilation`` apart.
+    """A window along one axis.
 
     Padding is never created, because it may be far larger than data and output, and adds nothing.
     """
 
-    size: int
-    places: int
-    kernel: int
-    stride: int
-    dilation: int
-    before: int
+    size: int  # cells of the input
+    places: int  # of the window
+    kernel: int  # taps
+    stride: int  # cells from one place to the next
+    dilation: int  # cells from one tap to the next
+    before: int  # cells of padding
 
     @property
     def reaching(self) -> range:

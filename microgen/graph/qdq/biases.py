@@ -38,12 +38,11 @@ class NotNear(NotInteger):
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """A layer's weight and bias as integers. ``bias`` is int32, or int64 for int16 data. ``off`` is
-    by how much each channel's results are moved, in steps of the output."""
+    """A layer's weight and bias as integers."""
 
     weight: Weight
-    bias: Array
-    off: Array
+    bias: Array  # int32, or int64 for int16 data
+    off: Array  # by how much each channel's results are moved, in steps of the output
 
     @property
     def most(self) -> float:

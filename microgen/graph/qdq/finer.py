@@ -17,15 +17,13 @@ _LIMITS = {True: (-8, 7), False: (-128, 127)}
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """A weight: stored values, what they mean, and whether they are stored in 4 bits. ``axis`` is
-    that of the output's channels. ``times``: the model's values are times these powers of two, one
-    for all or one for each channel."""
+    """A weight whose steps may become finer."""
 
     values: Array
-    kind: ArrayType
+    kind: ArrayType  # its quantization is the meaning of the values
     is_int4: bool
-    axis: int
-    times: Array
+    axis: int  # of the output's channels
+    times: Array  # the model's values are times these powers of two: one, or one per channel
 
     @property
     def quant(self) -> Quant:

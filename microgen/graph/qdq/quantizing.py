@@ -25,11 +25,10 @@ _MOST_DEPTH = 8  # of concatenations of concatenations
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """What is between a layer and QuantizeLinear: ``moves``, the last one first, and clamps.
-    ``start`` is the layer's result."""
+    """The nodes between a layer and QuantizeLinear."""
 
-    start: str
-    moves: tuple[Node, ...]
+    start: str  # the layer's result
+    moves: tuple[Node, ...]  # the last one first
     clamp: Clamp
 
 

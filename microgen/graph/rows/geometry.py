@@ -25,23 +25,23 @@ from microgen.graph.rows.windows import RowWindow
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A node: the tensor that it computes, which has ``height`` rows, ``rows`` of them at a time;
-    and the windows of the tensors that it reads. If it reads one twice, the windows are equal."""
+    """A node, and the rows that it computes at a time."""
 
-    result: str
-    height: int
-    rows: int
+    result: str  # the tensor that it computes
+    height: int  # rows of the result
+    rows: int  # that it computes at a time
+    # The windows of the tensors that it reads. If it reads one twice, the windows are equal.
     reads: Mapping[str, RowWindow]
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """``rows`` rows every ``period`` steps, ``count`` times, first in step ``first``."""
+    """The steps in which something gets rows."""
 
-    first: int
-    period: int
-    count: int
-    rows: int
+    first: int  # step
+    period: int  # steps from one time to the next
+    count: int  # times
+    rows: int  # each time
 
     @property
     def end(self) -> int:
@@ -55,27 +55,26 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class RowBuffer:
-    """``rows`` rows of a tensor, which are read before step ``end``. ``surplus`` of the last rows
-    that it gets are not the tensor's, but padding. ``fill`` is the value of padding, None if none
-    is read."""
+    """The last rows of a tensor that never exists whole."""
 
     rows: int
-    end: int
+    end: int  # the step before which they are read
     timing: Timing
-    surplus: int
-    fill: int | None
+    surplus: int  # of the last rows that it gets, which are padding
+    fill: int | None  # the value of padding, None if none is read
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The number of ``steps``; for each stage, by its result, and for each tensor that is copied
-    into a buffer, when that gets its rows; the buffers by their tensors; and for each reader of a
-    buffer, by the results of reader and tensor, the row of the buffer at which its window begins.
-    A tensor that is read without a buffer is whole."""
+    """The steps of a group of stages."""
 
-    steps: int
+    steps: int  # iterations of the loop
+    # Of each stage, by its result, and of each tensor that is copied into a buffer.
     timings: Mapping[str, Timing]
+    # By their tensors. A tensor that is read without a buffer is whole.
     buffers: Mapping[str, RowBuffer]
+    # By the results of reader and tensor: the row of the buffer at which the reader's window
+    # begins.
     starts: Mapping[tuple[str, str], int]
 
 

@@ -23,14 +23,12 @@ _MOST_SUMMED = 256  # values of a window: their sum is at least 256 * -128, the 
 
 @dataclass(frozen=True, slots=True)
 class RowWindow:
-    """A receptive field in rows: row r of the result depends on ``extent`` rows of the input, of
-    which the first is row ``stride`` * r - ``above``. Rows outside the input are padding: all
-    elements have ``fill``."""
+    """A receptive field in rows."""
 
-    extent: int = 1
-    stride: int = 1
-    above: int = 0
-    fill: int = 0
+    extent: int = 1  # rows of the input on which a row of the result depends
+    stride: int = 1  # rows of the input from one row of the result to the next
+    above: int = 0  # row r of the result depends on rows from ``stride`` * r - ``above`` on
+    fill: int = 0  # the value of all elements of rows outside the input, which are padding
 
     def rows(self, count: int) -> int:
         """The rows on which ``count`` consecutive rows of the result depend."""
@@ -39,13 +37,11 @@ class RowWindow:
 
 @dataclass(frozen=True, slots=True)
 class ByRows:
-    """A node whose rows can be computed one after another: the windows of those inputs that have
-    rows, by position, and the node's attributes for rows that contain their padding. If it
-    ``is_summed``, there is one result, which is complete when all rows were added."""
+    """A node whose rows can be computed one after another."""
 
-    windows: Mapping[int, RowWindow]
-    attrs: Attrs
-    is_summed: bool = False
+    windows: Mapping[int, RowWindow]  # of those inputs that have rows, by position
+    attrs: Attrs  # the node's, for rows that contain their padding
+    is_summed: bool = False  # There is one result, which is complete when all rows were added.
 
 
 def of(node: Node, graph: Graph) -> ByRows | None:

@@ -1,9 +1,4 @@
-"""Kernel for nn.depthwise_conv2d that computes sixteen channels at a time with MVE.
-
-Kind of transform: ``c16``, a weight of int8 [1, height, width, channels]; no arguments. int8
-[blocks, height * width, 16]: sixteen channels in each block. The last block has the last sixteen
-channels, which may be in the block before, too.
-"""
+"""Kernel for nn.depthwise_conv2d that computes sixteen channels at a time with MVE."""
 
 from __future__ import annotations
 
@@ -93,6 +88,9 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
+# c16: a weight of int8 [1, height, width, channels]; no arguments. int8 [blocks, height *
+# width, 16]: sixteen channels in each block. The last block has the last sixteen channels, which
+# may be in the block before, too.
 def _c16(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     taps, channels = math.prod(weight.shape[:3]), weight.shape[3]

@@ -1,12 +1,5 @@
 """Kernels for nn.depthwise_conv2d of few rows on cores with the DSP extension, which copy columns
-of three values of four channels.
-
-A kind of transform: ``columns_3x3``. Its source is the weight int8 [1, 3, 3, channels]. It makes
-int32 [4 * blocks * 6]: for each block of four channels, of which the last one has the last four,
-for each of its channels, words of two int16. There is one for each column, with the taps of rows 0
-and 1, and then another one for each column, with that of row 2 in the low half for the first two
-channels of a block and in the high half for the others, and 0 in the other half.
-"""
+of three values of four channels."""
 
 from __future__ import annotations
 
@@ -51,7 +44,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _stride(node: Node) -> int:
-    """Along the width."""
+    """The stride along the width."""
     return base.attrs_of(node, DepthwiseConv2DAttrs).strides[1]
 
 
@@ -114,6 +107,11 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
+# columns_3x3: the weight int8 [1, 3, 3, channels]. int32 [4 * blocks * 6]: for each block of four
+# channels, of which the last one has the last four, for each of its channels, words of two int16.
+# There is one for each column, with the taps of rows 0 and 1, and then another one for each column,
+# with that of row 2 in the low half for the first two channels of a block and in the high half for
+# the others, and 0 in the other half.
 def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if weight.shape[:3] != (1, _SIDE, _SIDE) or weight.dtype.name != "int8":

@@ -1,15 +1,5 @@
 """Kernels for nn.depthwise_conv2d on cores with the DSP extension, which copy four channels at a
-time to planes of int16.
-
-A kind of transform: ``filters_by_channel``. Its source is the weight int8 [1, height, width,
-channels]. Its arguments are:
-
-- ``is_upright``: 1 if the height is the fast axis, 0 if the width is;
-- ``order``: the order of a row's taps, as digits, or "" for the usual one.
-
-It makes int8 [channels * height * width + 4]: the filters, one after the other, with the fast axis
-as the last one, and then four zeros, which kernels read but do not use.
-"""
+time to planes of int16."""
 
 from __future__ import annotations
 
@@ -135,6 +125,10 @@ class _Filters:
         return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)))
 
 
+# filters_by_channel: the weight int8 [1, height, width, channels]; ``is_upright``, 1 if the height
+# is the fast axis, 0 if the width is; ``order``, the order of a row's taps, as digits, or "" for
+# the usual one. int8 [channels * height * width + 4]: the filters, one after the other, with the
+# fast axis as the last one, and then four zeros, which kernels read but do not use.
 def _filters_by_channel(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if weight.ndim != 4 or weight.shape[0] != 1 or weight.dtype.name != "int8":

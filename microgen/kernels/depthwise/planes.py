@@ -34,7 +34,7 @@ class WindowAxis:
     outputs: int
     taps: int
     stride: int
-    pad: int
+    pad: int  # zero points before the input
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Shape:
     is_upright: bool  # the fast axis is the height
     batches: int
     channels: int  # of the input
-    multiplier: int
+    multiplier: int  # outputs of a channel
 
     @property
     def is_3x3(self) -> bool:

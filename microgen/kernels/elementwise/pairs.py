@@ -107,18 +107,14 @@ def arguments(of: OperandPair) -> proven.Arguments:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PairForm:
-    """A form in which kernels compute functions of two values, with numbers that a search finds.
+    """A form in which kernels compute functions of two values, with numbers that a search finds."""
 
-    ``kind`` is the transform that makes their constant. ``search`` returns None if it finds no
-    numbers that are exact for all pairs, and ``missing`` is the refusal then. ``fields`` are those
-    of the kernels' structs after the rows', and ``numbers`` what is recorded of a result.
-    """
-
-    kind: str
+    kind: str  # the transform that makes the kernels' constant
+    # None if it finds no numbers that are exact for all pairs
     search: Callable[[OperandPair], Affine | None]
-    missing: str
-    fields: Callable[[OperandPair, Affine], base.Fields]
-    numbers: Callable[[Affine], proven.Arguments]
+    missing: str  # the refusal then
+    fields: Callable[[OperandPair, Affine], base.Fields]  # of the kernels' structs, after the rows'
+    numbers: Callable[[Affine], proven.Arguments]  # the recorded part of a result
 
     def kernel(self, symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         """The kernel ``symbol`` of rows."""

@@ -34,12 +34,12 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """Rows with a number for each column. A column is named after a core, and after what else was
-    different, if anything was. ``absent`` stands in rows for numbers that there are not: 0 if a
-    coefficient of 0 is as good as none."""
+    """Rows with a number for each column."""
 
+    # Each is named after a core, and after the form or the toolchain, if these differ.
     columns: tuple[str, ...]
     rows: Rows
+    # In place of numbers that there are not: 0 if a coefficient of 0 is as good as none.
     absent: int | None = None
 
     @property
@@ -78,7 +78,7 @@ class MeasuredTable:
         return found
 
     def _joined(self, columns: Sequence[Rows]) -> Rows:
-        """The rows of which these are the columns."""
+        """The rows whose columns these are."""
         rows: dict[str, Any] = {}
         for name in sorted({name for each in columns for name in each}):
             found = [each.get(name) for each in columns]

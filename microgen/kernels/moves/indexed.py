@@ -95,8 +95,6 @@ def _take_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _reading(dtype: DType) -> base.Refuse:
-    """Refusal unless the indices are of that dtype."""
-
     def refusal(node: Node, graph: Graph) -> str | None:
         found = graph.types[node.inputs[1]].dtype
         if found is dtype:

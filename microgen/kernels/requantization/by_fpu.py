@@ -1,8 +1,4 @@
-"""The requantization by an FPU of ``crt/include/microgen/requantization/scaling_fpu.h``.
-
-Kind of transform: ``float_scale``, with the sources and arguments of ``requantize_multiplier``.
-int32 [channels]: the bits of the scales as float32.
-"""
+"""The requantization by an FPU of ``crt/include/microgen/requantization/scaling_fpu.h``."""
 
 from __future__ import annotations
 
@@ -38,6 +34,8 @@ def _tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
     return recipe.folded(tables, node, graph)
 
 
+# float_scale: the sources and arguments of requantize_multiplier. int32 [channels]: the bits of the
+# scales as float32.
 def _float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     scales = np.ascontiguousarray(transforms.effective_scales(sources, arguments), np.float32)
     return scales.view(np.int32)

@@ -1,15 +1,7 @@
 """Orders of weights that several kernels have in common.
 
-Kinds of transforms, which take no arguments. Their source is a weight of int8, whose first axis is
-that of output channels, unless it is said otherwise.
-
-- ``interleave_4``: for loops that compute four output channels at a time. int8 [weights]: for each
-  four channels, the weights of all products, [products][4]; then those of the channels that are
-  left, [products] each.
-- ``pairs_of_filters``: int32 words in the order of ``microgen/blocks/blocks_s16.h``.
-- ``vectors_of_filters``: two or more filters; int8, in the order of
-  ``microgen/convolution/s16/tiles_s16_mve.h``.
-- ``sxtb16_order``: the weight [..., channels], with each four channels in the order 0, 2, 1, 3.
+The transforms take no arguments. Their source is a weight of int8, whose first axis is the one of
+output channels, unless a comment says otherwise.
 """
 
 from __future__ import annotations
@@ -39,6 +31,9 @@ def interleaved(weight: Array) -> Array:
     return np.concatenate([blocks.ravel(), rows[whole:].ravel()])
 
 
+# interleave_4: for loops that compute four output channels at a time. int8 [weights]: for each four
+# channels, the weights of all products, [products][4]; then those of the channels that are left,
+# [products] each.
 def _interleave_4(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if arguments:
@@ -46,6 +41,7 @@ def _interleave_4(sources: Sequence[Array], arguments: Arguments) -> Array:
     return interleaved(weight)
 
 
+# pairs_of_filters: int32 words in the order of microgen/blocks/blocks_s16.h.
 def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if arguments or weight.dtype != np.int8:
@@ -59,6 +55,8 @@ def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     return ordered.reshape(-1).view("<i4").astype(np.int32)
 
 
+# vectors_of_filters: two or more filters; int8, in the order of
+# microgen/convolution/s16/tiles_s16_mve.h.
 def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if arguments or weight.dtype != np.int8 or len(weight) < 2:
@@ -72,6 +70,7 @@ def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array
     return np.ascontiguousarray(ordered.reshape(-1))
 
 
+# sxtb16_order: the weight [..., channels], with each four channels in the order 0, 2, 1, 3.
 def _swapped(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources
     if arguments or weight.dtype != np.int8 or weight.shape[-1] % WORD:

@@ -1,23 +1,5 @@
 """The linear requantizations of ``crt/include/microgen/requantization/scaling_s8.h``: their tables,
-and their requirement, which is a proof.
-
-Kinds of transforms. Sources are the weight's scales float32 [n], the weight, and the bias if there
-is one.
-
-- ``linear_multiplier``, ``linear_bias`` of MG_LINEAR: int32 [channels].
-- ``linear_vector_multiplier``, int32 [channels]; ``linear_vector_bias``, int32 [filters];
-  ``linear_vector_shift``, int8 [2], to the left and to the right: those of MG_LINEAR_VECTOR.
-  ``channels`` is 1 if all of them have one multiplier, and of shifts.
-
-Their arguments are those of ``requantize_multiplier`` and:
-
-- ``axis``: the weight's axis of output channels;
-- ``input_zero``, ``input_min``, ``input_max``: the data's zero point and its limits;
-- ``folds_zero``: 1 if the kernel sums products of data and weights without the zero point, 0 if it
-  subtracts it from the data;
-- ``single``: if it is 1, there is one multiplier for all channels, and ``channels`` is 1;
-- ``output_zero``, ``low``, ``high``, ``rounding``: the specified requantization.
-"""
+and their requirement, which is a proof."""
 
 from __future__ import annotations
 
@@ -212,9 +194,20 @@ _VECTOR_PROOF = Proof(_vector_fitted, "the linear requantization of vectors")
 LINEAR = OutputScales(tables, _refusal)
 LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
 
+# Sources are the weight's scales float32 [n], the weight, and the bias if there is one. Arguments
+# are those of requantize_multiplier and:
+# - ``axis``: the weight's axis of output channels;
+# - ``input_zero``, ``input_min``, ``input_max``: the data's zero point and its limits;
+# - ``folds_zero``: 1 if the kernel sums products of data and weights without the zero point, 0 if
+#   it subtracts it from the data;
+# - ``single``: if it is 1, there is one multiplier for all channels, and ``channels`` is 1;
+# - ``output_zero``, ``low``, ``high``, ``rounding``: the specified requantization.
 TRANSFORMS: Mapping[str, transforms.Function] = {
+    # Of MG_LINEAR: int32 [channels].
     "linear_multiplier": _PROOF.transform(multipliers),
     "linear_bias": _PROOF.transform(biases),
+    # Of MG_LINEAR_VECTOR: int32 [channels], int32 [filters], and int8 [2], to the left and to the
+    # right. ``channels`` is 1 if all filters have one multiplier.
     "linear_vector_multiplier": _VECTOR_PROOF.transform(multipliers),
     "linear_vector_bias": _VECTOR_PROOF.transform(biases),
     "linear_vector_shift": _VECTOR_PROOF.transform(_shifts),

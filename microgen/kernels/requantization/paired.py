@@ -1,22 +1,8 @@
 """Paired weights, which ``crt/include/microgen/requantization/paired_s8.h`` describes: their
 layout, and what belongs to it.
 
-The weight's first axis is that of output channels. Kinds of transforms, which all take ``rows`` and
-``run``, the rows of a filter and the weights in each:
-
-- ``pair``: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for
-  each step of four weights a word of each channel of a group. A word has the halfwords
-  ``w[1] + 256 * w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of
-  ``order``. The last group is that of the last channels.
-- ``fold_paired``: sources and arguments of ``fold_zero``. The bias that ``fold_zero`` makes, plus
-  127 times the sum of the weights that are first in their halfwords.
-- ``fold_paired_high``: the same, times 256: what sums begin with. Large biases of channels without
-  weights, as float32 has them, are divided by 4 instead.
-- ``high_float_scale``: sources and arguments of ``linear_multiplier``. The bits of the scales as
-  float32 for such sums: divided by 256, or times 4. int32 [channels].
-- ``high_multiplier``, ``high_bias``: sources and arguments of ``linear_multiplier``, and
-  ``shift``. int32 [channels]: the tables of ``arithmetic.high``. If ``single`` is 1, there is one
-  multiplier for all channels, and ``channels`` is 1.
+All kinds of transforms here take ``rows`` and ``run``, the rows of a filter and the weights in
+each. The weight's first axis is the one of output channels.
 """
 
 from __future__ import annotations
@@ -218,6 +204,8 @@ def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hig
 _PROOF = linear.Proof(_high, "the requantization by one product")
 
 
+# fold_paired: sources and arguments of fold_zero. The bias that fold_zero makes, plus 127 times the
+# sum of the weights that are first in their halfwords.
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
     folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
@@ -227,6 +215,8 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     return bias.astype(np.int32)
 
 
+# fold_paired_high: the same, times 256: the first value of a sum. Large biases of channels without
+# weights, as float32 has them, are divided by 4 instead.
 def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
     ordered = _ordered(sources[0], arguments)
@@ -249,6 +239,8 @@ def _are_large(weight: Array, bias: Array) -> Array:
     return large
 
 
+# high_float_scale: sources and arguments of linear_multiplier. The bits of the scales as float32
+# for such sums: divided by 256, or times 4. int32 [channels].
 def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     scales = transforms.effective_scales(sources[:1], arguments).astype(np.float32)
     of = scales / np.float32(high.UNIT)
@@ -257,6 +249,10 @@ def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments)
     return np.ascontiguousarray(of, np.float32).view(np.int32)
 
 
+# pair: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for each
+# step of four weights a word of each channel of a group. A word has the halfwords ``w[1] + 256 *
+# w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of ``order``. The last
+# group is that of the last channels.
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     group = int(arguments["group"])
@@ -278,6 +274,9 @@ TRANSFORMS: Mapping[str, transforms.Function] = {
     "fold_paired": _fold_paired,
     "fold_paired_high": _fold_paired_high,
     "high_float_scale": _high_float_scale,
+    # Sources and arguments of linear_multiplier, and ``shift``. int32 [channels]: the tables of
+    # arithmetic.high. If ``single`` is 1, there is one multiplier for all channels, and
+    # ``channels`` is 1.
     "high_multiplier": _PROOF.transform(linear.multipliers),
     "high_bias": _PROOF.transform(linear.biases),
 }

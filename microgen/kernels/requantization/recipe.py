@@ -22,15 +22,12 @@ def _no_arguments(_node: Node, _graph: Graph) -> Arguments:
 
 @dataclass(frozen=True, slots=True)
 class WeightedSums:
-    """The sums that a kernel computes.
+    """The sums that a kernel computes."""
 
-    ``folding`` is the kind of the transform that moves the data's zero point into the bias, and
-    ``arguments`` are its further ones. It is empty if the kernel subtracts the zero point from the
-    data, so that the bias is the model's.
-    """
-
+    # The kind of the transform that moves the data's zero point into the bias. Empty if the kernel
+    # subtracts the zero point from the data, so that the bias is the model's.
     folding: str = ""
-    arguments: Callable[[Node, Graph], Arguments] = _no_arguments
+    arguments: Callable[[Node, Graph], Arguments] = _no_arguments  # further ones of that transform
 
     @property
     def is_raw(self) -> bool:
@@ -44,26 +41,22 @@ RAW = WeightedSums("fold_zero")
 
 @dataclass(frozen=True, slots=True)
 class OutputScales:
-    """The numbers by which sums become outputs, which a kernel gets as bias, multiplier and shift.
+    """The numbers by which sums become outputs, which a kernel gets as bias, multiplier and
+    shift."""
 
-    ``tables(recipe, node, graph)`` makes them of the specified ones; the weight remains the
-    model's. ``refusal(recipe, node, graph)`` says why the node's scales or sums are not for them.
-    """
-
+    # ``(recipe, node, graph)``: made of the specified ones; the weight remains the model's
     tables: Callable[[Recipe, Node, Graph], Tables]
+    # why the node's scales or sums are not for them
     refusal: Callable[[Recipe, Node, Graph], str | None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How the constants of a kernel are made.
+    """How the constants of a kernel are made."""
 
-    ``axis`` is the weight's axis of output channels. ``specified(node, graph)`` are the constants
-    of the reference kernels: the model's weight and bias, and the specification's multipliers and
-    shifts.
-    """
-
-    axis: int
+    axis: int  # the weight's axis of output channels
+    # The constants of the reference kernels: the model's weight and bias, and the specification's
+    # multipliers and shifts.
     specified: Callable[[Node, Graph], Tables]
     sums: WeightedSums
     scales: OutputScales

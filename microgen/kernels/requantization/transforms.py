@@ -3,31 +3,8 @@
 Lowering records the name of one of these functions with its arguments; ``verify`` calls it again
 and compares the result with the bytes in the ELF.
 
-Kinds for all kernels, with their sources and arguments:
-
-- ``identity``: one array of any dtype; no arguments. The array itself.
-- ``widen``: one array of int32 or int64; no arguments. Its values in int64.
-- ``pack_int4``: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]:
-  two values to a byte, the first in the lower half. The rows are those of the array's first
-  axis. A row with an odd number of values ends with half a byte of 0.
-- ``clamp``: one array of integers; ``low``, ``high``. Its values, with those outside the range
-  replaced by the nearer limit.
-- ``fold_zero``: a weight of int8, and its bias if there is one; ``axis``, which is the weight's of
-  output channels, ``zero``, and ``low`` and ``high``, the limits of the bias. int32 [channels]:
-  the bias minus the zero point of the data times the sum of the channel's weights.
-- ``requantize_multiplier``: weight scales float32 [n]; ``input_scale``, ``output_scale``,
-  ``rule`` ("conv", "dense", "sums" or "float32", see ``int8.conv_scales``, ``dense_scales`` and
-  ``sum_scales``, and ``in_float32.scale_of_sums``), ``channels`` (n, or the length of the
-  table if one scale is repeated for all). Multipliers int32 [channels], Q31.
-- ``requantize_shift``: the same sources and arguments. Shifts int8 [channels], positive to the
-  left.
-- ``requantize_rounding_shift``: the same, for scales below 1/2. Right shifts minus one,
-  int8 [channels], 0 if the multiplier is 0.
-- ``real_significand``: the arguments of ``requantize_multiplier``. The scales' significands,
-  int64 [channels], as ``int16.real_parts`` returns them.
-- ``real_shift``: the same. Right shifts, int8 [channels].
-
-A module of kernels may have further kinds, as ``TRANSFORMS``.
+Each kind of transform has its sources, arguments and result in a comment. A module of kernels may
+have further kinds, as ``TRANSFORMS``.
 """
 
 from __future__ import annotations
@@ -127,6 +104,7 @@ def nbytes(constant: KernelConstant, graph: Graph) -> int:
     return kept(constant.transform, sources, constant.arguments).nbytes
 
 
+# identity: one array of any dtype; no arguments. The array itself.
 def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
     (array,) = sources
     if arguments:
@@ -134,6 +112,7 @@ def _identity(sources: Sequence[Array], arguments: Arguments) -> Array:
     return array
 
 
+# widen: one array of int32 or int64; no arguments. Its values in int64.
 def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
     array = _identity(sources, arguments)
     if array.dtype.name not in ("int32", "int64"):
@@ -141,6 +120,9 @@ def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
     return array.astype(np.int64)
 
 
+# pack_int4: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]: two
+# values to a byte, the first in the lower half. The rows are those of the array's first axis. A row
+# with an odd number of values ends with half a byte of 0.
 def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
     array = _identity(sources, arguments)
     if array.dtype.name != "int8" or array.min() < -8 or array.max() > 7:
@@ -153,12 +135,17 @@ def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
     return packed
 
 
+# clamp: one array of integers; ``low``, ``high``. Its values, with those outside the range replaced
+# by the nearer limit.
 def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
     (array,) = sources
     clamped: Array = np.clip(array, int(arguments["low"]), int(arguments["high"]))
     return clamped.astype(array.dtype)
 
 
+# fold_zero: a weight of int8, and its bias if there is one; ``axis``, the weight's axis of output
+# channels, ``zero``, and the bias's limits ``low`` and ``high``. int32 [channels]: the bias minus
+# the zero point of the data times the sum of the channel's weights.
 def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
     weight, *bias = sources
     axis = int(arguments["axis"])
@@ -170,16 +157,22 @@ def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
     return folded.astype(np.int32)
 
 
+# requantize_multiplier: weight scales float32 [n]; ``input_scale``, ``output_scale``, ``rule`` (a
+# key of RULES), ``channels`` (n, or the length of the table if one scale is repeated for all).
+# Multipliers int32 [channels], Q31.
 def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
     multipliers, _ = int8.per_channel_multipliers(effective_scales(sources, arguments))
     return multipliers
 
 
+# requantize_shift: the same sources and arguments. Shifts int8 [channels], positive to the left.
 def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
     _, shifts = int8.per_channel_multipliers(effective_scales(sources, arguments))
     return shifts
 
 
+# requantize_rounding_shift: the same, for scales below 1/2. Right shifts minus one, int8
+# [channels], 0 if the multiplier is 0.
 def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
     multipliers, shifts = int8.per_channel_multipliers(effective_scales(sources, arguments))
     if np.any((shifts >= 0) & (multipliers != 0)):
@@ -188,11 +181,14 @@ def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -
     return rounding_shifts
 
 
+# real_significand: the arguments of requantize_multiplier. The scales' significands, int64
+# [channels], as ``int16.real_parts`` returns them.
 def _real_significand(sources: Sequence[Array], arguments: Arguments) -> Array:
     significands, _ = int16.real_parts(effective_scales(sources, arguments))
     return significands
 
 
+# real_shift: the same. Right shifts, int8 [channels].
 def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
     _, shifts = int16.real_parts(effective_scales(sources, arguments))
     return shifts

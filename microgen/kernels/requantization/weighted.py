@@ -90,7 +90,7 @@ LINEAR = Requantization("linear", "MG_LINEAR", _PROVEN, linear.LINEAR)
 
 
 def _high(infix: str, shift: int) -> tuple[Requantization, Requantization]:
-    """Those by one product, without and with a clamp."""
+    """The requantizations by one product, without and with a clamp."""
     without_clamp, clamped = (paired.high_scales(shift, has_clamp=has) for has in (False, True))
     return (
         Requantization("high", f"MG_HIGH{infix}", _PROVEN, without_clamp),

@@ -83,7 +83,7 @@ def _doubtful(scale: float, factor: int) -> Array:
 
 
 def _scaled(sums: Array, factor: int) -> Array:
-    """What kernels compute: sums times a factor, over 2^64, int64."""
+    """The kernels' results: sums times a factor, over 2**64, int64."""
     ((low, high),) = _halves(np.array([factor], np.uint64)).astype(np.int64)
     scaled: Array = (((sums * low) >> 32) + sums * high + 2**31) >> 32
     return scaled

@@ -24,14 +24,13 @@ _ONES, _NONE = (1, 1), (0, 0)
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """The operands: data [N, C, H, W], weight [O, I, taps...], offset [N, 2 taps of each offset
-    group, places...] and perhaps a mask [N, taps of each offset group, places...]."""
+    """The operands of a node."""
 
     node: OnnxNode
-    data: BuiltTensor
-    weight: BuiltTensor
-    offset: BuiltTensor
-    mask: BuiltTensor | None
+    data: BuiltTensor  # [N, C, H, W]
+    weight: BuiltTensor  # [O, I, taps...]
+    offset: BuiltTensor  # [N, 2 taps of each offset group, places...]
+    mask: BuiltTensor | None  # [N, taps of each offset group, places...]
     window: OnnxWindow
     groups: int  # of offsets
 

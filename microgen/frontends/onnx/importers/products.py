@@ -146,8 +146,8 @@ def _count(weight: BuiltTensor, op: str) -> int:
 
 
 def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
-    """Sums of constant weights are computed in integers; others must be exact in floats."""
     weight, zeros = node.tensor(1), node.optional(3)
+    # Sums of constant weights are computed in integers; others must be exact in floats.
     is_simple = weight.value is not None and (zeros is None or zeros.value is not None)
     is_simple = is_simple and (zero is None or zero.type.size == 1)
     if not is_simple and count * _LARGEST > _EXACT:

@@ -38,7 +38,6 @@ def _quantize(node: OnnxNode) -> BuiltTensor:
 
 
 def _computed(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
-    """Computed scales and zero points."""
     scale = scales.broadcast(node, data, 1)
     assert scale is not None, "checked: the operator needs it"
     zero = scales.broadcast(node, data, 2)

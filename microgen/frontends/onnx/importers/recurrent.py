@@ -44,24 +44,21 @@ _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False,
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A node's sizes and operands. Data and states are in layout 0: [steps, batches, features] and
-    [directions, batches, cells]."""
+    """A node's sizes and operands in layout 0."""
 
     node: OnnxNode
     kind: str
     reverses: tuple[bool, ...]  # of each direction
-    data: BuiltTensor
+    data: BuiltTensor  # [steps, batches, features]
     cells: int
-    lengths: BuiltTensor
+    lengths: BuiltTensor  # int32 [batches]
 
     @property
     def steps(self) -> int:
-        """The number of steps."""
         return self.data.shape[0]
 
     @property
     def batches(self) -> int:
-        """The number of sequences."""
         return self.data.shape[1]
 
     def operand(self, position: int, shape: tuple[int, ...]) -> BuiltTensor | None:
@@ -228,7 +225,7 @@ def _states(layer: _Layer, direction: int) -> list[BuiltTensor]:
 
 
 def _results(layer: _Layer, made: list[BuiltTensor], wants: list[bool]) -> Iterator[BuiltTensor]:
-    """Y, Y_h and Y_c. Any tensor takes the place of an output that is not wanted."""
+    # Y, Y_h and Y_c. Any tensor takes the place of an output that is not wanted.
     kept = layer.steps if wants[0] else 0
     yield _sequence(layer, made) if wants[0] else made[0]
     for place, is_wanted in enumerate(wants[1 : 2 + (layer.kind == "lstm")]):

@@ -69,11 +69,10 @@ _OF_FUNCTIONS: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class OrtSlack:
-    """The slack for the nodes of a model. ``exact`` are its tensors that have none, and
-    ``operators`` are the operators that compute its tensors."""
+    """The slack for the nodes of a model."""
 
-    exact: Collection[str]
-    operators: Mapping[str, str]
+    exact: Collection[str]  # tensors that have none
+    operators: Mapping[str, str]  # tensor -> the operator that computes it
 
     def __call__(self, node: Node, given: Inexact) -> Leeway:
         """The slack of a node, and the elements that ONNX Runtime defines in another way."""

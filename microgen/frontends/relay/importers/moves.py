@@ -21,7 +21,7 @@ from microgen.graph.ops.quantization.conversions import CastAttrs
 
 
 def _reshape(call: RelayCall) -> BuiltTensor:
-    """The inferred shape is used, because the attributes have several ways to state it."""
+    # The inferred shape is used, because the attributes have several ways to state it.
     return call.reshaped(call.tensor(0), call.output().shape)
 
 

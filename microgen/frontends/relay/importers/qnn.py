@@ -46,14 +46,13 @@ def _dequantize(call: RelayCall) -> BuiltTensor:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Scaling:
-    """The arguments of a qnn.requantize. ``scales`` of the input are one, or one per index of
-    ``axis``. The zero point is the input's; the quantization and the dtype are the result's."""
+    """The arguments of a qnn.requantize."""
 
-    scales: Array
-    zero_point: int
+    scales: Array  # of the input: one, or one per index of ``axis``
+    zero_point: int  # of the input
     axis: int
-    to: Quant
-    dtype: DType
+    to: Quant  # of the result
+    dtype: DType  # of the result
     rounding: Rounding
 
     @property

@@ -98,7 +98,6 @@ def _indices(layer: FileLayer, size: int) -> BuiltTensor:
 
 
 def _table(layer: FileLayer, indices: Array, name: str) -> BuiltTensor:
-    """The indices as an int32 constant."""
     return layer.constant(indices.astype(np.int32), f"{layer.output().name}/{name}")
 
 

@@ -58,8 +58,8 @@ def _all(layer: FileLayer) -> BuiltTensor:
 
 
 def _position_axis(layer: FileLayer, schema: Any, code: int) -> int:
-    """The one axis. The option is the dtype of the output, whose tensor also has it."""
     layer.expect_inputs(2)
+    # The only option is the output's dtype, which its tensor also has.
     layer.options(schema, code, required=False)
     return _one_axis(layer)
 

@@ -28,8 +28,6 @@ def check(
 
 
 def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> OpDefinition:
-    """The definition of one logical operation."""
-
     def infer(_attrs: LogicalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
         """The broadcast shape."""
         if len(inputs) != n_inputs:

@@ -133,7 +133,6 @@ class _Axis:
 
 
 def _bin(attrs: RoiAlignAttrs, image: Array, rows: _Axis, columns: _Axis, y: int, x: int) -> Array:
-    """The channels of a bin."""
     total = np.zeros(image.shape[-1], np.float32)
     count = rows.samples * columns.samples
     for i, j in np.ndindex(rows.samples, columns.samples):

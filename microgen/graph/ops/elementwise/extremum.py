@@ -41,8 +41,6 @@ class MinimumAttrs(ExtremumAttrs):
 
 
 def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> OpDefinition:
-    """The definition of one extremum."""
-
     def reference(attrs: ExtremumAttrs, operands: Operands) -> tuple[Array, ...]:
         """The right element unless the left is better. This decides for NaN and for zeros.
 

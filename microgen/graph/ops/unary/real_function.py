@@ -21,19 +21,17 @@ _GELU = math.sqrt(2 / math.pi)
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A function of one value.
+    """A function of one value."""
 
-    ``real`` computes it: in double from float64 values, which are then rounded once, or, if
-    ``is_stepwise``, step by step in float32. Kernels of the latter give the same bits. Others are
-    within ``ulps`` units in the last place of the rounded result, plus ``units`` times 2**-24 |x|.
-    ``margin(numbers, x, error)`` is how much farther results may be for arguments within an error
-    of x than those at both ends of that interval are. It is 0 for monotonic functions.
-    """
-
+    # In double from float64 values, which are then rounded once, or, if ``is_stepwise``, step by
+    # step in float32, which kernels compute with the same bits.
     real: Real
+    # units in the last place by which other kernels may differ from the rounded result,
     ulps: int = 0
-    units: int = 0
+    units: int = 0  # plus so many times 2**-24 |x|
     is_stepwise: bool = False
+    # ``margin(numbers, x, error)``: how much farther results may be for arguments within an error
+    # of x than those at both ends of that interval are. It is 0 for monotonic functions.
     margin: Callable[[Numbers, Array, Array], Array] | None = None
 
 

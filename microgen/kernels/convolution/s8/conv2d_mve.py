@@ -1,10 +1,4 @@
-"""Kernels for nn.conv2d that sum raw products of rows with MVE.
-
-Kind of transform: ``tiles``, a weight of int8 [filters, height, width, channels]; no arguments.
-int8 [groups, 2, vectors, 2, 16]: of each group of four filters first 0 and 2, then 1 and 3. The
-weights of a filter are in the order [width, height, channels], after zeros that make them whole
-vectors. The last group is that of the last filters.
-"""
+"""Kernels for nn.conv2d that sum raw products of rows with MVE."""
 
 from __future__ import annotations
 
@@ -92,6 +86,10 @@ def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
     return lags.blocks(node, graph, starts)
 
 
+# tiles: a weight of int8 [filters, height, width, channels]; no arguments. int8 [groups, 2,
+# vectors, 2, 16]: of each group of four filters first 0 and 2, then 1 and 3. The weights of a
+# filter are in the order [width, height, channels], after zeros that make them whole vectors. The
+# last group is that of the last filters.
 def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)

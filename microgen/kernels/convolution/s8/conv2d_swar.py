@@ -1,13 +1,5 @@
 """Kernels for nn.conv2d with SIMD within a register (SWAR), for cores without SIMD instructions:
-three pixels with two multiplications a weight.
-
-A kind of transform: ``swar_weights``. Its source is a weight of int8, whose first axis is that of
-output channels. It makes int8 [weights]. Its arguments are
-
-- ``block``: the products of a channel after which its sums are split. They must fit the words of
-  ``crt/include/microgen/convolution/s8/swar_s8.h`` up to there, for all data.
-- ``interleaved``: 1 for the layout of ``interleave_4``, 0 for that of the model.
-"""
+three pixels with two multiplications a weight."""
 
 from __future__ import annotations
 
@@ -98,6 +90,10 @@ def _layout(*, interleaved: int) -> WeightLayout:
     return WeightLayout("swar_weights", arguments=arguments)
 
 
+# swar_weights: a weight of int8, whose first axis is the one of output channels. int8 [weights].
+# ``block``: the products of a channel after which its sums are split; they must fit the words of
+# crt/include/microgen/convolution/s8/swar_s8.h up to there, for all data. ``interleaved``: 1 for
+# the layout of interleave_4, 0 for the model's.
 def _swar_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     # The block is an argument that verify reads from the manifest, so its limit is proven again.

@@ -1,12 +1,7 @@
 """Kernels for nn.conv2d by Winograd's F(2x2, 3x3), for the Arm DSP extension.
 
-Kinds of transforms, which ``crt/include/microgen/convolution/s8/conv2d_winograd_s8.h`` describes.
-Their source is an int8 weight [output channels, 3, 3, input channels]; they have no arguments.
-
-- ``winograd``: int32 [pairs, steps, 16, 2]: each word has the transformed weights of two input
-  channels, for each of two output channels.
-- ``winograd_filters``: int32 [pairs, 2, groups, 9]: each word has the weights of four input
-  channels.
+``crt/include/microgen/convolution/s8/conv2d_winograd_s8.h`` describes the transforms. Their source
+is an int8 weight [output channels, 3, 3, input channels]; they have no arguments.
 """
 
 from __future__ import annotations
@@ -140,6 +135,8 @@ def _padded(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     return padded.reshape(-1, 2, 3, 3, _steps(depth) // 2, _GROUP)
 
 
+# winograd: int32 [pairs, steps, 16, 2]: each word has the transformed weights of two input
+# channels, for each of two output channels.
 def _winograd(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     padded = _padded(sources, arguments).astype(np.int64)
     halves = padded.reshape(*padded.shape[:-1], 2, 2)  # the channels of a group: half, step
@@ -148,6 +145,7 @@ def _winograd(sources: Sequence[Array], arguments: transforms.Arguments) -> Arra
     return words.reshape(len(made), -1, 16, 2)
 
 
+# winograd_filters: int32 [pairs, 2, groups, 9]: each word has the weights of four input channels.
 def _filters(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     padded = np.moveaxis(_padded(sources, arguments), 4, 2)
     words = np.ascontiguousarray(padded).view("<i4")

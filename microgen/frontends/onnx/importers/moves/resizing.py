@@ -215,7 +215,6 @@ def _extrapolated(node: OnnxNode, data: BuiltTensor) -> float:
 
 
 def _outside(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
-    """The result of a region that is outside of the data."""
     sizes = [wanted.axes[k].places if k in wanted.axes else n for k, n in enumerate(data.shape)]
     return move_nodes.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 

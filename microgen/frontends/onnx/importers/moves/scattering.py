@@ -100,7 +100,6 @@ def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
 
 
 def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> BuiltTensor:
-    """The place of each row of each batch."""
     steps = node.constant(np.arange(shape[1], dtype=np.int64).reshape(1, -1), "steps")
     if node.optional(2) is None:
         return move_nodes.broadcast(node, steps, shape)
@@ -159,7 +158,7 @@ class _Blocks:
     block: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
-    pads: tuple[int, ...]
+    pads: tuple[int, ...]  # before each axis, then after each
 
     def padded(self) -> tuple[int, ...]:
         """The sizes of the image with its padding."""

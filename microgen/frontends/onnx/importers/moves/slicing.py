@@ -15,9 +15,9 @@ from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 
 
 def _concat(node: OnnxNode) -> BuiltTensor:
-    """Parts without elements are left out: exporters join shapes of which one is empty."""
     parts = node.tensors()
     axis = arguments.axis(node, len(parts[0].shape), 1)
+    # Parts without elements are left out: exporters join shapes of which one is empty.
     full = [part for part in parts if part.type.size]
     if not full or not parts[0].shape:
         raise node.invalid("joins nothing; tensors with axes and elements are expected")
@@ -82,7 +82,6 @@ def _slice(node: OnnxNode) -> BuiltTensor:
 
 
 def _within(size: int, start: int, end: int, step: int) -> tuple[int, int]:
-    """The first element, and the number of elements."""
     low, high = (0, size) if step > 0 else (-1, size - 1)
     first = min(max(start + size if start < 0 else start, 0), high)
     last = min(max(end + size if end < 0 else end, low), high)
