@@ -70,10 +70,10 @@ class DeclaredTensor:
             )
 
     def _scales(self, scale: Array) -> tuple[float, ...]:
-        """The scales, checked. A scale of a constant may be 0, or so small that float32 is
-        denormal: such channels are dead, and their sums are treated as 0. Scales of computed
-        tensors may be so only if ``may_be_dead``."""
         values = tuple(float(value) for value in scale)
+        # A scale of a constant may be 0, or so small that float32 is denormal: such channels are
+        # dead, and their sums are treated as 0. Scales of computed tensors may be so only if
+        # ``may_be_dead``.
         least = 0.0 if self.is_constant or self.may_be_dead else SMALLEST_SCALE
         for index, value in enumerate(values):
             # The comparison is false for NaN, too.

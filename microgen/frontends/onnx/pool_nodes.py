@@ -117,6 +117,7 @@ def _dilated(
     pads = [(0, 0)] * len(data.shape)
     before, after = window.before[0], window.ends[0]
     size = before + data.shape[axis + 1] + after
+    # If the size is a multiple of the dilation, every dilation-th cell is on one axis of a view.
     pads[axis + 1] = (before, after + -size % step)
     whole = padded(node, data, pads, value)
     shape, at = whole.shape, axis + 1

@@ -43,12 +43,13 @@ def _axis(
     op: str, attrs: Attrs, shape: tuple[int, ...], stored: Stored
 ) -> tuple[int, Array] | None:
     """The axis of the output along which the scales are, and the old index of each of its indices;
-    None if there is no such axis. The op moves the indices as it moves the values."""
+    None if there is no such axis."""
     axis = stored.quant.axis
     assert axis is not None
     count = len(stored.quant.scale)
     along = [1] * stored.values.ndim
     along[axis] = count
+    # The op moves the indices as it moves the values.
     numbers = np.broadcast_to(np.arange(count, dtype=np.int32).reshape(along), stored.values.shape)
     places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
     for found in range(len(shape)):

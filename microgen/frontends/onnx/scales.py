@@ -100,8 +100,8 @@ def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int)
 
 
 def _check(node: OnnxNode, tensor: BuiltTensor, found: Scales) -> None:
-    """Scales must be finite and not negative; those of whole tensors, which may be computed, also
-    normal."""
+    # Scales must be finite and not negative; those of whole tensors, which may be computed, also
+    # normal.
     least = SMALLEST_SCALE if found.scale.size == 1 and not found.block else 0.0
     wrong = ~((found.scale >= least) & (found.scale < np.inf))
     if wrong.any():

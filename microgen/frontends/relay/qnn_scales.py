@@ -42,8 +42,8 @@ def of_values(call: RelayCall, scales: Array, zero_points: Array) -> Quant:
 
 
 def rounding(call: RelayCall) -> Rounding:
-    """The rounding of a qnn.requantize. UnsupportedError for arithmetic in floats, which TVM uses
-    by default only on x86."""
+    """The rounding of a qnn.requantize. UnsupportedError for arithmetic in floats."""
+    # TVM uses floats by default only on x86.
     if call.attrs["compute_dtype"] not in ("None", "int64"):
         raise call.unsupported(
             f"has the compute_dtype {call.attrs['compute_dtype']!r}", supported="'int64'"

@@ -85,8 +85,7 @@ def _code(source: bytes, file: str) -> bytes:
 
 
 def _after(source: bytes, start: int, file: str) -> int:
-    """The place after the comment or literal at ``start``. A quotation mark without a partner on
-    its line, as in the text of ``#error``, hides the rest of the line."""
+    """The place after the comment or literal at ``start``."""
     if source.startswith(b"/*", start):
         end = source.find(b"*/", start + 2)
         if end < 0:
@@ -98,6 +97,8 @@ def _after(source: bytes, start: int, file: str) -> int:
             )
         return end + 2
     if not source.startswith(b"//", start):
+        # A quotation mark without a partner on its line, as in the text of ``#error``, hides the
+        # rest of the line.
         literal = _LITERAL.match(source, start)
         return literal.end() if literal else _end_of_line(source, start)
     end = _end_of_line(source, start)
@@ -112,7 +113,8 @@ def _end_of_line(source: bytes, start: int) -> int:
 
 
 def _head(code: bytes, brace: int) -> bytes:
-    """The declaration before a brace. ``std::array`` has two pairs of braces."""
+    """The declaration before a brace."""
+    # ``std::array`` has two pairs of braces.
     before = code[max(0, brace - _HEAD) : brace].rstrip().removesuffix(b"{")
     return _BOUNDARY.split(before)[-1]
 

@@ -37,14 +37,12 @@ class LiteRT:
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
         """Every tensor that something uses, for each sample. OracleError if LiteRT refuses the
-        model. It has no reference ELU, for example, and refuses square roots of negative values.
-
-        The samples are one sequence, which begins with a new interpreter, because nothing else
-        resets resource variables.
-        """
+        model. It has no reference ELU, for example, and refuses square roots of negative values."""
         (model,) = files.values()
         record = of_signature(model, file="the model", signature=self.signature)
         try:
+            # A new interpreter, because nothing else resets resource variables. The samples are one
+            # sequence.
             interpreter = _interpreter(model)
             for sample in samples:
                 _invoke(interpreter, record, sample)

@@ -129,16 +129,15 @@ class Reader:
         return int(self._unpack("<i", inner.Pos + offset, type(table).__name__)[0])
 
     def text(self, table: Any, slot: int) -> str:
-        """The string in field number ``slot`` of the schema. Invalid UTF-8 is replaced.
-
-        It does not use the accessors, because they silently cut off a string at the file's end.
-        """
+        """The string in field number ``slot`` of the schema, "" if it is absent. Invalid UTF-8 is
+        replaced."""
         inner: CheckedTable = table._tab
         offset = self.get(inner, "Offset", 4 + 2 * slot)
         if not offset:
             return ""
         start = self.get(inner, "Vector", offset)
         length = self.get(inner, "VectorLen", offset)
+        # The schema package's accessors silently cut off a string at the file's end.
         if start + length > len(self.data):
             raise self.corrupt(f"a string of {length} bytes at byte {start} exceeds the file")
         self.spend(length)

@@ -78,9 +78,9 @@ def _check_operators(model: FileRecord, layers: Sequence[str]) -> None:
 
 
 def _instead(lacking: Iterable[str]) -> str:
-    """The advice for the first operator that has its own advice. Lists of tensors come first: the
-    loops around them go with them."""
+    """The advice for the first operator that has its own advice."""
     lacking = list(lacking)
+    # Lists of tensors come first, because the loops around them go with them.
     if any(name.startswith(_LISTS) for name in lacking):
         return _UNROLL
     for name in lacking:

@@ -68,7 +68,8 @@ def _multipliers(
         raise ValueError(f"the multiplier {scales[wrong][0]} is negative or not finite")
     fractions, shifts = np.frexp(scales)
     multipliers = np.floor(fractions * 2.0**31 + 0.5)  # exact: halves go up
-    # A fraction just below 1 rounds up to 2**31, which is no int32: half of it, and one shift more.
+    # A fraction just below 1 rounds up to 2**31, which int32 does not hold: half of it, and one
+    # shift more.
     shifts = shifts + (multipliers == 2**31)
     multipliers = np.where(multipliers == 2**31, 2**30, multipliers)
     if (shifts > 30).any():

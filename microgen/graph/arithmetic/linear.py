@@ -29,12 +29,12 @@ class OutputChannels:
     """Output channels whose sums are requantized; each tuple has one entry per channel."""
 
     scales: tuple[float, ...]  # of the sums over the output's
-    least: tuple[int, ...]  # the limits of reachable sums, with their bias
+    least: tuple[int, ...]  # the sums that are reachable, with their bias, up to ``most``
     most: tuple[int, ...]
     folded: tuple[int, ...]  # the part of a sum that the kernel's sum lacks, and C adds
     rounding: Rounding
     zero_point: int
-    low: int  # clamp
+    low: int  # the clamp, with ``high``
     high: int
 
 

@@ -161,7 +161,7 @@ def of(graph: Graph, node: Node) -> Clamp | None:
     if len(numbers) != 1 or graph.types[data(graph, node)].shape != shape:
         return None
     bound = float(graph.constants[numbers[0]].reshape(-1)[0])
-    # A NaN bound makes all results NaN, which is no clamp.
+    # A NaN bound makes all results NaN, so the node does not clamp.
     if math.isnan(bound):
         return None
     return Clamp(low=bound) if node.op == "maximum" else Clamp(high=bound)

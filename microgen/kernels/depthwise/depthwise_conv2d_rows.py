@@ -79,8 +79,6 @@ def _refuses_padding(node: Node, graph: Graph) -> str | None:
 
 
 def _in_place(node: Node, graph: Graph) -> base.Lags:
-    """A channel of three pixels is stored after it was summed. The last three pixels of a row are
-    computed again if their number is no multiple of three."""
     f = _fields(node, graph)
     width = f["output_width"]
     starts = np.arange(0, width, _PIXELS)
@@ -88,8 +86,8 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
     written = lines * width + starts
     row = lines % f["output_height"] * f["stride_height"]
     row += lines // f["output_height"] * f["input_height"]
-    # The last tile overlaps the one before it if their number is no multiple of three, so it reads
-    # from farther back.
+    # The last three pixels of a row are computed again if their number is not a multiple of three,
+    # so the last tile reads from farther back.
     read = row * f["input_width"] + np.minimum(starts, width - _PIXELS) * f["stride_width"]
     return lags.of_pixels(node, graph, written.ravel(), read.ravel())
 

@@ -63,7 +63,6 @@ def _pad_work(node: Node, graph: Graph) -> Work:
     each, value = data.dtype.nbytes, dict(_value(node.attrs.value, output))
     before, width, after = (n * each for n in _pad_merged(node, graph)[-1])
     rows, is_filled = data.nbytes // max(1, width), each > 1 and any(value.values())
-    # Rows that do not begin at a word are copied by bytes, or with unaligned accesses.
     is_uneven = before % _WORD != 0 or (before + after) % _WORD != 0
     return {
         "call": 1,

@@ -103,17 +103,21 @@ def _computed(node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spre
         padding = _opposite(spread, data.shape[1:-1])
         if padding is not None:
             return _transposed(node, data, filters, spread, padding)
+    # Zeros between the cells make the stride 1, and the layer a convolution with the weight
+    # flipped.
     rows = _with_zeros(node, data, spread.strides)
     return _of_stride_1(node, rows, filters, spread)
 
 
 def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
     """The padding after the output of the convolution in the opposite direction; None if there is
-    none, because the output ends beyond the last tap by a stride or more."""
+    none."""
     cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.outputs, strict=True)
     after = []
     for size, stride, kernel, before, output in cells:
         needed = (size - 1) * stride + kernel - before - output
+        # The output ends beyond the last tap by a stride or more, where that convolution has
+        # another place.
         if needed <= -stride:
             return None
         after.append(max(needed, 0))
@@ -164,13 +168,14 @@ def _of_stride_1(
     node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread
 ) -> BuiltTensor:
     """The convolution with the flipped weight, over the data with as much padding as the output
-    needs. Where the output needs less than all data, the rest is removed."""
+    needs."""
     covers, sizes = spread.covers, data.shape[1:-1]
     before = tuple(c - 1 - b for c, b in zip(covers, spread.before, strict=True))
     after = tuple(
         o + c - 1 - n - b for o, c, n, b in zip(spread.outputs, covers, sizes, before, strict=True)
     )
     crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
+    # Where the output needs less than all data, the rest is removed.
     kept = padded(node, data, ((0, 0), *crops, (0, 0)))
     zeros = (0,) * len(covers)
     window = windows.OnnxWindow(

@@ -84,6 +84,7 @@ def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     own = part(node, layer.offset, 1, 2 * taps * group, 2 * taps)
     pairs = node.reshaped(own, (batches, taps, 2, *places))
     shifts = flipped(node, transposed(node, pairs, (0, 1, 3, 4, 2)), (4,))
+    # grid_sample's coordinates, in which an image is 2 wide.
     scale = node.constant(np.array([2 / size[1], 2 / size[0]], np.float32), "scale")
     grid = binary(node, "add", binary(node, "multiply", shifts, scale), _places(layer))
     found = node.emit("grid_sample", GridSampleAttrs("linear", "zeros", False), (image, grid))

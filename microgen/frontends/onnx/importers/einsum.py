@@ -62,8 +62,9 @@ def _is_of_ellipsis(label: str) -> bool:
 
 
 def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
-    """One character per axis. Axes of an ellipsis are counted from the last one."""
+    """One character per axis."""
     count = len(tensor.shape) - len(term.replace(_ELLIPSIS, ""))
+    # Counted from the last axis, at which numpy aligns the axes of ellipses.
     dots = "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(max(count, 0))))
     found = term.replace(_ELLIPSIS, dots, 1)
     letters = term.replace(_ELLIPSIS, "", 1)

@@ -69,8 +69,7 @@ def _mod(node: OnnxNode) -> BuiltTensor:
 
 
 def _pow(node: OnnxNode) -> BuiltTensor:
-    """In the base's dtype. Integers with exponents of another integer dtype are raised in int64,
-    those with floats as exponents in float32."""
+    """Powers in the base's dtype."""
     base, exponent = node.tensor(0), node.tensor(1)
     node.expect(base, DType.FLOAT32, DType.INT32, DType.INT64)
     node.expect(exponent, *NUMBERS)
@@ -79,6 +78,8 @@ def _pow(node: OnnxNode) -> BuiltTensor:
         if found is not None:
             return found
     dtype = base.dtype
+    # Integers with exponents of another integer dtype are raised in int64, those with floats as
+    # exponents in float32.
     if dtype is not exponent.dtype and not n.is_float(base):
         dtype = DType.FLOAT32 if n.is_float(exponent) else DType.INT64
     operands = [n.cast(node, each, dtype) for each in (base, exponent)]
@@ -128,11 +129,12 @@ def _where(node: OnnxNode) -> BuiltTensor:
 
 
 def _prelu(node: OnnxNode) -> BuiltTensor:
-    """The slope broadcasts to the data only. Integers without a sign are never negative."""
+    """The slope broadcasts to the data only."""
     data, slope = node.tensor(0), node.tensor(1)
     node.expect(data, *NUMBERS)
     if n.is_float(data):
         return node.emit("nn.prelu", PReluAttrs(), (data, slope))
+    # Integers without a sign are never negative.
     if data.dtype.numpy.kind == "u":
         return data
     is_negative = n.compared(node, "less", data, n.scalar(node, 0, data.dtype))

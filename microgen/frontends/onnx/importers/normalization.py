@@ -158,7 +158,7 @@ def _group(node: OnnxNode) -> BuiltTensor:
 
 
 def _lp(node: OnnxNode) -> BuiltTensor:
-    """Each row along an axis divided by its 1-norm or 2-norm; a row of zeros remains zero."""
+    """Each row along an axis divided by its 1-norm or 2-norm."""
     data, p = _floats(node), int(node.attr("p", 2))
     if p not in (1, 2):
         raise node.invalid(f"has the p {p}; 1 or 2 is expected")
@@ -166,6 +166,7 @@ def _lp(node: OnnxNode) -> BuiltTensor:
     powers_of = composing.magnitude(node, data, p)
     total = node.emit("sum", SumAttrs((axis,), keep_dims=True), (powers_of,))
     norm = composing.root(node, total, p)
+    # A row of zeros remains zero.
     least = node.constant(np.array([_LEAST], np.float32), "least")
     return binary(node, "divide", data, node.emit("maximum", MaximumAttrs(), (norm, least)))
 
@@ -182,15 +183,13 @@ def _mean_variance(node: OnnxNode) -> BuiltTensor:
 
 def _local_response(node: OnnxNode) -> BuiltTensor:
     """Data / (bias + alpha * mean of squares over neighbouring channels) ** beta, where channels
-    that do not exist are 0.
-
-    The channels are the rows of an image, so the means are a pool.
-    """
+    that do not exist are 0."""
     data = _floats(node)
     size, shape = int(node.attr("size")), data.shape
     if size < 1 or len(shape) < 2:
         raise node.invalid(f"has the size {size} for {data.type}")
     squares = binary(node, "multiply", data, data)
+    # The channels are the rows of an image, so the means are a pool.
     image = node.reshaped(squares, (shape[0], shape[1], math.prod(shape[2:]), 1))
     before, after = ((size - 1) // 2, 0), ((size - 1) - (size - 1) // 2, 0)
     window = windows.OnnxWindow((size, 1), (1, 1), (1, 1), before, after, (0, 0), image.shape[1:3])

@@ -35,14 +35,13 @@ def _spatial(node: OnnxNode, pool: Callable[[BuiltTensor, OnnxWindow], BuiltTens
 
 
 def _window(node: OnnxNode, data: BuiltTensor) -> OnnxWindow:
-    """The window. SAME with dilations, or without any padding, is refused, because ONNX Runtime
-    reads it in a way of its own."""
     rank = arguments.spatial_rank(node, data)
     window = windows.window(node, data.shape[2:], windows.kernel_shape(node, rank))
     if not windows.auto_pad(node).startswith("SAME"):
         return window
     axes = zip(data.shape[2:], window.places, window.strides, window.covers, strict=True)
     skips = any((n - 1) * stride + cover < size for size, n, stride, cover in axes)
+    # ONNX Runtime reads SAME with dilations, or without any padding, in a way of its own.
     if max(window.dilations) > 1 or skips:
         raise node.unsupported(
             f"has auto_pad with the kernel {list(window.kernel)}, the strides "
@@ -87,18 +86,17 @@ def _max(node: OnnxNode) -> Value:
 
 
 def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-    """The pool of numbers of any dtype. Integers get a scale, which the pool does not look at;
-    uint8 is computed in int16."""
+    """The pool of numbers of any dtype."""
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
         return pool_nodes.greatest(node, data, window)
+    # Integers get a scale, which the pool does not look at; uint8 is computed in int16.
     wide = _cast(node, data, DType.INT16 if data.dtype is DType.UINT8 else data.dtype)
     found = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
     return _cast(node, reinterpreted(node, found, None), data.dtype)
 
 
 def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
-    """The greatest values and their positions in the whole data [N, C, axes...]. Each tap of the
-    window is a slice of the data."""
+    """The greatest values and their positions in the whole data [N, C, axes...]."""
     window = _window(node, data)
     if math.prod(window.kernel) > _MOST_TAPS:
         raise node.unsupported(
@@ -106,6 +104,7 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
             supported=f"Indices of up to {_MOST_TAPS} taps",
         )
     numbers = data if data.dtype is DType.FLOAT32 else _cast(node, data, DType.INT32)
+    # Each tap of the window is a slice of the data, and a node.
     taps = _taps(node, numbers, window)
     greatest = node.emit("max", MaxAttrs((0,), False, from_infinity=True), (taps,))
     which = node.emit("argmax", ArgMaxAttrs(0), (taps,), dtype=DType.INT32, quant=None)

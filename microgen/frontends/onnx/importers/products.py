@@ -171,8 +171,7 @@ def _floats(group: Group, data: str, zero: str, axis: int) -> str:
 
 
 def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) -> None:
-    """The sums, which have ``middle`` as the data's zero point, with the computed one. Each product
-    has to be less by the difference times its weight."""
+    """The sums, which have ``middle`` as the data's zero point, with the computed one."""
     node = group.node
     ones = group.constant(np.ones(node.tensor(0).shape, np.float32), "ones")
     weights = group.add(op, (ones, sums[1]), "weights", node.attributes())
@@ -180,6 +179,7 @@ def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) ->
     lhs, rhs = (
         group.add("Cast", (each,), f"{each}_int32", to=_INT32) for each in (group.given(2), middle)
     )
+    # Each product has to be less by the difference of the zero points times its weight.
     more = group.add("Mul", (group.add("Sub", (lhs, rhs), "difference"), total), "more")
     group.add("Sub", (sums[0], more), "result")
 

@@ -97,12 +97,12 @@ def _identity(node: OnnxNode) -> BuiltTensor:
 
 
 def _dropout(node: OnnxNode) -> Value:
-    """The data and, if it is read, a mask of ones. Training drops elements at random, so only a
-    ratio of 0 has one result."""
+    """The data and, if it is read, a mask of ones."""
     data = node.tensor(0)
     training = node.optional_constant(2, "training mode")
     if training is not None and training.any():
         ratio = node.optional_constant(1, "ratio")
+        # Training drops elements at random, so only a ratio of 0 has one result.
         if ratio is None or ratio.any():
             raise node.unsupported("drops elements at random, as in training", hint=EVAL)
     if len(node.outputs) < 2:

@@ -73,9 +73,10 @@ def _laid_out(operator: Operator, tensor: BuiltTensor, *, layout: str) -> BuiltT
 
 
 def _depthwise(call: RelayCall, data: BuiltTensor, layout: str) -> PendingSums:
-    """The sums of a conv2d with as many groups as channels. In the weight's layout, O counts
-    channels and I the filters of each channel; in other frameworks' layouts O counts both."""
+    """The sums of a conv2d with as many groups as channels."""
     weight, source = call.tensor(1), call.attrs["kernel_layout"]
+    # In TVM's layout O counts channels and I the filters of each channel; in other frameworks'
+    # layouts O counts both.
     is_per_channel = weight.shape[source.index("O")] == data.shape[3]
     moved = call.laid_out(weight, source, "HWOI" if is_per_channel else "HWIO")
     height, width, outer, inner = moved.shape

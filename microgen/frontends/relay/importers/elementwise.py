@@ -76,8 +76,8 @@ def _comparison(op: str) -> Importer:
 
 
 def _widened(call: RelayCall, tensor: BuiltTensor) -> BuiltTensor:
-    """The tensor as int32 if its integers are narrower, because kernels would scale those before
-    they compare them."""
+    """The tensor as int32 if its integers are narrower."""
+    # Kernels would scale narrow integers before they compare them.
     if tensor.dtype not in (DType.INT8, DType.INT16):
         return tensor
     return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)

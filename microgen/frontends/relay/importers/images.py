@@ -35,13 +35,13 @@ def _max_pool2d(call: RelayCall) -> BuiltTensor:
 
 
 def _avg_pool2d(call: RelayCall) -> BuiltTensor:
-    """An average pool. If padding is included in the mean, it becomes zeros around the data, and
-    the pool has no padding. Means of int32 are truncated. int8 is refused: Relay sums it in int8,
-    and TVM's importers never ask for that."""
+    """An average pool. Means of int32 are truncated."""
+    # int8 is refused: Relay sums it in int8, and TVM's importers never ask for that.
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
     def pooled(data: BuiltTensor, pads: Pads) -> BuiltTensor:
         if call.attrs["count_include_pad"] and pads != _NO_PADS:
+            # Padding that is included in the mean becomes zeros around the data.
             top, left, bottom, right = pads
             around = ((0, 0), (top, bottom), (left, right), (0, 0))
             data = call.emit("nn.pad", PadAttrs(around, _zero(data)), (data,), hint="pad")

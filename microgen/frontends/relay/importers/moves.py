@@ -92,12 +92,10 @@ _RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten")
 
 
 def _strided_slice(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, topi/detail/strided_slice.h, StridedSliceCanonicalizeBegin.
-
-    The inferred shape says how many elements there are; begin and step say where.
-    """
+    """Source: TVM v0.14, topi/detail/strided_slice.h, StridedSliceCanonicalizeBegin."""
     data, shape = call.tensor(0), call.output().shape
     rank = len(data.shape)
+    # The inferred shape says how many elements there are; begin and step say where.
     begin, strides = [0] * rank, [1] * rank
     given = tuple(call.attrs["begin"])
     axes = call.attrs["axes"] or tuple(range(len(given)))

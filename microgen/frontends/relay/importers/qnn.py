@@ -170,8 +170,7 @@ def _rescaled(call: RelayCall, part: BuiltTensor, of: Quant, to: Quant) -> Built
 
 
 def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Importer:
-    """The importer of a product of int8 data and symmetric int8 weights. The scales of the call
-    are not used, because they do not change its sums.
+    """The importer of a product of int8 data and symmetric int8 weights.
 
     Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
     """
@@ -182,6 +181,7 @@ def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Import
         dtype = qnn_scales.output(call, (DType.INT32,))
         if qnn_scales.values(call, 3).any():
             raise call.unsupported("has weights with a zero point", supported="zero point 0")
+        # The scales of the call are not used, because they do not change its sums.
         return call.emit_sums(qnn_scales.integer_sums(call, sums_of(call, _data(call)), dtype))
 
     return importer

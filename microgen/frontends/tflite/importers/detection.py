@@ -135,6 +135,7 @@ def _decoded(
     if anchors.value is None:
         raise layer.unsupported("has anchors that are computed", supported="constant anchors")
     budget.spend_array(4 * anchors.type.nbytes, layer.where)
+    # LiteRT decodes boxes in double.
     known = anchors.value.astype(np.float64)
     scales = np.array(options.scales)
     unit = _constant(layer, known[:, 2:] / scales[:2], "unit")

@@ -50,7 +50,7 @@ def _strip(node: Node, graph: Graph) -> int:
     attrs = base.attrs_of(node, Conv2DAttrs)
     _, height, width, channels = graph.types[node.inputs[1]].shape
     rows, pixels = graph.types[node.outputs[0]].shape[1:3]
-    # Rows whose pixels are no whole tiles are joined: four of them have a whole number of tiles.
+    # If the pixels of a row are not a whole number of tiles, four rows together are.
     lines = min(rows, PIXELS) if pixels < _STRIP and pixels % PIXELS else 1
     strip = ((min(pixels, _STRIP) - 1) * attrs.strides[1] + width) * height * channels
     return lines * strip + -(height * width * channels) % _VECTOR

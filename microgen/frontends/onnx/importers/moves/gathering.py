@@ -69,8 +69,7 @@ def _features(node: OnnxNode) -> BuiltTensor:
 
 
 def _one_hot(node: OnnxNode) -> BuiltTensor:
-    """A choice between two values where the index, or the index minus the depth, is that of the
-    place. So indices that are outside choose "off" everywhere."""
+    """A choice between two values, "on" where the index is that of the place."""
     given, values = node.tensor(0), node.tensor(2)
     rank = len(given.shape) + 1
     axis, declared = arguments.axis(node, rank, -1), node.declared_for(1)
@@ -84,6 +83,7 @@ def _one_hot(node: OnnxNode) -> BuiltTensor:
     indices = move_nodes.converted(node, given, DType.INT64)
     indices = node.reshaped(indices, (*given.shape[:axis], 1, *given.shape[axis:]))
     places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
+    # The index, or the index minus the depth: indices that are outside choose "off" everywhere.
     found = [
         node.emit(
             "equal", ComparisonAttrs(), (indices, node.constant(each, "at")), dtype=DType.BOOL

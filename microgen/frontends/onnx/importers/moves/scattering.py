@@ -116,8 +116,6 @@ def _circular(node: OnnxNode, places: BuiltTensor, size: int) -> BuiltTensor:
 
 
 def _max_unpool(node: OnnxNode) -> BuiltTensor:
-    """Positions are those in the tensor that was pooled, in one row. A larger output has it at its
-    beginning, and zeros after it."""
     data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
     natural = move_nodes.shape_of(node, _unpooled(node, data), data.dtype).shape
     wanted = node.ints_of("output_shape", 2) or natural
@@ -128,6 +126,8 @@ def _max_unpool(node: OnnxNode) -> BuiltTensor:
     zeros = move_nodes.filled(node, natural, np.zeros((), data.dtype.numpy))
     found = scattered(node, zeros, positions, data)
     pairs = zip(wanted, natural, strict=True)
+    # Positions are those in the tensor that was pooled. A larger output has it at its beginning,
+    # and zeros after it.
     pads = tuple((0, size - own) for size, own in pairs)
     if any(after < 0 for _, after in pads):
         raise node.invalid(
