@@ -46,6 +46,7 @@ _LONGEST_TEXT = 2000
 
 def short(name: str, limit: int = 48) -> str:
     """A name cut to fit a message. Converters make long names, which differ at their ends."""
+    # 3 for the dots. The end gets more than the beginning, because names differ there.
     end = (limit - 3) * 5 // 9
     return name if len(name) <= limit else f"{name[: limit - 3 - end]}...{name[-end:]}"
 
@@ -165,6 +166,7 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
         yield
     except MicrogenError:
         raise
+    # SystemExit, too, because foreign code must not decide the command's exit status.
     except (Exception, SystemExit) as error:
         place = place_of(error)
         found = f"{doing} ended with {type(error).__name__}: {error}"

@@ -61,6 +61,7 @@ class FileTree:
         """
         check_writable(root, force=force, record=record)
         root = Path(os.path.abspath(root))
+        # In the same folder, because a rename is atomic only inside one file system.
         staging = root.parent / f".{root.name}.{secrets.token_hex(8)}"
         try:  # a signal may come right after the folder has been made
             _make_staging(staging, root)
@@ -74,6 +75,7 @@ class FileTree:
                 hint="choose another -o",
             ) from error
         finally:
+            # The project that was replaced is also in there.
             shutil.rmtree(staging, ignore_errors=True)
 
     def _fill(self, root: Path) -> None:
@@ -162,6 +164,7 @@ def _swap(staging: Path, root: Path) -> None:
             root.rename(old)
         (staging / "new").rename(root)
     except BaseException:
+        # A signal raises KeyboardInterrupt, which is not an Exception, between the two renames.
         if old.exists() and not root.exists():
             old.rename(root)
         raise
@@ -182,12 +185,14 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         with target.open("wb") as file:
             yield file
         return
+    # Next to the target, because a replacement is atomic only inside one file system.
     handle, aside = tempfile.mkstemp(prefix=".microgen-", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(handle)  # only now some file systems notice that there is no space
+        # mkstemp makes files that only the owner can read.
         os.chmod(aside, 0o644)
         os.replace(aside, target)
     except BaseException:
@@ -255,9 +260,11 @@ def _has_digest(path: Path, digest: str) -> bool:
 def _first_foreign(root: Path, record: str) -> str:
     """The first file that microgen did not generate, or that was changed; empty if none."""
     try:
+        # The record cannot have its own digest.
         known = {record: None, **json.loads((root / record).read_bytes())["files"]}
     except (OSError, ValueError, KeyError, TypeError):
         known = {}
+    # CMake's cache marks a build folder, because builds may have any name.
     builds = {path.parent for path in root.glob("*/CMakeCache.txt")}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()

@@ -27,6 +27,7 @@ def _is(kind: Any) -> _Convert:
 def _whole(value: Any) -> int:
     if isinstance(value, str):
         return byte_sizes.parse(value)
+    # A bool is an Integral in Python, and ram=True would mean one byte.
     if isinstance(value, bool):
         raise TypeError
     return int(_is(Integral)(value))

@@ -14,6 +14,7 @@ def parse(text: str) -> int:
     """The number of bytes: decimal digits, then optionally K, M or G for 1024, 1024^2 or 1024^3, as
     in linker scripts. A B or iB after that changes nothing. Raises ValueError for anything else."""
     match = _SIZE.fullmatch(text)
+    # Checked before int(), which raises another error for thousands of digits.
     if match is None or len(match[1]) > len(str(_MOST)):
         raise ValueError(f"{text!r} is not a size: {EXPECTED}")
     return int(match[1]) * _UNITS[(match[2] or "").upper()]

@@ -80,6 +80,7 @@ class Stream:
     def count(self) -> int:
         """Read a number of items that follow, each of at least 8 bytes."""
         count = self.number()
+        # Checked before the caller allocates, because a damaged count may be up to 2^64 - 1.
         if count > self.left // 8:
             raise self.refused(f"claims {count} items, has {self.left} bytes")
         return count

@@ -16,4 +16,5 @@ def struct_bytes(fields: str, pointer_bytes: int) -> int:
     for letter in fields:
         width = widths[letter]
         offset = aligned(offset, width) + width
+    # C pads a structure to its widest field, so that arrays of it are aligned.
     return aligned(offset, max(widths[letter] for letter in fields))

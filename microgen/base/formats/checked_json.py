@@ -66,6 +66,7 @@ class JsonPlace:
         return isinstance(self.value, dict)
 
     def _of(self, kind: type) -> Any:
+        # Not isinstance, for which true is a whole number.
         if type(self.value) is not kind:
             self.refuse(f"is {_KINDS[type(self.value)]}, expected {_KINDS[kind]}")
         return self.value
@@ -77,6 +78,7 @@ class JsonPlace:
 def parse(data: bytes | str, file: str) -> JsonPlace:
     """The value of a JSON file. Raises ModelError if it is not JSON, or has a key twice."""
     try:
+        # Python's parser by itself accepts NaN, and keeps the last of two equal keys.
         value = json.loads(data, parse_constant=_no_constant, object_pairs_hook=_object)
         return JsonPlace(value, file)
     except RecursionError as error:

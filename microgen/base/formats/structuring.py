@@ -25,6 +25,7 @@ def structure(data: Any, record: type[_T]) -> _T:
 
 def _exactly(value: Any, kind: type) -> Any:
     """The value unchanged if it has the type. Cattrs by itself would convert it."""
+    # JSON has one kind of number, so a whole one may be a float's value.
     if type(value) is not kind and (kind, type(value)) != (float, int):
         raise TypeError(f"expected {kind.__name__}")
     return kind(value)

@@ -154,6 +154,7 @@ class Manifest(ModuleRecord):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
+        # Lists instead of tuples, as in a manifest that was read.
         return dict(json.loads(json.dumps(data)))
 
     def dumps(self) -> bytes:

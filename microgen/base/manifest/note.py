@@ -31,6 +31,7 @@ def digest(manifest: Mapping[str, Any]) -> str:
     """The SHA-256 of everything that decides the code: a manifest's JSON value, which has the
     digests of all files, without the notes' headers and what is computed from the rest."""
     modules = (manifest, *manifest.get("more", ()))
+    # These headers contain the digest, so it cannot cover them.
     notes = {header(module["module"]) for module in modules}
     files = {name: file for name, file in manifest["files"].items() if name not in notes}
     computed = (BUILT_FROM, "digest")

@@ -135,6 +135,7 @@ def identifier(name: str) -> str:
     Names that C, C++, the C library or the runner use for something else get a leading ``t_``.
     """
     plain = sanitize_name(name) if name else ""
+    # C reserves names with a leading underscore (C99, 7.1.3).
     if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
         return f"t_{plain.lstrip('_')}"
     return plain
@@ -212,6 +213,7 @@ def layers(names: Iterable[str]) -> str:
 def inert(text: str) -> str:
     """The text made safe in a C comment: printable ASCII without ``*/``, ``\\`` or trigraphs."""
     ascii_only = "".join(c if " " <= c <= "~" and c != "\\" else "_" for c in text)
+    # The trigraph ??/ is a backslash, which at the end of a line joins it with the next one.
     return ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")
 
 

@@ -89,6 +89,8 @@ class Table:
         room = width - GAP * (len(kept) - 1)
         if sum(least) > room:
             return None
+        # The column with most room to give loses half of it at a time, so wide columns shrink
+        # together.
         while (excess := sum(natural) - room) > 0:
             widest = max(range(len(kept)), key=lambda k: (natural[k] - least[k], natural[k]))
             natural[widest] -= min(excess, max(1, (natural[widest] - least[widest]) // 2))
@@ -152,6 +154,7 @@ def wrapped(line: str, width: int | None, *, shorten: bool = False) -> Iterator[
     if width is None or cell_len(line) <= width:
         yield line
         return
+    # At most half of the width, so that deeply indented lines have room for words.
     lead = line[: min(len(line) - len(line.lstrip()), width // 2)]
     further = f"{lead}{' ' * _INDENT}"
     rooms = (width - len(lead), width - len(further))
@@ -178,6 +181,8 @@ def shortened(word: str, width: int) -> str:
     if cell_len(word) <= width:
         return word
     half = max(1, (width - 3) // 2)
+    # Columns are not characters (East Asian ones take two). rich cuts at the end only, hence twice
+    # reversed.
     first, last = set_cell_size(word, half), set_cell_size(word[::-1], half)[::-1]
     return f"{first.rstrip()}...{last.lstrip()}"
 
