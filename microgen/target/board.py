@@ -16,7 +16,7 @@ from microgen.base.formats import byte_sizes
 from microgen.target.boot import BLOCKS, BootBlock
 from microgen.target.cpu import CPUS, Cpu
 
-DEFAULT_STACK, _LEAST_STACK = 4096, 2048
+DEFAULT_STACK, _LEAST_STACK = 4096, 2048  # bytes
 OPTIONAL = ("clock_hz", "flash_wait_states", "debug_probe", "boot", "component")
 
 
@@ -121,6 +121,7 @@ class Board:
         """Plain data for the manifest. It has those fields of ``OPTIONAL`` that are given."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
+        # It describes board.yml. In a manifest the stack has been decided.
         del data["has_stack"]
         return {key: value for key, value in data.items() if value or key not in OPTIONAL}
 
@@ -186,6 +187,7 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
 def _default_stack(board: Board) -> int:
     """What is reserved until the code is known."""
     lengths = [memory.length for memory in board.memories if memory.name == board.ram]
+    # At most an eighth of RAM, because cores with little RAM need the rest for the arena.
     return max(_LEAST_STACK, min(DEFAULT_STACK, sum(lengths) // 8))
 
 

@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _TAKEN = ("zephyr",)  # boards/zephyr.ld of a project is another file
 _MOST_BYTES = 1 << 16
 _LEAST_STACK = 256
-_TOP = 1 << 32
+_TOP = 1 << 32  # all cores have 32-bit addresses
 _VECTORS_ALIGNMENT = 128  # VTOR has no lower bits: DDI 0403, B3.2.5
 _ESPRESSIF = "rv32im"  # what the names of the CPUs begin with that ESP-IDF compiles for
 _DEFAULT_RIGHTS = {"flash": "rx", "ram": "rw"}
@@ -131,6 +131,7 @@ def _composed(text: str) -> Any:
                 problem_mark=token.start_mark,
             )
     node = yaml.compose(text, Loader=yaml.SafeLoader)
+    # PyYAML silently keeps the last of two equal keys.
     for twice in _repeated(node):
         raise yaml.MarkedYAMLError(
             problem=f"{short(str(twice.value))!r} is given twice", problem_mark=twice.start_mark
@@ -169,6 +170,7 @@ def _place(path: Path, mark: Any) -> str:
 
 def _problems(data: object) -> Iterator[BoardProblem]:
     """What is wrong with a board's data, the most basic first."""
+    # The callers stop at the first problem, so the checks after this may trust the schema.
     yield from sorted(map(_of_schema, _validator().iter_errors(data)), key=lambda p: str(p.path))
     assert isinstance(data, Mapping)  # the schema says so
     yield from _memory_problems(data.get("memories", ()))

@@ -94,7 +94,8 @@ _ARM = {
     "v8-M.mainline": ("thumbv8m.main", (Feature.LONG_MULTIPLY,)),
     "v8.1-M.mainline": ("thumbv8.1m.main", (Feature.LONG_MULTIPLY, Feature.DSP)),
 }
-_SMALL = ("v6S-M", "v8-M.baseline")
+_SMALL = ("v6S-M", "v8-M.baseline")  # cores that fault at unaligned accesses
+# Bytes of 8 words; an FPU adds S0 to S15, FPSCR and a reserved word.
 _FRAME, _FRAME_WITH_FPU = 32, 104  # DDI 0403, B1.5.6
 
 
@@ -121,6 +122,8 @@ def _arm(
 
 def _riscv(letters: str, abi: str = "ilp32", *features: Feature) -> Cpu:
     """An RV32 core. GCC reads the letters as of version 2.2 of the manual, as clang does."""
+    # All of these extensions have version 2.0 there, and I includes the CSRs, which are Zicsr in
+    # later versions of the manual.
     versions = "_".join(f"{letter}2p0" for letter in letters)
     return Cpu(
         f"rv32{letters}",

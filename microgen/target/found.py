@@ -29,6 +29,7 @@ def find(reference: str | Path, *, local: bool = False) -> Board:
     text = str(reference)
     if isinstance(reference, Path) or {"/", os.sep} & {*text} or text.endswith((".yml", ".")):
         return at(Path(reference))
+    # Installed boards come first, so that no folder can replace one of them by its name.
     if text in boards.available():
         return boards.load(text)
     for folder in folders(local=local):

@@ -78,6 +78,7 @@ def _with_original(data: Mapping[str, Any]) -> tuple[Board, Board]:
         installed = boards.load(name)
         return _chosen(data, installed), _clocked(data, installed)
     board_file.check_name(name, _WHERE, "generate the project again")
+    # The user chose the folders of MICROGEN_BOARDS, so their boards may name programs.
     for known in _known(name):
         if not _differences(data, known):
             return _chosen(data, known), _clocked(data, known)
@@ -101,6 +102,7 @@ def _chosen(data: Mapping[str, Any], board: Board) -> Board:
 
 def _clocked(data: Mapping[str, Any], board: Board) -> Board:
     clock = data.get("clock_hz")
+    # JSON's true is an int in Python.
     if isinstance(clock, bool) or not isinstance(clock, int) or not 0 <= clock <= frequencies.MOST:
         return board
     return replace(board, clock_hz=clock)

@@ -61,6 +61,7 @@ def _stands(known: Cpu, cpu: Cpu) -> bool:
 def _distance(known: Cpu, cpu: Cpu) -> tuple[bool, bool, int, int]:
     common = len(known.features & cpu.features)
     has_another_name = _compilers_name(known) != _compilers_name(cpu)
+    # False sorts before True, and the sort is stable: equal cores keep the table's order.
     return not _stands(known, cpu), has_another_name, _versions_apart(known, cpu), -common
 
 
