@@ -28,6 +28,7 @@ _SHOWN_CONTRIBUTORS = 5
 # The messages of GNU ld and lld: one line for every section that no longer fits.
 _OVERFLOW = re.compile(r"region [`'](\w+)':? overflowed by (\d+) bytes?")
 _ERROR = re.compile(
+    # Not collect2's line, which says only that ld returned 1.
     r"CMake Error|(?!collect2)"
     r".*(?:\berror:|undefined reference|multiple definition|cannot find|No space left)"
 )
@@ -91,7 +92,10 @@ def build(
     command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]
     log = _run(command, project, folder, board)
     if anew or not _is_folder_of(record, folder):
+        # Ninja compares times only. They say nothing about object files of a project that was
+        # replaced.
         log += _run(["ninja", "-C", folder, "-t", "clean"], project, folder, board)
+    # Written before Ninja runs, because an interrupted build leaves object files of these sources.
     (folder / _BUILT_FROM).write_text(record.built_from, errors="replace")
     log += _run(["ninja", "-C", folder], project, folder, board)
     return BuildResult(folder / "firmware.elf", folder / "firmware.map", log)
@@ -232,6 +236,7 @@ def _contributors(
     in_ram = region == board.ram
     found = {(size, name) for size, kind, name in sizes if (kind.lower() in "bd") == in_ram}
     if in_ram:
+        # The linker script reserves the stack, so no object file has a symbol for it.
         found.add((board.stack_bytes, "stack"))
     return sorted(found, key=lambda entry: (-entry[0], entry[1]))[:_SHOWN_CONTRIBUTORS]
 

@@ -30,6 +30,7 @@ def check_clang(board: Board) -> None:
 
 
 def _try(board: Board, program: str, flags: tuple[str, ...], version: str) -> None:
+    # An empty source is enough: compilers refuse an unknown core before they read any.
     nothing = ("-x", "c", "/dev/null", "-o", "/dev/null")
     if not toolchain.run([program, *flags, *nothing], seconds=_SECONDS).ok:
         raise ToolError(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_GRACE_SECONDS = 1.0
-_ROUNDS = 20
+_GRACE_SECONDS = 1.0  # from SIGTERM to SIGKILL
+_ROUNDS = 20  # looks for marked processes, at most
 _MARK = "MICROGEN_STARTED"
 _SHELL = "/bin/sh"
 # A process may start another one while it is being ended, so we look more than once. Each look is
@@ -52,6 +52,7 @@ class Started:
 
     def _terminate(self) -> None:
         if hasattr(os, "killpg"):
+            # The program leads a session, so its process id is its group's, too.
             os.killpg(self.popen.pid, signal.SIGTERM)
         else:  # on Windows
             self.popen.terminate()
@@ -69,6 +70,7 @@ def started(
 ) -> Iterator[Started]:
     """Start a program; end it with all that it started when the block is left, or when this process
     is killed. ``options`` are those of ``Popen``. Raises OSError if it cannot be started."""
+    # 128 random bits, because every process whose environment has the mark is killed.
     token = secrets.token_hex(16)
     mark = f"{_MARK}={token}"
     marked = {**(os.environ if env is None else env), _MARK: token}
@@ -144,6 +146,7 @@ def _watched(command: str, argument: str) -> Iterator[None]:
     if not os.path.exists(_SHELL):
         yield
         return
+    # In a session of its own, so that signals to our terminal's processes do not end it.
     shell = subprocess.Popen(
         [_SHELL, "-c", f"read -r line || {{ {command}\n}}", "sh", argument],
         stdin=subprocess.PIPE,
@@ -155,4 +158,5 @@ def _watched(command: str, argument: str) -> Iterator[None]:
     try:
         yield
     finally:
+        # A line, because the shell reads the end of its input as our death.
         shell.communicate(b"\n")

@@ -41,13 +41,17 @@ def answer(handler: Any) -> None:
 
 def leave(number: int, _frame: FrameType | None) -> NoReturn:
     """Exit while nothing has to be undone: during imports an exception may become another one."""
+    # Not print: the signal may have interrupted a write into the same buffer, which Python then
+    # refuses.
     os.write(2, b"microgen: interrupted\n")
+    # A shell reports the same status for a command that the signal killed.
     os._exit(128 + number)
 
 
 def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     """Let every block undo its work; further signals wait for that."""
     answer(signal.SIG_IGN)
+    # The signals are ignored first, because a second one would interrupt the undoing.
     if not received:
         received.append(number)
     raise KeyboardInterrupt(received[0])

@@ -53,6 +53,7 @@ def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> Fi
 def _compile(units: list[str], folder: Path, board: Board) -> None:
     """Compile with relative names only, because IR quotes the name of its source."""
     includes = [word for name in _INCLUDES for word in ("-I", name)]
+    # Searched last, after the headers that clang has itself.
     libc = [] if board.is_host else ["-idirafter", "crt/libc"]
     command = ["clang", "-S", "-emit-llvm", *_FLAGS, *_target(board), *includes, *libc, *units]
     finished = toolchain.run(command, seconds=_SECONDS, cwd=folder)
@@ -64,5 +65,6 @@ def _compile(units: list[str], folder: Path, board: Board) -> None:
 def _target(board: Board) -> list[str]:
     cpu = board.cpu
     triple = [f"--target={cpu.triple}"] if cpu.triple else []
+    # With GNU's EABI clang calls memcpy and memset; its default for bare metal is __aeabi_memcpy.
     names = ["-meabi", "gnu"] if cpu.architecture == "arm" else []
     return [*triple, *cpu.flags("llvm"), *board.cflags, *names]

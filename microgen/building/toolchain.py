@@ -63,6 +63,7 @@ def run(
     soon after another thread sets ``stop``, the program is ended with everything that it started.
     Raises ToolError if it cannot be started.
     """
+    # LC_ALL=C, because errors are recognised by their English words.
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C", **(env or {})}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with started(command, env=environment, cwd=cwd, **pipes) as program:
@@ -79,6 +80,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float, stop: threading.Eve
     end = time.monotonic() + seconds
     while not (stop and stop.is_set()) and (left := end - time.monotonic()) > 0:
         with contextlib.suppress(subprocess.TimeoutExpired):
+            # Only ``stop`` has to be polled. Without it one wait lasts until the limit.
             process.communicate(timeout=min(left, _POLL) if stop else left)
             return True
     return False

@@ -19,6 +19,7 @@ from pathlib import Path
 _SECONDS = 20.0
 # A compiler without its headers or libraries is only detected by using it.
 _HOSTED = "#include <string.h>\nint main(int c, char **v) { return (int)strlen(v[0]) + c; }\n"
+# 32-bit cores divide 64-bit numbers in libgcc, so this links only if libgcc is installed.
 _BARE = "long long f(long long a, long long b);\n"
 _BARE += "long long f(long long a, long long b) { return a / b; }\n"
 
@@ -160,6 +161,7 @@ def state(tool: Tool) -> ToolState:
 
 def states() -> dict[str, ToolState]:
     """The state of every tool by its name. Raises nothing."""
+    # Threads are enough, because they only wait for the processes that they start.
     with ThreadPoolExecutor() as pool:
         return dict(zip((tool.name for tool in TOOLS), pool.map(state, TOOLS), strict=True))
 
