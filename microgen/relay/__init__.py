@@ -86,4 +86,5 @@ _plain = Namespace("")
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
+    # The registry has the names, so that a new operator needs no line here.
     return getattr(_plain, name)  # type: ignore[no-any-return]

@@ -77,6 +77,7 @@ def const(value: Any, dtype: str | None = None) -> Constant:
     otherwise; arrays keep their dtype."""
     array = np.array(value, _dtype(dtype) if dtype else None)
     if not dtype and not isinstance(value, np.ndarray | np.generic):
+        # numpy makes 64-bit values of Python's numbers, TVM 32-bit ones.
         smaller = {"int64": "int32", "float64": "float32"}
         array = array.astype(smaller.get(array.dtype.name, array.dtype.name))
     _dtype(array.dtype.name)

@@ -109,6 +109,7 @@ class _Inference:
 
     def function(self, name: str) -> None:
         """Infer ``name`` after the functions that it calls."""
+        # No recursion, because chains of calls may be longer than Python's stack is deep.
         stack, open_ = [(name, False)], set[str]()
         while stack:
             name, ready = stack.pop()
@@ -245,4 +246,5 @@ class _Inference:
         known = self.types.get(function)
         if isinstance(known, FuncType):
             return known
+        # Callees are inferred first, so only a function that is being inferred has no type.
         raise self._error(call, f"@{name} calls itself, which needs a stack at run time")

@@ -33,11 +33,12 @@ _DTYPES = (
 )
 NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf|nan)(?:[fiu]\d*)?")
 _PARTS = re.compile(r"(-?(?:inf|nan|[^fiu]+))([fiu]\d*)?")
-_MAX_DIGITS = 400
+_MAX_DIGITS = 400  # the largest float64 has 309
 
 
 def _float_text(value: float, dtype: str) -> str:
     text = str(value) if dtype == "float64" else str(np.dtype(dtype).type(value))
+    # The dtype's suffix already says that it is a float.
     return text.removesuffix(".0")
 
 
@@ -60,6 +61,7 @@ def scalar(text: str) -> Array:
     number, suffix = match.groups() if match else (text, "")
     is_float = any(c in number for c in ".eEnN") or (suffix or "").startswith("f")
     dtype = _DTYPES.get(suffix or ("f" if is_float else ""))
+    # The length is checked before int(), which raises another error for thousands of digits.
     if dtype is None or len(number) > _MAX_DIGITS:
         raise ValueError(f"{text[:40]!r} is not a number of a known dtype")
     if dtype.startswith("float"):

@@ -71,6 +71,7 @@ def _walk(blob: Blob) -> Iterator[tuple[int, int]]:
         if index not in seen:
             seen.add(index)
             yield index, depth
+            # Reversed, because a stack gives the last one first.
             stack.extend((child, depth + 1) for child in reversed(blob.children[index]))
 
 

@@ -44,6 +44,7 @@ def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.OF_FORMAT) 
     Raises ModelError if ``data`` is not exactly one well-formed blob.
     """
     stream = Stream(data, ModelError, "module blob", "build the firmware again")
+    # The size does not count its own 8 bytes.
     stream.expect("<Q", len(data) - 8, "number of bytes after the first 8")
     reader = _Reader(stream, known)
     rows = reader.entries()
@@ -123,6 +124,7 @@ class _Reader:
 
     def _check_row(self, parent: int, row: Sequence[int]) -> None:
         modules = len(self.keys)
+        # TVM numbers importers first. So greater indices only, and a tree that passes has no cycle.
         wrong = [child for child in row if not parent < child < modules]
         if wrong:
             expected = f"expected more than {parent} and less than {modules}"

@@ -57,6 +57,7 @@ def arrange(root: Module) -> Order:
     seen = {root}
     outside: list[Module] = []
     boundary: list[Module] = []
+    # This walk does not enter the library, whose own imports are numbered after it.
     for module in _walk([root], seen, lambda m: not m.is_library):
         (boundary if module.is_library else outside).append(module)
     library: list[Module] = []
@@ -77,6 +78,7 @@ def _walk(
         yield module
         for imported in module.imports if is_entered(module) else ():
             if imported not in seen:
+                # Marked before its visit, as in TVM, which decides the order of shared imports.
                 seen.add(imported)
                 stack.append(imported)
 

@@ -23,6 +23,7 @@ def dumps(root: Module) -> bytes:
         return _framed([*entries, _import_tree(order)])
     if not root.is_library:
         raise _refused(0, root, "is the root and imports nothing", "make it an import of the root")
+    # A library without imports needs no entries: the size and a count of 0 are the whole blob.
     return _framed([])
 
 

@@ -75,6 +75,7 @@ def shown(value: Any) -> str:
 
 
 def _is_int(value: Any) -> bool:
+    # A bool is an int in Python. Integers have 64 bits, as in TVM.
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 

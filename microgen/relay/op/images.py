@@ -87,6 +87,7 @@ def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     if not all(0 < s < 2**31 for s in scales):
         raise ValueError(f"scale_h and scale_w are {scales}, expected positive numbers")
     image = relations.to_standard(types[0].shape, attrs["layout"], "NCHW", "layout")[2:]
+    # As C's round(). Python's round() would choose the even neighbour of a half.
     size = [math.floor(d * s + 0.5) for d, s in zip(image, scales, strict=True)]
     return _sized(attrs, types[0], size, types[0].dtype)
 

@@ -46,6 +46,7 @@ def reader(expected: Sequence[ExpectedPayload]) -> PayloadReader:
             data = stream.take(min(one.nbytes, stream.left))
             if hashlib.sha256(data).hexdigest() == one.sha256:
                 return Opaque(data, one.functions)
+            # Another payload may begin at the same byte: the blob does not say which one is next.
             stream.at = start
         raise stream.refused(f"the payload is not one of the {len(expected)} known ones")
 
