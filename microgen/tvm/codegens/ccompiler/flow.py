@@ -110,6 +110,7 @@ def _needed(
     """The steps on which the results depend, and the values that are read."""
     read = set(results)
     needed: list[OperatorStep] = []
+    # Backwards, because readers come after the steps that they need.
     for step in reversed(steps):
         if step.value in read:
             needed.append(step)

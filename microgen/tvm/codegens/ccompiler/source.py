@@ -57,6 +57,7 @@ def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
     for number in (-1, *(step.number for step in flow.steps)):
         name = f"{symbol}_" if number < 0 else f"{symbol}_{number}"
         while name in symbols or name in found.values():
+            # Another external function may have the name ``<symbol>_<number>``.
             name += "_"
         found[number] = name
     return found

@@ -98,6 +98,7 @@ def _sums(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Added]]:
         lhs, rhs = expr.args
         yield lhs, Added(expr, rhs)
         if expr.op.name == "add":
+            # add commutes, but the bias of nn.bias_add is its second operand.
             yield rhs, Added(expr, lhs)
 
 

@@ -125,6 +125,7 @@ def _avg_pool2d(node: JSONNode, data: Array) -> Sequence[Array]:
     image = _moved(data, layout, "NHWC")
     if _is_set(node, "count_include_pad"):
         top, left, bottom, right = pads
+        # As elements of the image these zeros count in the average. The op's own padding does not.
         image = np.pad(image, ((0, 0), (top, bottom), (left, right), (0, 0)))
         pads = (0, 0, 0, 0)
     attrs = AvgPool2DAttrs(pool, strides, pads, Activation.NONE)
@@ -231,6 +232,7 @@ OPERATORS = frozenset(_KERNELS)  # without composite functions
 def _composite(node: JSONNode, *operands: Array) -> Sequence[Array]:
     made = composites.parse(node.name)
     assert made is not None, "_kernel has checked it"
+    # Data, weight and bias: the bias is part of the sum of products, a summand is not.
     products = 2 + made.bias
     found = _ROOTS[made.root](node, *operands[:products])
     if made.sum:

@@ -50,6 +50,7 @@ def workspace_bytes(subgraph: Subgraph) -> int:
     total = 0
     for node in subgraph.operators:
         read = placed.intersection(node.operands)
+        # Before the result gets a place: an elementwise operator may overwrite its operand.
         free[node.nbytes] += sum(last_reader[operand] == node.id for operand in read)
         if node.id in subgraph.outputs:
             continue

@@ -22,6 +22,7 @@ MAX_DIMS = 6
 MAX_NUMBER = 2**31 - 1
 ITEM_BYTES = 4  # of float32, the dtype of all tensors
 
+# One digit more than allowed, so that a cut number is still too large.
 _MAX_DIGITS = len(str(MAX_NUMBER)) + 1
 _WORD = re.compile(r"[^ \t\r]+")
 _HINT = "`microgen help docs/reference/examplejson.md` has the format"
