@@ -30,7 +30,9 @@ def layers(
             np.savez(folder / f"in{i}.npz", *sample)
         asked = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
         (folder / _ASKED).write_text(json.dumps({**asked, "count": len(samples)}))
+        # -P, because otherwise modules could come from the current folder, which has the samples.
         command = (sys.executable, "-P", "-m", __spec__.name, folder)
+        # An empty entry means the current folder, which is another one in the child.
         path = os.pathsep.join(filter(None, sys.path))
         ended = toolchain.run(command, seconds=_SECONDS, env={"PYTHONPATH": path}, cwd=folder)
         said = folder / _SAID

@@ -54,6 +54,7 @@ def _by_reference(
     state = initial_state(graph)
     names = [port.tensor for port in module.inputs]
     try:
+        # A network with state needs all samples before, any other only the one that failed.
         for k in range(0 if graph.variables else sample, sample + 1):
             arrays = (inputs[name][k] for name in names)
             evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)

@@ -28,6 +28,7 @@ def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Arr
         return np.stack([value] * (len(STRUCTURED) + random))
     low, high = _limits(port)
     size = int(np.prod(port.shape))
+    # Floats get as many steps as int8 has values.
     steps = high - low + 1 if dtype.kind != "f" else 256
     ramp = np.arange(size) % steps * ((high - low) / (steps - 1)) + low
     made = [

@@ -143,6 +143,7 @@ class _Follower(Tracer):
             at = self.run_to_any({*self._entries, *self._resets})
             if at in self._resets:
                 name = self._resets[at].module
+                # A reset before the first inference does not change the state.
                 most[name] = min(most[name], counts[name] or MOST_READ)
                 self.run_to_any((self.return_address(self.registers()),))
                 continue

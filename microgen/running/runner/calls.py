@@ -116,6 +116,7 @@ class Walker:
         own = self._convention
         if index < len(own.arguments):
             return registers[own.arguments[index]]
+        # Without a link register the return address is on the stack below the arguments.
         slot = index - len(own.arguments) + (own.link is None)
         return self._word(registers[own.stack] + slot * own.width)
 

@@ -182,6 +182,8 @@ def ratio(found: Array, expected: Array, bound: Array) -> float:
     """The greatest distance of an element as a fraction of its bound."""
     apart = distance(found, expected)
     with np.errstate(divide="ignore", invalid="ignore"):
+        # No difference is 0 even if the bound is 0, and an unlimited bound allows any: both would
+        # be NaN.
         parts = np.where(apart > 0, np.where(np.isinf(bound), 0, apart / bound), 0)
     return float(parts.max(initial=0))
 

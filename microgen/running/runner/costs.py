@@ -114,6 +114,8 @@ def _inferences(
     costs: list[RunCost] = []
     number = 0
     with counted.open() as file:
+        # profile.c writes "b key address count" for a block, "p call ..." for a part of an
+        # inference, and another line at its end.
         for line in file:
             costs = costs or [_NOTHING] * (calls[number % len(calls)] + 1)
             kind, _, numbers = line.partition(" ")

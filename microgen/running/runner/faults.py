@@ -69,6 +69,7 @@ def status_line(console: str) -> tuple[int, int, int] | None:
 def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError:
     """The error for a run that ended with exit code ``code``, negative for a signal."""
     where = str(image.path)
+    # The firmware's own report first, because only it has the registers.
     fault = _FAULT.search(console)
     if fault:
         return RunError(_fault(fault, image), where=where)

@@ -10,8 +10,8 @@ import socket
 import time
 from dataclasses import dataclass
 
-_ESCAPE, _ESCAPED = 0x7D, 0x20
-_RUN_LENGTH, _RUN_BIAS = 0x2A, 29
+_ESCAPE, _ESCAPED = 0x7D, 0x20  # "}", then the byte xor 0x20
+_RUN_LENGTH, _RUN_BIAS = 0x2A, 29  # "*", then the count plus 29, which is printable
 _RETRIES = 5
 _MOST = 1 << 20  # bytes of a packet; no server needs a thousandth of it
 _LARGEST_CHUNK = 1 << 15  # bytes of memory in one command
@@ -81,6 +81,7 @@ class Stub:
             parse_stop(self.command(b"?"))  # gdbserver has no current thread before it is asked
         self._features = self.command(b"qSupported:swbreak+").split(b";")
         size = re.search(rb"PacketSize=([0-9a-fA-F]{1,8})\b", b";".join(self._features))
+        # A byte is two hexadecimal digits, and 16 bytes are more than the packet's frame needs.
         chunk = (int(size[1], 16) if size else 400) // 2 - 16
         self._chunk = min(max(1, chunk), _LARGEST_CHUNK)
 
@@ -104,6 +105,7 @@ class Stub:
         while len(data) < size:
             part = min(self._chunk, size - len(data))
             answer = self.command(b"m%x,%x" % (address + len(data), part))
+            # An error is E and two digits. Data may begin with E, but has an even number of digits.
             found = b"" if answer[:1] == b"E" and len(answer) % 2 else from_hex(answer)
             if not found or len(found) > part:
                 raise GdbError(f"no memory at {address + len(data):#x}")
