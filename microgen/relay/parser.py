@@ -160,6 +160,7 @@ class _Parser:
         body = self._expr()
         self._in.expect(end)
         self._scopes.leave(mark)
+        # From the inside out, because the body of the last let is the value of the block.
         for var, value, start in reversed(lets):
             body = Let(var, value, body, self._in.span(start))
         return body

@@ -171,6 +171,7 @@ class _Matcher:
 
     def matches(self, pattern: Pattern, expr: Expr) -> bool:
         """Whether ``pattern`` matches. The bindings of failed parts are removed."""
+        # A pattern in two places means one expression.
         if pattern in self.matched:
             return self.matched[pattern] == expr
         before = len(self.matched)
@@ -211,6 +212,7 @@ class _Matcher:
         if pattern.args is None or self._all(pattern.args, call.args):
             return True
         is_commutative = isinstance(pattern.op, OpPattern) and pattern.op.op in _COMMUTATIVE
+        # ``_all`` has undone the bindings of the first order.
         return is_commutative and self._all(pattern.args[::-1], call.args)
 
     def _all(self, patterns: Sequence[Pattern], exprs: Sequence[Expr]) -> bool:

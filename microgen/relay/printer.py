@@ -119,6 +119,7 @@ class _Printer:
         if depth > MAX_DEPTH:
             raise ModelError(f"functions or lets are nested deeper than {MAX_DEPTH}")
         lines: list[str] = []
+        # A loop, because a body may consist of more lets than Python's stack has frames.
         while isinstance(root, Let) and (root is bracketed or self._uses[root] <= 1):
             value = self._final(root.value, lines, depth)
             lines.append(f"let {self._declared(root.var)} = {value};")

@@ -92,4 +92,5 @@ def _own(expr: Expr) -> str:
 
 
 def _attrs(attrs: Attrs) -> str:
+    # Sorted, because the order of attributes is not part of the structure.
     return ", ".join(f"{name}={attr_text(attrs[name])}" for name in sorted(attrs))

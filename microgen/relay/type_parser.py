@@ -46,6 +46,7 @@ def _tensor(stream: TokenStream) -> TensorType:
             break
     if any(isinstance(d, str) for d in dims):
         shape = ", ".join(map(str, dims))
+        # TVM's sentence.
         stream.unsupported(f"Cannot allocate memory symbolic tensor shape [{shape}]", start)
     negative = [d for d in dims if isinstance(d, int) and d < 0]
     if negative:

@@ -54,6 +54,8 @@ def depth_first(root: Node, below: Callable[[Node], Sequence[Node]]) -> Iterator
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
+            # Reversed, because a stack gives the last one first, and operands are evaluated in
+            # order.
             stack.extend((child, False) for child in reversed(below(node)))
 
 

@@ -61,6 +61,7 @@ def windows(size: int, window: int, stride: int, padded: int, ceil: bool = False
     room = size + padded - window
     if room < 0:
         raise ValueError(f"the window spans {window}, but the padded input only {size + padded}")
+    # ceil_mode counts a last window that is only partly inside.
     return (room + (stride - 1 if ceil else 0)) // stride + 1
 
 

@@ -42,6 +42,7 @@ class _NewShape:
     def _step(self, code: int) -> None:
         if code > 0 or code == -1 or (code == 0 and self._allowzero):
             self.out.append(code)
+            # As in TVM, such a number stands for one axis of the input, if there is one left.
             del self._left[:1]
         elif code == 0:
             self.out.append(self._take())
@@ -142,6 +143,7 @@ def _axis(attrs: Attrs, i: int, size: int) -> tuple[int, int, int]:
 
 
 def _clamped(index: int, size: int, stride: int) -> int:
+    # A slice that goes down ends before element 0, which is -1.
     low, high = (-1, size - 1) if stride < 0 else (0, size)
     return min(max(index + size if index < 0 else index, low), high)
 

@@ -83,6 +83,7 @@ class _Merger:
         taken: set[Expr] = set()
         groups: dict[Expr, _Group] = {}
         count = 0
+        # From the end, so that the largest match comes first, as in TVM.
         for root in reversed(exprs):
             found = None if root in taken else self._match(root)
             if found is None:
@@ -91,6 +92,7 @@ class _Merger:
             if not taken.intersection(inside) and _is_closed(root, inside, users):
                 taken.update(inside)
                 groups[root] = _Group(found, count)
+            # Also for matches that are not taken, because TVM's names of parameters count them.
             count += 1
         return groups
 

@@ -103,6 +103,7 @@ class _Partitioner:
     def partitioned(self, body: Expr, name: str) -> Expr:
         """The body with calls in the place of regions. ``name`` is the template of their names."""
         self._regions = AnnotatedRegions(body)
+        # Only for its error: a region that is not convex cannot be one function.
         self._regions.ordered(body)
         for region in dict.fromkeys(self._regions.of.values()):
             if region.computes:
@@ -158,6 +159,7 @@ class _Partitioner:
         bound: dict[Expr, Expr] = {
             v: e for v, e in given.items() if self._binds and _is_constant(e)
         }
+        # Compilers may have names with other characters than C allows.
         symbol = self._fresh(re.sub(r"\W", "_", name, flags=re.ASCII))
         body = self._rewriter.rewrite(self._body(external), lambda _, new: bound.get(new, new))
         self._functions[symbol] = self._rewriter.function(
