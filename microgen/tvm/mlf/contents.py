@@ -61,6 +61,7 @@ def _folder(root: Path) -> Contents:
 
 def _bounded(path: Path) -> bytes:
     with path.open("rb") as file:
+        # Not by the size from stat: a file may grow, and a device has none.
         data = file.read(tar.MAX_BYTES + 1)
     if len(data) > tar.MAX_BYTES:
         raise ModelError(f"has more than {tar.MAX_BYTES:,} bytes")

@@ -64,6 +64,7 @@ def write(project: Path, names: Iterable[str], output: Path, data: bytes) -> int
 
 def check_apart(project: Path, names: Iterable[str], output: Path) -> None:
     """Raise ProjectError if ``output`` is one of the project's files or contains one."""
+    # Links are followed first, because one of them may lead into the project.
     place, root = (Path(os.path.realpath(path)) for path in (output, project))
     own = (root / name for name in (MANIFEST, *names))
     found = next((path for path in own if place in (path, *path.parents)), None)

@@ -88,6 +88,7 @@ def export_datetime() -> str:
 
     Raises MicrogenError if the variable is not a number of seconds.
     """
+    # The convention of reproducible builds: the present time would make each project another one.
     text = os.environ.get("SOURCE_DATE_EPOCH", "0")
     try:
         if not (text.isascii() and text.isdigit()):
@@ -124,6 +125,7 @@ def _functions(
             "target": _described(target, board),
             "workspace_size_bytes": max(own, default=0),
             "constants_size_bytes": constants.get(target, 0),
+            # The first entry, which is the host's, gets all inputs and outputs below.
             "io_size_bytes": 0,
         }
         main.append(entry)

@@ -119,6 +119,7 @@ def load(path: Path) -> Library:
     version = root.field("version")
     if version.size() not in VERSIONS:
         version.refuse(f"is {version.value}; this microgen reads 5, 6 and 7")
+    # Version 7 has "modules", except in the "operator" style.
     records = dict(root.field("modules").fields()) if root.has("modules") else _single(root)
     modules = {name: _module(name, place, found) for name, place in records.items()}
     return Library(version.size(), modules, found.sizes)

@@ -24,6 +24,7 @@ def sids(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
     for entry, (sid, shape, dtype) in enumerate(zip(*columns, strict=True)):
         record = found.setdefault(sid, {"storage_id": sid, "size_bytes": 0})
         record["size_bytes"] = max(record["size_bytes"], math.prod(shape) * _nbytes(dtype))
+        # node_row_ptr has the first entry of each node.
         node = bisect_right(graph["node_row_ptr"], entry) - 1
         if node in graph["arg_nodes"]:
             record.setdefault("input_binding", graph["nodes"][node]["name"])
@@ -37,4 +38,5 @@ def _nbytes(dtype: str) -> int:
     match = re.fullmatch(r"[a-z]+(\d+)", dtype)
     if match is None:
         raise InternalError(f"the graph JSON has the dtype {dtype!r}")
+    # The number is in bits, and elements take whole bytes.
     return (int(match[1]) + 7) // 8

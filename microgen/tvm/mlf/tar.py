@@ -50,6 +50,7 @@ def write(files: Mapping[str, bytes]) -> bytes:
 def _member(path: PurePosixPath, data: bytes | None) -> tarfile.TarInfo:
     """The header of a file, or of a folder if there is no data."""
     member = tarfile.TarInfo("/".join((".", *path.parts)))
+    # As in TVM's archives, whoever exports. Equal projects then give equal archives.
     member.uname = member.gname = "root"
     if data is None:
         member.type, member.mode = tarfile.DIRTYPE, 0o755
@@ -92,8 +93,10 @@ def relative(name: str) -> str:
 def _plain(data: bytes) -> bytes:
     if not data.startswith(_GZIP):
         return data
+    # 31: the largest window (15), with gzip's header (16).
     unpacker = zlib.decompressobj(wbits=31)
     try:
+        # With a limit, because a few kilobytes of gzip can unpack to gigabytes.
         plain = unpacker.decompress(data, MAX_BYTES + 1)
     except zlib.error as error:
         raise ModelError("is not valid gzip data") from error
@@ -128,6 +131,7 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
         content = data[at + _BLOCK : at + _BLOCK + size]
         if len(content) < size:
             raise ModelError(f"is cut off: a member of {size:,} bytes has {len(content):,}")
+        # Contents are padded to whole blocks.
         at += _BLOCK + -(-size // _BLOCK) * _BLOCK
         if is_header:
             _extend(extended, kind, content)
@@ -139,9 +143,11 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
 
 def _kind(header: bytes) -> bytes:
     """The member's type flag, after the header's checksum was found to be right."""
+    # The sum counts the 8 bytes of its own field as spaces.
     total = sum(header[:148]) + 8 * ord(" ") + sum(header[156:])
     if _octal(header[148:156]) != total:
         raise ModelError("is not a tar archive: a header has a wrong checksum")
+    # Archives from before ustar have a zero byte for a file.
     kind = header[156:157].replace(b"\0", _FILE)
     if kind in (_FILE, _FOLDER, _LONG_NAME, _PAX, _PAX_GLOBAL):
         return kind
@@ -198,6 +204,7 @@ def _number(text: str, base: int) -> int:
 
 def _name(header: bytes) -> str:
     """The name in a header: ustar's prefix, if it is ustar's, and the name itself."""
+    # GNU's header has other fields in these bytes.
     prefix = header[345:500] if header[257:263] == b"ustar\0" else b""
     return "/".join(filter(None, (_text(prefix), _text(header[:100]))))
 
