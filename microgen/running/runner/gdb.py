@@ -210,6 +210,7 @@ class Stub:
         return data
 
     def _fill(self, deadline: float) -> None:
+        # 0 would mean a socket that does not wait, and infinity is refused.
         self._socket.settimeout(max(0.001, min(deadline - time.monotonic(), 1e6)))
         try:
             data = self._socket.recv(65536)

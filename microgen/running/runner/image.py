@@ -79,6 +79,7 @@ def load(path: Path) -> Image:
     program = elf.load(path)
     symbols = {
         s.name: (program.code_address(s) if s.kind == "func" else s.address, s.size)
+        # Local symbols first, so that a global one of the same name replaces them.
         for s in sorted(program.symbols, key=lambda s: s.binding != "local")
         if s.kind in ("func", "object")
     }
@@ -97,6 +98,7 @@ def _loadable(program: Elf) -> bytes:
     So an emulator loads what ``verify`` has seen, however it would have read the original file.
     """
     found = program.headers
+    # FORMS[1] has addresses of 32 bits, as all emulated boards have.
     if found is None or found.form is not headers.FORMS[1]:
         return b""
     form, parts = found.form, [(s, data) for s, data in program.loaded() if s.size]

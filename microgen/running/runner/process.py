@@ -107,6 +107,7 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
             env={**os.environ, "ASAN_OPTIONS": _sanitizer_options()},
         )
         with running as program:
+            # Only the program has this end now, so that its death ends the connection.
             theirs.close()
             yield Process(program.popen, where, ours)
 

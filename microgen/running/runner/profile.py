@@ -84,6 +84,7 @@ def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Colle
     for module in manifest.modules:
         numbers += [module.intervals, *image.extent(_runner(module)), len(module.calls)]
         numbers += [image.address(call.function) for call in module.calls]
+    # Caches of no lines: the plugin then counts no misses.
     caches = flash.caches or Flash(1, 0, 0)
     numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]
     numbers += [number for region in flash.regions for number in region]
@@ -156,6 +157,7 @@ def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
     found = []
     for name in names:
         seen[name] += 1
+        # The last call of an inference, after all rows were fed.
         if seen[name] % intervals[name] == 0:
             found.append(name)
     return found

@@ -32,6 +32,7 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
     return [
         board.qemu.system,
         *("-machine", board.qemu.machine, *board.qemu.args),
+        # Without default devices nothing else uses the standard input and output.
         *("-nodefaults", "-display", "none", "-gdb", "stdio"),
         *_sandbox(board.qemu.system),
         *("-chardev", f"file,id=console,path={CONSOLE}"),

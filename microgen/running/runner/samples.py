@@ -177,6 +177,7 @@ def _check_no_others(
 
 
 def _check_type(port: PortRecord, array: Array) -> None:
+    # Big-endian arrays are converted when they are packed.
     if array.dtype.newbyteorder("=") == np.dtype(port.dtype):
         return
     hint = f"convert it with .astype(numpy.{port.dtype})"

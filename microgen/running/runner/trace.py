@@ -166,6 +166,8 @@ class Tracer(Walker):
         for step, position in call.seen:
             pointer = self.argument(registers, _parameter(call, position))
             self._check_planned(call, position, module, pointer - self._bias)
+            # Read from registers at the entry, because a function may change them before it
+            # returns.
             results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
         self.run_to(self.return_address(registers))
@@ -236,6 +238,7 @@ class Tracer(Walker):
         if argument.storage != "sid":
             return
         planned = self._planned(module, argument.name) + argument.offset
+        # Otherwise bytes of another buffer would be compared, perhaps even equal ones.
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",

@@ -45,6 +45,7 @@ class Flash:
         """The cycles in which a core waits for lines of data and code after jumps (``waited``), and
         for next lines of code. A prefetch hides a part of these waits: a line's code runs so
         long."""
+        # A word of code is assumed to run for a cycle, in which the next line is fetched.
         return wait_states * waited + max(wait_states - self.line_bytes // 4, 0) * followed
 
 

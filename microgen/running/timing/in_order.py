@@ -49,6 +49,8 @@ class InOrder:
             taken = row.cycles + row.each * words
             for register in found.writes | unit:
                 ready[register] = clock + max(row.latency, taken)
+            # Such an instruction blocks the whole pipeline. Overlapping ones are counted by
+            # ``_occupied``.
             if taken > 1 and row.unit not in self.overlap:
                 clock, issued = clock + taken, []
         return clock + (self._occupied(issued, None) if issued else 0)

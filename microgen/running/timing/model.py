@@ -47,6 +47,7 @@ class TimingModel:
         numbers, began, fell = part.executions.reshape(-1, 3).T
         costs = [self._cost(block(int(number))) for number in numbers]
         through, taken = np.array(costs, np.int64).reshape(-1, 2).T
+        # A block that began and did not continue right after its end has jumped.
         return int(through @ began + taken @ (began - fell)) + self._waiting(part)
 
     def _waiting(self, part: ProgramPart) -> int:
@@ -67,6 +68,7 @@ class TimingModel:
             found.append(self._code[address])
             address = found[-1].address + found[-1].size
         unknown = block.instructions - len(found)  # data that runs, or code that was not linked
+        # An instruction that objdump does not show is assumed to take one cycle.
         if not found or unknown:
             return self._core.block(found) + unknown, 0
         return self._core.block(found), self._core.taken(found[-1], self._target(found[-1]))

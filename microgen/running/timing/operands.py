@@ -70,6 +70,7 @@ def arm(instruction: Instruction) -> UsedRegisters:
     if not operands or _WRITES_NOTHING.fullmatch(name):
         written, first_read = 0, 0
     elif _LISTS.fullmatch(name):
+        # pop names no base register.
         base = _registers(operands[0]) if len(operands) > 1 else {"sp"}
         return UsedRegisters(
             frozenset(_registers(operands[-1]) | base), frozenset(base), frozenset(base)
@@ -77,9 +78,11 @@ def arm(instruction: Instruction) -> UsedRegisters:
     else:
         written = 2 if _WRITES_TWO.fullmatch(name) else 1
         first_read = 0 if _ACCUMULATES.fullmatch(name) or len(operands) <= written else written
+    # Thumb leaves out the first source if it is the destination.
     if written == 1 and len(operands) == 2 and _is_two_operand(instruction):
         first_read = 0
     writes = {r for operand in operands[:written] for r in _registers(operand)}
+    # "[r0, #4]!" and "[r0], #4" also write the address back to r0.
     if where and (where.endswith("!") or where != operands[-1]):
         writes |= address
     reads = {r for operand in operands[first_read:] for r in _registers(operand)}
@@ -104,6 +107,7 @@ def _spelled(found: re.Match[str]) -> str:
 def _parts(name: str) -> list[str]:
     kind, number = name[0], name[1:]
     words = _WORDS.get(kind, 0) if number.isdigit() else 0
+    # d1 is s2 and s3, and q1 is s4 to s7: an instruction may use a part of what another one wrote.
     return [f"s{int(number) * words + k}" for k in range(words)] or [name]
 
 

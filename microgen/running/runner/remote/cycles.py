@@ -35,6 +35,7 @@ class Counter:
         once."""
         if seconds * (clock * _MARGIN if clock else _FASTEST) >= 1 << self.bits:
             return None
+        # Modulo, because the counter may have started anew once.
         return (end - start) % (1 << self.bits) or None
 
 
@@ -49,6 +50,7 @@ def find(remote: Remote, machine: str, description: Description) -> Counter | Mi
     """The counter of a core that is stopped."""
     try:
         counter = _dwt(remote) if machine == "EM_ARM" else _mcycle(remote, description)
+        # The core is stopped, so a counter that can be trusted stands still.
         if isinstance(counter, Counter) and counter.read() != counter.read():
             return Missing(f"{counter.name} also counts while the core is stopped")
     except GdbError as error:

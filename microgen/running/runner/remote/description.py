@@ -75,6 +75,8 @@ def _documents(document: Callable[[str], str]) -> Iterator[str]:
         text = _COMMENT.sub("", document(waiting.pop(0)))
         seen += 1
         yield text
+        # In front of those that wait: registers without numbers are counted in the order of the
+        # text.
         waiting = [*_INCLUDE.findall(text), *waiting]
 
 
@@ -87,6 +89,7 @@ def _registers(text: str) -> Iterator[tuple[str, DebugRegister]]:
         bits = _number(values.get("bitsize", "")) or 0
         number = following if number is None else number
         following = number + 1
+        # 4 bytes, the usual size, for a size that makes no sense.
         size = -(-bits // 8) if 0 < bits <= _WIDEST else 4
         yield values.get("name", "").lower(), DebugRegister(number, size)
 

@@ -31,6 +31,7 @@ def load(remote: Remote, image: Path, where: str) -> bool:
     ``Remote``.
     """
     wanted = parts(image)
+    # Flash endures a limited number of erasures.
     if all(_is_there(remote, *part) for part in wanted):
         return False
     regions = remote.memory_map()
@@ -92,6 +93,7 @@ def _is_there(remote: Remote, address: int, data: bytes) -> bool:
     try:
         answer = remote.command(b"qCRC:%x,%x" % (address, len(data)))
         if answer[:1] == b"C":
+            # Servers differ in whether they print leading zeros.
             return answer.lower() in (b"c%x" % crc32(data), b"c%08x" % crc32(data))
         return remote.read(address, len(data)) == data
     except GdbError:

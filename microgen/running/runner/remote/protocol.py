@@ -42,6 +42,7 @@ class Remote(Stub):
         self._is_interrupted = False
         self._own: set[int] = set()  # the addresses of the core's own breakpoints
         self._has_binary: bool | None = None
+        # The connection is reliable, and acknowledgements would double the packets.
         if b"QStartNoAckMode+" in self._features and self.command(b"QStartNoAckMode") == b"OK":
             self._acknowledges = False
 
@@ -85,6 +86,7 @@ class Remote(Stub):
     def write(self, address: int, data: bytes) -> None:
         """Write bytes to RAM, binary if the server knows that, otherwise in hexadecimal."""
         if self._has_binary is None:
+            # A binary write of 0 bytes is GDB's own way to find out.
             self._has_binary = self.command(b"X%x,0:" % address) == b"OK"
         for at in range(0, len(data), self._chunk):
             part = data[at : at + self._chunk]
@@ -158,6 +160,7 @@ class Remote(Stub):
             if part[:1] not in (b"l", b"m"):
                 return ""
             data += part[1:]
+            # "m" without data would be asked for forever.
             if part[:1] == b"l" or len(part) == 1:
                 break
         return data.decode(errors="replace")

@@ -53,11 +53,13 @@ def _performed(operation: int, argument: int, files: Files, memory: RemoteMemory
         return 0
     if operation == _WRITE:
         handle, at, count = _block(memory, argument, 3)
+        # SYS_WRITE returns the number of bytes that were not written.
         return count - files.write(handle, memory.read(at, min(count, files.room(handle))))
     if operation == _READ:
         handle, to, count = _block(memory, argument, 3)
         data = files.read(handle, count)
         memory.write(to, data)
+        # SYS_READ returns the number of bytes that were not read.
         return count - len(data)
     return _FAILED
 
@@ -70,5 +72,6 @@ def _text(memory: RemoteMemory, address: int) -> bytes:
     data = b""
     while b"\0" not in data and len(data) < _LONGEST_TEXT:
         at = address + len(data)
+        # Up to a multiple of the step, so that no read crosses the end of memory.
         data += memory.read(at, _STEP - at % _STEP)
     return data.split(b"\0")[0]

@@ -102,6 +102,7 @@ def _pyocd(target: str, where: Path) -> Iterator[Server]:
 
 
 def _free_port() -> int:
+    # The system chooses a free port for 0.
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
@@ -131,6 +132,7 @@ def _connect(address: Address) -> socket.socket:
 
 def _socket(host: str, port: int) -> socket.socket:
     connection = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
+    # Packets are small, and each waits for the answer to the one before.
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 

@@ -161,10 +161,12 @@ class RemoteTarget:
 
     def _set_registers(self) -> None:
         """The registers as a reset leaves them if the firmware is at the address of the reset."""
+        # Without the Thumb bit, which the ELF's entry point has and the pc has not.
         entry = self.image.entry & ~1
         if self.image.machine == "EM_ARM":
             self._set_arm(elf.load(self.image.path))
         self._set(self._number("pc", self._convention.pc), entry)
+        # A server that ignores the write would let other code run.
         if self._pc() != entry:
             raise GdbError("the server does not set the program counter")
 
