@@ -137,6 +137,8 @@ class ShownPlan:
         numbers = [Column("call", right=True), Column("live bytes", right=True)]
         table = Table([*numbers, Column("of the most"), Column("computes", shorten=True)])
         for bucket in buckets:
+            # Of several calls in a row the one with most live bytes, so that the peak is in the
+            # table.
             call = max(bucket, key=lambda k: live[k])
             last = f"-{bucket.stop}" if len(bucket) > 1 else ""
             bar = "#" * (_BAR * live[call] // max(1, most))
@@ -221,6 +223,7 @@ def _buckets(calls: int) -> list[range]:
 
 
 def _cell(buffer: BufferRecord, bucket: range, taken: str) -> str:
+    # Lifetimes are in half steps: call k is 2 k and 2 k + 1.
     if taken and buffer.first // 2 in bucket:
         return taken
     is_live = buffer.first // 2 < bucket.stop and buffer.last // 2 >= bucket.start

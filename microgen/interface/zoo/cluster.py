@@ -193,6 +193,7 @@ def _taken(client: Client, finished: queue.SimpleQueue[Future[Any]]) -> Future[A
     for a long time."""
     seen = time.monotonic()
     while True:
+        # With a limit, because a lost scheduler ends no future.
         with contextlib.suppress(queue.Empty):
             return finished.get(timeout=_LOOK_SECONDS)
         if client.status not in ("running", "connecting"):

@@ -26,6 +26,7 @@ def own() -> str:
     digest = hashlib.sha256(__version__.encode())
     for name, root in roots.items():
         for path in _files(root):
+            # Zero bytes, which no name has, keep names and contents apart.
             digest.update(f"\0{name}/{path.relative_to(root).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
