@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
-GRID = 200_001
-ROUNDS = 20
+GRID = 200_001  # points at which the error is measured
+ROUNDS = 20  # of Remez's exchange, which converges quadratically
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,13 @@ def remez(problem: Problem) -> Array:
     grid = grid[grid != 0]  # where a weight may be 0 / 0
     wanted, weight = problem.function(grid), problem.weight(grid)
     count = problem.degree + 2
+    # Chebyshev nodes are a good start: there the error of an interpolation is nearly level.
     angles = np.pi * (np.arange(count) + 0.5) / count
     at = np.searchsorted(grid, np.mean(grid[[0, -1]]) - np.cos(angles) * np.ptp(grid) / 2)
     for _ in range(ROUNDS):
         powers = np.vander(grid[at], problem.degree + 1, increasing=True)
+        # At the best polynomial the weighted error alternates in sign with one magnitude, which is
+        # the last unknown (Chebyshev's equioscillation theorem).
         levels = (-1.0) ** np.arange(count) / weight[at]
         coefficients = np.linalg.solve(np.c_[powers, levels], wanted[at])[:-1]
         error = weight * (np.polynomial.polynomial.polyval(grid, coefficients) - wanted)
@@ -154,6 +157,7 @@ def _extrema(error: Array, count: int) -> NDArray[np.intp]:
     runs = np.split(np.arange(error.size), bounds)
     peaks = np.array([run[np.argmax(np.abs(error[run]))] for run in runs])
     starts = range(peaks.size - count + 1)
+    # The signs must alternate, so extrema are taken in a row, not simply the largest ones.
     best = max(starts, key=lambda s: float(np.abs(error[peaks[s : s + count]]).min()))
     return peaks[best : best + count]
 

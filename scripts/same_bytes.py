@@ -70,6 +70,7 @@ def loaded(tree: Path, model: Path, one: Combination, folder: Path) -> Loaded | 
     options = ["-b", one.board, "--optimize", one.optimize, "-o", str(folder)]
     for command in (["generate", str(model), *options], ["build", str(folder)]):
         done = subprocess.run(
+            # -P, because otherwise the current folder would come before PYTHONPATH's tree.
             [sys.executable, "-P", "-m", "microgen", *command],
             env={**os.environ, "PYTHONPATH": str(tree)},
             capture_output=True,

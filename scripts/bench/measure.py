@@ -91,6 +91,7 @@ def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.CoreTimings |
 def _environment(boards: str) -> Iterator[None]:
     """While the block runs, compilers compile everything, and boards are also in that folder."""
     before = dict(os.environ)
+    # Without ccache, whose hits would make builds look fast.
     os.environ |= {"CCACHE_DISABLE": "1", VARIABLE: boards}
     try:
         yield

@@ -21,8 +21,8 @@ from pathlib import Path
 from scripts.house.tree import PYTHON, C, Figure, Tree, module, text
 
 RUN = 6  # lines
-MOST_PLACES = 8
-LEAST_TOKENS = 26
+MOST_PLACES = 8  # more have the same idiom
+LEAST_TOKENS = 26  # of six lines
 
 _STRING = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 _TOKEN = re.compile(rf"(?P<S>{_STRING})|(?P<I>[A-Za-z_]\w*)|(?P<N>\d[\w.]*)|\S")
@@ -125,5 +125,6 @@ def _runs(own: Sequence[Line]) -> Iterator[tuple[int, Sequence[Line]]]:
 def _pairs(files: dict[Path, list[Line]], places: Iterable[tuple[Path, int]]) -> Iterator[Alike]:
     """Two places each; those in one file must not overlap."""
     for (a, at), (b, there) in itertools.combinations(places, 2):
+        # Overlapping places of one file are one run of lines that repeats itself.
         if a != b or abs(at - there) >= RUN:
             yield Alike(a, files[a][at].number, b, files[b][there].number)

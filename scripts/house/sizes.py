@@ -91,6 +91,7 @@ def _python(tree: Tree) -> dict[str, Figure]:
     for path in modules:
         lines = text(path).splitlines()
         every += len(lines)
+        # Whole lines only: a "#" after code may be inside a string.
         comments += sum(line.lstrip().startswith("#") for line in lines)
         code += _code(path, lines)
         if len(lines) > LONGEST_MODULE:

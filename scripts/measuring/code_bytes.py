@@ -112,6 +112,7 @@ def _bytes(path: Path) -> int:
         return sum(
             section["sh_size"]
             for section in ELFFile(file).iter_sections()
+            # 2 is SHF_ALLOC: the section is loaded.
             if section["sh_flags"] & 2 and not section.name.startswith((".ARM.ex", ".eh_frame"))
         )
 

@@ -21,7 +21,9 @@ def fitted(works: Sequence[Mapping[str, int]], costs: Sequence[int]) -> dict[str
     out."""
     names = _different(works)
     terms = np.array([[work[name] for name in names] for work in works], np.float64)
+    # Errors are relative: otherwise the largest layers alone would decide.
     terms /= np.array(costs, np.float64)[:, None]
+    # Columns of one length, so that the choice by gradient does not depend on the units of work.
     norms = np.linalg.norm(terms, axis=0)
     found = non_negative(terms / norms, np.ones(len(costs))) / norms
     return {
@@ -37,6 +39,7 @@ def _different(works: Sequence[Mapping[str, int]]) -> list[str]:
     for name in works[0]:
         column = [work[name] for work in works]
         if any(column):
+            # Exact fractions, because proportional columns would make the least squares singular.
             columns.setdefault(tuple(Fraction(n, sum(column)) for n in column), name)
     return list(columns.values())
 
@@ -47,6 +50,7 @@ def non_negative(terms: npt.NDArray[np.float64], target: Vector) -> Vector:
     Source: Lawson and Hanson, Solving Least Squares Problems, chapter 23, algorithm NNLS."""
     found = np.zeros(terms.shape[1])
     free = np.zeros(terms.shape[1], bool)
+    # Lawson and Hanson's limit. It ends the cycles that rounding could cause.
     for _ in range(3 * terms.shape[1]):
         gradient = terms.T @ (target - terms @ found)
         gradient[free] = -np.inf
@@ -65,6 +69,7 @@ def _inner(terms: npt.NDArray[np.float64], target: Vector, found: Vector, free: 
         negative = free & (solved <= 0)
         if not negative.any():
             return solved
+        # Go towards the solution only until the first coefficient becomes 0.
         steps = found[negative] / np.maximum(found[negative] - solved[negative], _NEGLIGIBLE)
         found = found + steps.min() * (solved - found)
         free &= found > _NEGLIGIBLE

@@ -168,6 +168,7 @@ def _parts(board: Board, kind: str) -> Iterator[list[Case]]:
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in layer_costs.cases({**shapes.FIT, **shapes.FURTHER}, board.cpu):
         groups.setdefault((case.kernel.symbol, case.kind), []).append(case)
+    # A few of each, because compiling all shapes takes far longer.
     few = [case for cases in groups.values() for case in _spread(cases, SHAPES[kind])]
     return _at_once(few, kind)
 
@@ -292,6 +293,7 @@ def _compile(
 def _linked(objects: Sequence[Path], board: Board, folder: Path) -> CallGraph:
     """The functions of the objects with GCC's library."""
     elf = folder / "linked.elf"
+    # No start-up code and no main: only the functions are read, so symbols may be missing.
     quiet = ("-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", "-Wl,--no-warn-mismatch")
     quiet += ("-Wl,-z,noexecstack",)
     gcc = [code_bytes.GCC[board.cpu.architecture], *board.cpu.cflags, "-nostdlib", *quiet]
