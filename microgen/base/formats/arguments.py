@@ -70,7 +70,7 @@ def typed(name: str, kind: Any, value: Any) -> Any:
 
 
 def _choice(kind: Any) -> tuple[str, _Convert]:
-    """What a literal type takes, or a union of one with None."""
+    """The values of a literal type, or of a union of one with None, and a check for them."""
     choices: list[Any] = []
     for part in get_args(kind):
         choices += [None] if part is type(None) else get_args(part) or [part]

@@ -12,6 +12,7 @@ def crc32(data: bytes) -> int:
     """The CRC of the data, the most significant bit first, from all ones, not inverted."""
     value = 0xFFFFFFFF
     for byte in data:
+        # A look-up for each byte instead of eight shifts.
         value = _TABLE[(value >> 24) ^ byte] ^ (value << 8 & 0xFFFFFFFF)
     return value
 

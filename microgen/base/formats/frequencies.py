@@ -15,6 +15,7 @@ def parse(text: str) -> int:
     """The clock in Hz: a number, then optionally k, M or G and Hz. Raises ValueError for anything
     else, and for clocks that no microcontroller has."""
     match = _CLOCK.fullmatch(text)
+    # Decimal, because a product of binary floats need not be the whole number that is meant.
     clock = Decimal(match[1]) * _UNITS[match[2].upper()] if match else Decimal(0)
     if clock != int(clock) or not LEAST <= clock <= MOST:
         raise ValueError(f"{text!r} is not a clock: {EXPECTED}")

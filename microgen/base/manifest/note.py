@@ -52,6 +52,7 @@ def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) ->
         "options": options,
         COMPILER: "",
     }
+    # Without its end, because the compiler's name is put there when an object file is compiled.
     return json.dumps(said, separators=(",", ":")).removesuffix('"}')
 
 

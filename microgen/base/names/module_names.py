@@ -80,6 +80,7 @@ def _identifiers(tree: FileTree) -> Iterator[str]:
     """The names in generated C and assembler that have a module's prefix."""
     for name, data in tree.files.items():
         if name.endswith(_SOURCES):
+            # A space, because a comment separates names.
             for found in _NAME.findall(_TEXT.sub(b" ", data)):
                 yield found.decode()
 

@@ -101,6 +101,7 @@ def _print(parts: Sequence[Part], stream: TextIO) -> None:
     width = shutil.get_terminal_size().columns if stream.isatty() else None
     encoding = stream.encoding or "utf-8"
     for line in lines(parts, width):
+        # The terminal's encoding may lack characters.
         shown = line.encode(encoding, "replace").decode(encoding)
         print(shown, file=stream)
     stream.flush()
