@@ -185,7 +185,6 @@ def from_dict(name: str, data: Any, path: Path) -> Board:
 
 
 def _default_stack(board: Board) -> int:
-    """What is reserved until the code is known."""
     lengths = [memory.length for memory in board.memories if memory.name == board.ram]
     # At most an eighth of RAM, because cores with little RAM need the rest for the arena.
     return max(_LEAST_STACK, min(DEFAULT_STACK, sum(lengths) // 8))

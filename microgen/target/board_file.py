@@ -82,7 +82,7 @@ def read(path: Path) -> Board:
 
 
 def check_name(name: str, where: str, hint: str = "rename the folder of board.yml") -> None:
-    """Raise BoardError unless a board may have this name, which is that of its folder."""
+    """Raise BoardError unless a board, and so its folder, may have this name."""
     if not _NAME.fullmatch(name) or name in _TAKEN:
         raise BoardError(
             f"{short(name)!r} cannot name a board: expected a letter, then letters, digits and _, "
@@ -169,7 +169,7 @@ def _place(path: Path, mark: Any) -> str:
 
 
 def _problems(data: object) -> Iterator[BoardProblem]:
-    """What is wrong with a board's data, the most basic first."""
+    """The problems of a board's data, the most basic first."""
     # The callers stop at the first problem, so the checks after this may trust the schema.
     yield from sorted(map(_of_schema, _validator().iter_errors(data)), key=lambda p: str(p.path))
     assert isinstance(data, Mapping)  # the schema says so
@@ -294,7 +294,6 @@ def _layout_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
 
 
 def _component_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
-    """A framework that does not compile for the core."""
     if "component" not in data:
         return
     if not str(data["cpu"]).startswith(_ESPRESSIF):

@@ -1,4 +1,4 @@
-"""Boot blocks: what some boot ROMs want to find in flash before they start a program there.
+"""Boot blocks: bytes that some boot ROMs need in flash before they start a program there.
 
 Sources: RP2040 datasheet, 2.7.2.3 (the second stage and its checksum); RP2350 datasheet, 5.9.5 (the
 least metadata of an image).

@@ -50,7 +50,7 @@ class Cpu:
 
     @property
     def toolchain(self) -> str:
-        """What the name of Debian's GCC for the core starts with; empty for the host."""
+        """The prefix of the name of Debian's GCC for the core; empty for the host."""
         return _IMPLIED[self.architecture][0]
 
     @property

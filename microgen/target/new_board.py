@@ -1,4 +1,4 @@
-"""The text of a new ``board.yml``, from what a user knows about a board."""
+"""The text of a new ``board.yml``, from a few facts that the user gives."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def said(what: str, stands: Cpu, cpu: Cpu) -> str:
 
 
 def title(cpu: Cpu) -> str:
-    """The name of the core, without what it has in addition."""
+    """The name of the core, without its extensions."""
     return cpu.title.removeprefix("Arm ").partition(" with ")[0]
 
 
@@ -66,7 +66,7 @@ def _distance(known: Cpu, cpu: Cpu) -> tuple[bool, bool, int, int]:
 
 
 def _compilers_name(cpu: Cpu) -> str:
-    """What compilers call the core, without what it leaves out or adds."""
+    """The compilers' name of the core, without the extensions that it lacks or has in addition."""
     return cpu.cflags[0].partition("+")[0] if cpu.cflags else ""
 
 
