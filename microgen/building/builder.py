@@ -184,7 +184,7 @@ def _run(command: list[str | Path], project: Path, folder: Path, board: Board) -
 
 
 def _essence(output: str, project: Path) -> str:
-    """The first lines that say what is wrong, with paths relative to the project."""
+    """The first lines with errors, with paths relative to the project."""
     lines = [line.strip() for line in output.splitlines()]
     errors = [line for line in lines if _ERROR.match(line)]
     errors = errors or [line for line in lines if _WARNING.match(line)]
@@ -203,7 +203,7 @@ def _overflow(output: str) -> dict[str, int]:
 def _capacity_error(
     project: Path, folder: Path, board: Board, overflow: dict[str, int]
 ) -> CapacityError:
-    """The error with what each region lacks, what fills it, and what would help."""
+    """The error with the bytes that each region lacks, its largest symbols, and advice."""
     sizes = _symbol_sizes(folder, board)
     parts = []
     for region, excess in overflow.items():
