@@ -85,6 +85,7 @@ def _check_tensor(tensor: TensorType, where: str) -> None:
     for dim in tensor.shape:
         if dim < 0:
             raise UnsupportedError(
+                # TVM's sentence.
                 f"Cannot allocate memory for tensor with negative shape {dim} in {tensor}",
                 where=where,
             )

@@ -39,6 +39,7 @@ from microgen.relay.scopes import Scopes
 from microgen.relay.stream import TokenStream
 from microgen.relay.type_parser import parse_type
 
+# TVM's sentences (src/relay/backend/aot_executor_codegen.cc).
 _MATCH = "AOT executor does not support matching (found MatchNode)"
 _DATA_TYPES = "AOT executor does not support ADTs (found ConstructorNode)"
 _REFERENCE = "AOT executor does not support references (found {})"
@@ -197,6 +198,7 @@ class _Parser:
 
     def _index(self) -> int:
         token = self._in.kind("number", "the number of a field")
+        # Nine digits are more than any tuple needs, and keep int() quick.
         if len(token.text) > 9 or not token.text.isdecimal():
             self._in.refuse(f"found {token}, expected the number of a field", token)
         return int(token.text)

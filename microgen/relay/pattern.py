@@ -157,7 +157,6 @@ def below(pattern: Pattern) -> Sequence[Pattern]:
 
 
 def _plain(value: Any) -> Any:
-    """The value with lists as tuples."""
     return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 

@@ -17,6 +17,7 @@ def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
     return tuple(i for i in range(rank) if (i in named) != attrs["exclude"])
 
 
+# TVM v0.14: ReduceShapeImpl (src/relay/op/tensor/reduce.cc).
 def _reduction_shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
     reduced = axes(attrs, len(shape))
     if attrs["keepdims"]:

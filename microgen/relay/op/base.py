@@ -94,6 +94,7 @@ def _is_pairs(value: Any) -> bool:
 _ACCEPTS: Mapping[AttributeKind, Callable[[Any], bool]] = {
     AttributeKind.INT: _is_int,
     AttributeKind.FLOAT: _is_number,
+    # TVM prints truth values of some attributes as numbers.
     AttributeKind.BOOL: lambda v: isinstance(v, bool) or (_is_int(v) and v in (0, 1)),
     AttributeKind.STR: lambda v: isinstance(v, str),
     AttributeKind.DTYPE: lambda v: v == "" or v in DTYPES,

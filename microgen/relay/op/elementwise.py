@@ -49,6 +49,7 @@ def _logic(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 _AXIS = Field("axis", AttributeKind.INT, 1)
 
 
+# BiasAddRel and PReluRel (src/relay/op/nn/nn.cc).
 def _per_channel(name: str, attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     data = types[0]
     axis = relations.axis_of(attrs["axis"], len(data.shape))
@@ -68,6 +69,7 @@ def _prelu(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 _STATISTICS = ("gamma", "beta", "moving_mean", "moving_var")
 
 
+# BatchNormRel (TVM v0.14, src/relay/op/nn/nn.cc): also the moving mean and variance are results.
 def _batch_norm(attrs: Attrs, types: Sequence[TensorType]) -> TupleType:
     data = types[0]
     length = data.shape[relations.axis_of(attrs["axis"], len(data.shape))]

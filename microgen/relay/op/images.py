@@ -29,6 +29,7 @@ def _output(attrs: Attrs, data: TensorType, height: int, width: int) -> TensorTy
     return TensorType(shape, data.dtype)
 
 
+# TVM v0.14: Pool2DRel (src/relay/op/nn/pooling.cc).
 def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of the pool of types[0]."""
     for name in ("pool_size", "strides", "dilation"):
@@ -81,6 +82,7 @@ def _sized(attrs: Attrs, data: TensorType, size: Sequence[int], dtype: str) -> T
     )
 
 
+# UpSamplingRel (src/relay/op/nn/upsampling.cc).
 def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     fits("method", attrs["method"], ("nearest_neighbor", "bilinear", "bicubic"))
     scales = (attrs["scale_h"], attrs["scale_w"])
@@ -92,6 +94,7 @@ def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return _sized(attrs, types[0], size, types[0].dtype)
 
 
+# Resize2DRel (src/relay/op/image/resize.cc).
 def _resize2d(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     fits("method", attrs["method"], ("nearest_neighbor", "linear", "cubic"))
     if attrs["size"] is None:

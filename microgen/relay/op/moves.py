@@ -34,6 +34,7 @@ def concatenated(axis: int, data: TupleType) -> TensorType:
     return TensorType(tuple(shape), fields[0].dtype)
 
 
+# TVM v0.14: src/relay/op/tensor/transform.cc has the relations of these ops.
 def _concatenate(attrs: Attrs, types: Sequence[TupleType]) -> TensorType:
     return concatenated(attrs["axis"], types[0])
 
@@ -50,6 +51,7 @@ def _stack(attrs: Attrs, types: Sequence[TupleType]) -> TensorType:
 def _sizes(parts: int | tuple[int, ...], size: int) -> list[int]:
     """The lengths of the parts into which an axis of ``size`` is split."""
     if isinstance(parts, int):
+        # 1024 values are the most of a tuple (``infer_type``).
         if not 1 <= parts <= 1024 or size % parts:
             raise ValueError(f"cannot split an axis of {size} into {parts} equal parts")
         return [size // parts] * parts
@@ -138,6 +140,7 @@ _SHAPE = (Field("shape", AttributeKind.INTS), Field("dtype", AttributeKind.DTYPE
 _LAYOUTS = (Field("src_layout", AttributeKind.STR), Field("dst_layout", AttributeKind.STR))
 
 
+# PadRel and MirrorPadRel (src/relay/op/nn/pad.cc).
 def _padded(attrs: Attrs, data: TensorType) -> TensorType:
     widths = attrs["pad_width"]
     if len(widths) != len(data.shape):

@@ -116,6 +116,7 @@ def _spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[
     )
 
 
+# Conv2DTransposeRel (src/relay/op/nn/convolution.cc).
 def conv2d_transpose_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of the transposed convolution of types[0] with types[1]."""
     data, weight = types[0], types[1]
@@ -144,6 +145,7 @@ DENSE_FIELDS = (
 )
 
 
+# MatmulRelation (src/relay/op/nn/nn.h).
 def dense_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of data @ weight.T for a weight of shape (units, inputs)."""
     data, weight = types[0], types[1]

@@ -42,6 +42,7 @@ def _channels(attrs: Attrs, data: TensorType) -> int:
     return data.shape[relations.axis_of(attrs["axis"], len(data.shape))]
 
 
+# TVM v0.14: src/relay/qnn/op/quantize.cc, dequantize.cc and requantize.cc.
 def _quantize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     one_of("data", types[0], ("float32",))
     fits("out_dtype", attrs["out_dtype"], _QUANTIZED)
@@ -102,6 +103,7 @@ _UNARY = ("x", "scale", "zero_point", "output_scale", "output_zero_point")
 _SCALES = ("input_scales", "input_zero_points")
 
 
+# QnnBroadcastRel (src/relay/qnn/op/op_common.h).
 def _binary(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     relations.one_of("lhs", types[0], (*INTEGERS, "int32"))
     quantization_parameters(_BINARY[2:], types[2:])

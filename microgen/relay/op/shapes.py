@@ -114,7 +114,7 @@ _NEWSHAPE = (Field("newshape", AttributeKind.INTS), Field("allowzero", Attribute
 _EXPAND = (Field("axis", AttributeKind.INT), Field("num_newaxis", AttributeKind.INT, 1))
 
 
-_FAR = 2**63 - 1
+_FAR = 2**63 - 1  # clamped to the end of any axis
 
 
 def bounds(attrs: Attrs, shape: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -133,6 +133,7 @@ def bounds(attrs: Attrs, shape: Sequence[int]) -> list[tuple[int, int, int]]:
 def _axis(attrs: Attrs, i: int, size: int) -> tuple[int, int, int]:
     strides = attrs["strides"] or ()
     stride = strides[i] if i < len(strides) and attrs["slice_mode"] == "end" else 1
+    # Missing numbers mean the whole axis, in the direction of the stride.
     begin = attrs["begin"][i] if i < len(attrs["begin"]) else (0 if stride > 0 else _FAR)
     end = attrs["end"][i] if i < len(attrs["end"]) else (_FAR if stride > 0 else 0)
     if attrs["slice_mode"] == "size":
@@ -148,6 +149,7 @@ def _clamped(index: int, size: int, stride: int) -> int:
     return min(max(index + size if index < 0 else index, low), high)
 
 
+# StridedSliceRel (src/relay/op/tensor/transform.cc).
 def _relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     fits("slice_mode", attrs["slice_mode"], ("end", "size"))
     data = types[0]

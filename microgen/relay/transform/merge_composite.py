@@ -173,7 +173,6 @@ def _takes_any(part: Pattern) -> bool:
 
 
 def _is_held(part: Pattern, expr: Expr) -> bool:
-    """Whether the constant is part of the composite function."""
     return isinstance(part, ConstantPattern) and isinstance(expr, Constant)
 
 

@@ -1,4 +1,4 @@
-"""What a codegen takes, from functions that were registered one by one as in TVM."""
+"""The operators that a codegen takes, from functions that were registered one by one as in TVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a codegen can compile: predicates for single operators, patterns for several ones."""
+"""The operators that a codegen can compile: predicates for single ones, patterns for several."""
 
 from __future__ import annotations
 
