@@ -108,7 +108,6 @@ def _targets(program: Program, board: Board) -> list[str]:
 
 
 def _described(target: str, board: Board) -> str:
-    """A target in TVM's notation."""
     return f"c -keys={target}" if target == board.cpu.name else target
 
 

@@ -109,7 +109,7 @@ def _plain(data: bytes) -> bytes:
 
 @dataclass(slots=True)
 class _Extended:
-    """What header members say about the member that follows them."""
+    """The name and size that header members give to the member after them."""
 
     name: str | None = None
     size: int | None = None

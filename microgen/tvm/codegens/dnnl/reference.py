@@ -91,7 +91,7 @@ def _moved(values: Array, layout: str, wanted: str) -> Array:
 
 
 def _conv2d(node: JSONNode, data: Array, weight: Array, *bias: Array) -> Array:
-    """A convolution, grouped like the weight, whose I channels are those of a group."""
+    """A convolution. The weight's I channels are the channels of one group."""
     (layout,), (kernel_layout,) = node.attrs["data_layout"], node.attrs["kernel_layout"]
     strides, dilation = _pair(node, "strides"), _pair(node, "dilation")
     attrs = Conv2DAttrs(strides, dilation, _pads(node), Activation.NONE, Rounding.DOUBLE)

@@ -203,7 +203,6 @@ class _Serializer:
         return tuple((node, output, 0) for output in range(len(outputs)))
 
     def _tensors(self, expr: Expr) -> list[TensorType]:
-        """The types of a value's tensors."""
         found = expr.type if isinstance(expr, Constant) else self._types[expr]
         fields = found.fields if isinstance(found, TupleType) else (found,)
         tensors = [part for part in fields if isinstance(part, TensorType)]
