@@ -1,1 +1,1 @@
-"""Runs firmware, times it, and compares what it computes with what the model says."""
+"""Runs firmware, times it, and compares its results with the model's references."""

@@ -23,8 +23,8 @@ _SHOWN = 200  # characters of what the library prints
 def layers(
     oracle: Oracle, model: Path, signature: str, samples: Sequence[Sequence[Array]]
 ) -> Iterator[Mapping[str, Array]]:
-    """What ``oracle.layers`` gives for the model's file. Raises OracleError if the oracle refuses
-    the model or ends the process, with what its library has printed."""
+    """The result of ``oracle.layers`` for the model's file. Raises OracleError if the oracle
+    refuses the model or ends the process, with what its library has printed."""
     with guard.scratch() as folder:
         for i, sample in enumerate(samples):
             np.savez(folder / f"in{i}.npz", *sample)

@@ -27,7 +27,7 @@ def explained(
     elf: Path,
     target: runner.RemoteTarget | None = None,
 ) -> StatusRunError:
-    """The same error with what is known about its cause: from the reference, evaluated on the
+    """The same error with its cause, if it is known: from the reference, evaluated on the
     samples that were run, or from the firmware's call that returned the status."""
     record = manifest.load(project)
     module = next(m for m in record.modules if error.module in ("", m.module))

@@ -356,7 +356,7 @@ def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict
 
 
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
-    """The arrays whose sizes are those of the graph's tensors."""
+    """The arrays that have the size of the graph's tensor of that name."""
     sizes = {name: kind.nbytes for name, kind in graph.types.items()}
     return {
         name: _shaped(graph.types.get(name), name, array)

@@ -19,7 +19,7 @@ Output = tuple[str, Array]  # the model's name of an output, and its array
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What was read of a graph's tensors.
+    """The tensors of a graph that were read from a firmware.
 
     ``layers``, by sample: the name by which a layer was read -> the array, in the dtype and shape
     of what it ``shows``. ``names``: tensor of the graph -> the layers that show it, in the order in
@@ -90,15 +90,15 @@ def traced(
 
 
 def of_model(source: Graph, reduced: Graph) -> dict[str, Shown]:
-    """What a layer's name stands for in the model's graph ``source``. ``reduced`` is the graph
+    """The tensors that layers' names mean in the model's graph ``source``. ``reduced`` is the graph
     after the passes. Names that are not in it are those of the model's own ports."""
     own = {name: Shown(name, kind) for name, kind in source.types.items()}
     return {**own, **layouts.shown(reduced, source.types)}
 
 
 def of_reduced(source: Graph, reduced: Graph) -> dict[str, Shown]:
-    """What a layer's name stands for in the graph after the passes. Layers that compute outputs
-    have the model's names for them."""
+    """The tensors that layers' names mean in the graph after the passes. Layers that compute
+    outputs have the model's names for them."""
     pairs = zip(source.outputs, reduced.outputs, strict=True)
     ports = {port: Shown(name, reduced.types[name]) for port, name in pairs}
     return {**ports, **{name: Shown(name, kind) for name, kind in reduced.types.items()}}

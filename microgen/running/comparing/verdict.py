@@ -1,4 +1,4 @@
-"""What a comparison of the firmware with one source of truth found, as text and as data."""
+"""The result of comparing the firmware with one source of truth, as text and as data."""
 
 from __future__ import annotations
 

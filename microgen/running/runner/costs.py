@@ -1,4 +1,4 @@
-"""Modelled cycles and bytes read from flash, from what the profiler's plugin counted."""
+"""Modelled cycles and bytes read from flash, from the counts of the profiler's plugin."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from microgen.verifier.instructions import architectures
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What an inference or a call takes: modelled cycles, and bytes read from flash as data.
+    """The cost of an inference or a call: modelled cycles, and bytes read from flash as data.
     ``waited`` and ``followed`` are the lines of flash for which the core waits: those of data and
     after jumps, and next lines of code. They are counted where there are wait states."""
 
@@ -53,7 +53,7 @@ class RunCosts:
 
     @property
     def conditions(self) -> Conditions:
-        """What the times hold for."""
+        """The core, clock and wait states for which the times are modelled."""
         return Conditions(self.core, self.clock_hz, self.wait_states)
 
     @property

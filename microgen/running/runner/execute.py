@@ -173,6 +173,7 @@ def _profiled(job: Job, runs: Followed | None = None) -> JobResult:
 def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
     _write_input(job, where)
     command = qemu.command(job.board, _program(job, where), plugin=plugin)
+    # An emulator always serves a debugger, so that a hang can say where it is.
     with process.started(command, where, gdb=not job.board.is_host) as running:
         _count(job, 0)
         try:

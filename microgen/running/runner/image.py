@@ -31,8 +31,8 @@ class Image:
     loadable: bytes = b""
 
     def written(self, folder: Path) -> Path:
-        """What has been read, as a file in ``folder`` for an emulator. Raises RunError if the
-        program's addresses have 64 bits."""
+        """The program as it was read, as a file in ``folder`` for an emulator. Raises RunError if
+        the program's addresses have 64 bits."""
         if not self.loadable:
             raise RunError("is no program for this board", where=str(self.path))
         (folder / FILE).write_bytes(self.loadable)

@@ -1,4 +1,4 @@
-"""What is run, and what a run returns, whatever runs it."""
+"""A run and its result, whatever runs the firmware."""
 
 from __future__ import annotations
 

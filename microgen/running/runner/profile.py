@@ -36,7 +36,7 @@ BLOCKS = "profile_blocks.txt"
 
 @dataclass(frozen=True, slots=True)
 class FlashPlan:
-    """What the plugin needs to know of flash: (first address, bytes) of each region, and the sizes
+    """The flash of a board for the plugin: (first address, bytes) of each region, and the sizes
     of the caches whose misses are counted, None if they are not."""
 
     regions: tuple[tuple[int, int], ...] = ()

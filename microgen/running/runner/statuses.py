@@ -1,4 +1,4 @@
-"""The meaning of the statuses that a model's run function returns, and what to do about them."""
+"""The meaning of the statuses that a model's run function returns, and advice."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def said(status: int) -> str:
 
 
 def hint(status: int) -> str:
-    """What to do about it."""
+    """Advice for the caller of a model that returned the status."""
     meaning = MEANINGS.get(status)
     return meaning.hint if meaning else "look for that number in the code that the layer calls"

@@ -1,5 +1,5 @@
-"""What a figure of time holds for: the core whose timings were used, its clock, and the wait states
-of flash. Every command says them with its figures, in text and in JSON."""
+"""The conditions of a modelled time: the core whose timings were used, its clock, and the wait
+states of flash. Every command says them with its figures, in text and in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a core's timings are: a table with a source in each row, and the rules of its pipeline."""
+"""A core's timings: a table with a source in each row, and the rules of its pipeline."""
 
 from __future__ import annotations
 

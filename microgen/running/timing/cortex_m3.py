@@ -19,7 +19,6 @@ _SKIPPED = "an instruction that an IT block skips takes as long as one that it e
 
 
 def _common(source: str) -> tuple[TimingRow, ...]:
-    """What both cores have in common."""
     return (
         TimingRow(r"b|bl", 1, source, taken=1),
         TimingRow(r"b(?!x|fc|fi|ic|kpt)\w\w|cbn?z", 1, source, taken=1),

@@ -22,10 +22,10 @@ class BasicBlock:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPart:
-    """What ran for a call, or for none. ``executions``: a row for each block that ran with its
-    number, how often it began, and how often execution continued right after it. ``flash_bytes``
-    were read from flash as data, in ``data_misses`` lines; ``jumps`` and ``follows`` are the lines
-    of code that were read after a jump, and as the next ones."""
+    """The counts of a call, or of the code outside of all calls. ``executions``: a row for each
+    block that ran with its number, how often it began, and how often execution continued right
+    after it. ``flash_bytes`` were read from flash as data, in ``data_misses`` lines; ``jumps`` and
+    ``follows`` are the lines of code that were read after a jump, and as the next ones."""
 
     executions: np.ndarray
     flash_bytes: int

@@ -1,4 +1,4 @@
-"""What ``run --on`` names: a debugger's server that runs, or one to be started."""
+"""The value of ``run --on``: a debugger's server that runs, or one to be started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server says about its core: architecture, registers and memories.
+"""A server's description of its core: architecture, registers and memories.
 
 Sources: "Debugging with GDB", appendices "Target Descriptions" and "Memory Map Format". The texts
 are XML. We look for the few elements that matter instead of parsing it, because a server is not

@@ -19,7 +19,7 @@ Part = tuple[int, bytes]  # a load address, and the bytes from there on
 
 
 def parts(path: Path) -> tuple[Part, ...]:
-    """What an ELF's loadable segments have in the file, by load address. Raises ProjectError."""
+    """The bytes of an ELF's loadable segments, by load address. Raises ProjectError."""
     return tuple((segment.load, data) for segment, data in elf.load(path).loaded() if data)
 
 
@@ -101,7 +101,7 @@ def _is_there(remote: Remote, address: int, data: bytes) -> bool:
 
 
 def _check(remote: Remote, part: Part, where: str) -> None:
-    """Read back what was loaded."""
+    """Read back the bytes that were loaded."""
     address, data = part
     try:
         if _is_there(remote, address, data):

@@ -16,8 +16,8 @@ _LONGEST_NAME = 256
 _LONGEST_TEXT = 1 << 12
 _STEP = 32  # bytes: texts are short, and may end near the end of memory
 
-# What the core stops at, and its instruction's size: Thumb's bkpt 0xab; RISC-V's ebreak after
-# slli x0, x0, 31 and before srai x0, x0, 7.
+# The code at which the core stops, and its instruction's size: Thumb's bkpt 0xab; RISC-V's ebreak
+# after slli x0, x0, 31 and before srai x0, x0, 7.
 _CALLS = {
     "EM_ARM": (0, b"\xab\xbe", 2),
     "EM_RISCV": (-4, b"\x13\x10\xf0\x01\x73\x00\x10\x00\x13\x50\x70\x40", 4),

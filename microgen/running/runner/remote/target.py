@@ -185,6 +185,7 @@ class RemoteTarget:
                 with contextlib.suppress(GdbError):
                     self._set(self._description.registers[name], 0)
         with contextlib.suppress(GdbError):
+            # 25 is xPSR's number in gdb's list for the M profile.
             self._set(self._number("xpsr", 25), _THUMB)
         self._set(self._number("sp", self._convention.stack), stack)
 
@@ -219,7 +220,7 @@ def opened(address: Address, path: Path, limit: float) -> Iterator[RemoteTarget]
 
 @contextlib.contextmanager
 def _broken(where: str, server: servers.Server) -> Iterator[None]:
-    """Turn what goes wrong between us and the server into RunError."""
+    """Turn errors of the connection and of the server into RunError."""
     try:
         yield
     except (GdbError, TimeoutError) as error:
