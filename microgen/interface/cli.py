@@ -25,6 +25,7 @@ VERSION = ("-V", "--version")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
     given = _words(sys.argv[1:] if argv is None else argv)
+    # Read before the arguments are parsed, so that the parser's errors have the form that is asked.
     console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
         parser = _parser(given)

@@ -119,6 +119,7 @@ def _add_ports(parser: argparse.ArgumentParser) -> None:
 
 def refuse_planning(args: argparse.Namespace) -> None:
     """Raise MicrogenError if one of these options or a board is given. A project has its own."""
+    # A parser without arguments gives the defaults, so that no list of them is needed.
     parser = argparse.ArgumentParser()
     add_planning(parser)
     defaults = {"board": None, **vars(parser.parse_args([]))}
@@ -186,6 +187,7 @@ def _switch(text: str) -> bool:
 def selected(args: argparse.Namespace) -> dict[str, Any]:
     """The options that the arguments name, as keywords of ``compile_model``."""
     given = vars(args)
+    # Options whose arguments a command does not have keep their defaults.
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
     chosen = {name: given[name] for name in names if name in given}
     codegen = tuple(filter(None, args.codegen.split(",")))

@@ -59,6 +59,7 @@ def _board(args: argparse.Namespace, console: Console) -> Board:
     board = found.find(args.board, local=True)
     board = replace(board, clock_hz=args.clock) if args.clock else board
     try:
+        # The test that later commands make, which know only the manifest.
         projects.of_project(board.to_json())
     except BoardError:
         console.note(

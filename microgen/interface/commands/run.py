@@ -113,6 +113,7 @@ def _cases(result: api.RunResult) -> list[Case]:
 def _inputs(args: argparse.Namespace) -> dict[str, Array] | None:
     """The given samples. Without them, zeros if outputs are to be written, because a run without
     samples returns no outputs; None if a comparison then chooses its own samples."""
+    # Heavy imports wait until they are needed, as in ``api``.
     from microgen.running.runner import npz, samples
 
     if args.input:

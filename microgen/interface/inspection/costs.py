@@ -1,4 +1,4 @@
-"""What costs hold for that were measured: the core, and whose they are."""
+"""The conditions of measured costs: the core, and the core whose costs stand for it."""
 
 from __future__ import annotations
 

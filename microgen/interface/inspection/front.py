@@ -20,7 +20,7 @@ _MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """What estimates are with the clock and the flash of a board."""
+    """The clock and the flash of a board, with which estimates are shown."""
 
     costs: CostConditions
 

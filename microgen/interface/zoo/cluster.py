@@ -89,6 +89,7 @@ def _processes(workers: int, folder: Path) -> Iterator[str]:
         processes=True,
         host="127.0.0.1",
         dashboard_address=None,
+        # No limit by Dask, which would end workers: each cell is a process of its own.
         memory_limit=0,
         silence_logs=logging.CRITICAL,
         local_directory=str(folder),
@@ -168,6 +169,7 @@ def _next(tasks: Iterator[tuple[str, Task]], most: int) -> Iterator[tuple[str, T
 def _room(client: Client) -> int:
     """The number of tasks to have under way: some more than there are workers, so that none waits
     and that a cluster which grows with its load sees some."""
+    # 4 even without workers, because clusters that grow with their load need some.
     return 4 + 2 * _threads(client)
 
 

@@ -1,4 +1,4 @@
-"""What a result depends on: the model's bytes, the board, the options, microgen itself, LiteRT."""
+"""The inputs of a result: the model's bytes, the board, the options, microgen itself, LiteRT."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def of_model(files: Mapping[str, bytes]) -> str:
-    """The SHA-256 of a model's file; with the files next to it, that of their digests."""
+    """The SHA-256 of a model's file; with files next to it, the SHA-256 of all digests."""
     digests = [hashlib.sha256(data).hexdigest() for data in files.values()]
     if len(digests) == 1:
         return digests[0]

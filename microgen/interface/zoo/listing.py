@@ -31,6 +31,7 @@ def read(path: Path) -> tuple[ListedModel, ...]:
     """The models of a list, each line once, in the list's order. A ``#`` at the beginning of a line
     or after a space begins a comment. Raises MicrogenError if it cannot be read or names no model.
     """
+    # Paths may have bytes that are not UTF-8, as the file system has them.
     text = os.fsdecode(_content(path))
     found: dict[str, ListedModel] = {}
     for number, line in enumerate(text.split("\n"), 1):

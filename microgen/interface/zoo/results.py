@@ -110,9 +110,11 @@ class Store:
     def get(self, key: str, limit: float) -> Cell | None:
         """The cell of a key. None if there is no sound one, or if it ended at a time limit that was
         below ``limit``."""
+        # A damaged file is like none: the cell is done again.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             data = json.loads((self._folder / f"{key}.json").read_bytes())
             cell = parsed(data)
+            # More time may end in another result.
             return None if cell.limit and cell.limit < limit else cell
         return None
 

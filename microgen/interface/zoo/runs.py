@@ -1,4 +1,4 @@
-"""A run of the zoo: what is to be done, what is already there, and the results as they come."""
+"""A run of the zoo: the missing cells, the stored ones, and the results as they come."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from microgen.interface.zoo.work import Done, Task
 
 @dataclass(frozen=True, slots=True)
 class ZooPlan:
-    """What the user asked for. ``options`` are keywords of ``generate``, as plain data. ``limit``
+    """The user's request. ``options`` are keywords of ``generate``, as plain data. ``limit``
     is the most seconds of a cell. An empty ``scheduler`` means so many ``workers`` here."""
 
     entries: Sequence[ListedModel]
@@ -63,6 +63,7 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
     wanted: dict[str, tuple[_Model, str]] = {}
     for model in models:
         for board, key in model.keys.items():
+            # Files with equal bytes share a key, so each network is done once.
             wanted.setdefault(key, (model, board))
     found = {key: cell for key in wanted if (cell := store.get(key, plan.limit)) is not None}
     lacking = {cell.lacking for cell in found.values()}
@@ -124,6 +125,7 @@ def _done(
     ):
         for key, result in results:
             _check(result)
+            # A cell that others ended would otherwise never be done again.
             if result.is_lasting:
                 store.put(key, result.cell)
             done += 1
@@ -144,6 +146,7 @@ def _tasks(
     for key, (model, board) in missing.items():
         files = frontends.stored(model.entry.path)
         _, values = _given(model.entry, plan)
+        # The file is read a second time, and the key is the digest of the first reading.
         if identity.of_model(files | values) != model.sha256:
             raise MicrogenError(
                 "has changed in the meantime",

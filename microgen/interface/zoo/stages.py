@@ -56,6 +56,7 @@ def main() -> int:
     except _LackingError as lacking:
         cell = failed("build", "is not known")
         refusal, hint = lacking.error.what, lacking.error.hint
+    # A missing program says nothing about the model, so it is not a cell of its own.
     result = {"cell": asdict(cell), "refusal": refusal, "hint": hint}
     write_whole(folder / RESULT, json.dumps(result).encode())
     return 0
@@ -94,6 +95,7 @@ class _Work:
         if not report.ok:
             checks = (f"{c.name}: expected {c.expected}, found {c.found}" for c in report.failed)
             return self._failed("; ".join(checks))
+        # Instructions are counted by an emulator, which the host does not have.
         is_counted = not boards.load(self._board).is_host
         run = self._at("run", lambda: api.run(self._project, compare=True, profile=is_counted))
         self._stage = "compare"

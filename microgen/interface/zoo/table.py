@@ -41,11 +41,12 @@ def causes(rows: Sequence[ModelRow]) -> list[Cause]:
                 kind = (cell.status, cell.stage, general(cell.cause))
                 found.setdefault(kind, []).append((row.entry.name, board))
     made = [Cause(*kind, tuple(cells)) for kind, cells in found.items()]
+    # "failed" sorts before "refused".
     return sorted(made, key=lambda c: (c.status, -len(c.cells), c.stage, c.text))
 
 
 def general(cause: str) -> str:
-    """The cause without what differs from model to model: quoted names and numbers."""
+    """The cause without quoted names and numbers, which differ from model to model."""
     return _LAYER.sub("", _NUMBER.sub("N", _QUOTED.sub('"..."', cause)))
 
 

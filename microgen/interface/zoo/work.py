@@ -1,4 +1,4 @@
-"""What a worker does: it runs each cell in a process of its own, with a time limit.
+"""The work of a worker: it runs each cell in a process of its own, with a time limit.
 
 A cell that crashes, hangs or takes all memory therefore ends no worker. If a worker is killed, its
 cells' processes end with it.
@@ -27,6 +27,7 @@ _ATTEMPTS = 3  # if others end the process, for example because memory is short
 _BY_OTHERS = tuple(
     -getattr(signal, name) for name in ("SIGKILL", "SIGTERM") if hasattr(signal, name)
 )
+# One thread for each cell, because the cells of all workers share the cores.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 _ended: dict[str, threading.Event] = {}
@@ -109,6 +110,7 @@ def _result(status: int | None, task: Task, folder: Path) -> Done | None:
         data = json.loads((folder / RESULT).read_bytes())
         found = parsed(data["cell"])
         return Done(found, refusal=str(data["refusal"]), hint=str(data["hint"]))
+    # Not at the time limit, whose status is None.
     if status in _BY_OTHERS:
         return None
     stage = _stage(folder)
