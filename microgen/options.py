@@ -26,7 +26,7 @@ TOOLCHAINS = ("gcc", "llvm")
 EMITS = ("", "llvm-ir")
 STACK_MARGIN = 512  # bytes for exceptions that interrupt one another
 STACK_UNIT = 16  # what stacks in linker scripts are a multiple of
-_LEAST_STACK = 256
+_LEAST_STACK = 256  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ class Options:
             value = getattr(self, name)
             if name == "codegen" and isinstance(value, str):  # as on the command line
                 value = tuple(value.split(","))
+            # The class is frozen, and values from Python may be of similar types.
             object.__setattr__(self, name, arguments.typed(name, kind, value))
         cnames.module_name(self.name)
         targets.parse(self.targets)
@@ -160,6 +161,7 @@ class Options:
     def _check_conventions(self) -> None:
         if self.interface == "c" and self.unpacked_api is False:
             raise MicrogenError(
+                # TVM's sentence for this combination.
                 'Either need interface_api == "packed" (got: c) or unpacked-api == true (got: 0) '
                 "when targeting c runtime",
                 where="--unpacked-api",
@@ -201,6 +203,7 @@ class Options:
     @property
     def ram_limit(self) -> int:
         """The budget of RAM in bytes, or more than there can be if there is none."""
+        # So callers compare with one number, whether or not there is a budget.
         return self.ram or sys.maxsize
 
     @property
@@ -240,6 +243,7 @@ class Options:
     @property
     def uses_outputs(self) -> bool:
         """Whether tensors may lie in an output's buffer until the output is written."""
+        # Only where it works: an option that was not given must not be refused.
         if self.output_workspace is None and self.optimize == "ram":
             return self.is_unpacked and not (self.workspace_io or self.pool)
         return bool(self.output_workspace)
