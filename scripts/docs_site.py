@@ -32,6 +32,7 @@ def pages() -> list[str]:
 def linked(page: str) -> set[str]:
     """The files that a page links or shows, as paths in the checkout."""
     text = (ROOT / page).read_text(encoding="utf-8")
+    # No colon, so no link to another site; without the anchor.
     targets = re.findall(r"\]\(([^()#\s:]+)(?:#[^()\s]*)?\)", text)
     files = {(ROOT / page).parent / target for target in targets}
     return {f.resolve().relative_to(ROOT).as_posix() for f in files if f.is_file()}

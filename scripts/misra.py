@@ -154,7 +154,8 @@ def of_project(project: Path, names: str = "*.c") -> list[Finding]:
 
 
 def version() -> str:
-    """What cppcheck says it is, such as "Cppcheck 2.10". Raises ToolError without it."""
+    """The version of cppcheck as it prints it, such as "Cppcheck 2.10". Raises ToolError without
+    it."""
     asked = [_cppcheck(), "--version"]
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -170,6 +171,7 @@ def _cppcheck() -> str:
 
 
 def _checked(command: Sequence[str], folder: str) -> list[Finding]:
+    # unix32: int, long and pointers have 32 bits, as on the cores.
     options = ["--addon=misra", "--language=c", "--std=c99", "--platform=unix32", "--quiet"]
     options += ["-Iinclude", "--template={file}:{line}:{id}", f"-j{os.cpu_count() or 1}"]
     done = subprocess.run(

@@ -120,6 +120,7 @@ class Net:
         have in common, so that the scores depend on the image."""
         weights = self._weights((count, data.values.shape[1]))
         sums = (data.values.astype(np.int64) - data.zero) @ weights.astype(np.int64).T
+        # The mean of the images, in integers, so that all machines write the same bytes.
         bias = -(sums.sum(0) // len(sums))
         scales = np.full(1, _LARGEST_SCORE / (data.scale * np.abs(sums + bias).max()))
         reals = (sums + bias) * (data.scale * scales)
@@ -157,6 +158,7 @@ class Net:
         """A layer with these sums. Each channel has a scale and a bias by which its values have a
         middle and a spread: so no channel is always 0 or always 6."""
         flat = sums.reshape(-1, sums.shape[3])
+        # Otherwise channels of random weights would always be 0 or always 6.
         middle, spread = (_MIDDLE, _SPREAD) if relu else (0.0, _LINEAR_SPREAD)
         lowest, highest = flat.min(0), flat.max(0)
         scales = (4 * spread / np.maximum(highest - lowest, 1) / data.scale).astype(np.float32)
@@ -171,6 +173,7 @@ class Net:
             "padding": tflite.Padding.SAME,
             "strideH": stride,
             "strideW": stride,
+            # 3 is RELU6, 0 is NONE (ActivationFunctionType of TFLite's schema).
             "fusedActivationFunction": 3 if relu else 0,
             "dilationHFactor": 1,
             "dilationWFactor": 1,
@@ -182,6 +185,7 @@ class Net:
         return made
 
     def _activation(self, name: str, values: Array, scale: float, zero: int) -> Tensor:
+        # As the file has it, because the values of later layers are computed from this scale.
         single = float(np.float32(scale))
         self.tensors.append(
             TensorSpec(name, (1, *values.shape[1:]), scale=(single,), zero_point=(zero,))
@@ -192,6 +196,7 @@ class Net:
         self, name: str, weights: Array, bias: Array, scales: Array, data: float, axis: int
     ) -> list[str]:
         single = scales.astype(np.float32)
+        # TFLite's scale of a bias: the product of the scales of data and weights.
         sums = (single.astype(float) * data).astype(np.float32)
         return [
             self._constant(f"{name}/weights", weights, tuple(map(float, single)), axis),

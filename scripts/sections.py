@@ -1,4 +1,4 @@
-"""Parts of documents that scripts make: what stands between two comments of Markdown.
+"""Parts of documents that scripts make: the text between two comments of Markdown.
 
 A part begins with ``<!-- NAME: made by COMMAND -->`` and ends with ``<!-- end of NAME -->``.
 """
@@ -10,12 +10,12 @@ from pathlib import Path
 
 
 def text(document: Path, name: str) -> str:
-    """What the part contains. Raises ValueError if the document has not exactly one such part."""
+    """The text of the part. Raises ValueError if the document has not exactly one such part."""
     return _found(document, name)[2]
 
 
 def write(document: Path, name: str, content: str) -> None:
-    """Replace what the part contains. Raises ValueError as ``text`` does."""
+    """Replace the text of the part. Raises ValueError as ``text`` does."""
     whole = document.read_text(encoding="utf-8")
     found = _found(document, name)
     start, end = found.span(2)

@@ -63,6 +63,7 @@ class _Writer:
         """A tensor of the network as floats, in NCHW."""
         if name not in self.floats:
             found = self.add("DequantizeLinear", [name, *self.scales(name)], f"{name}_float")
+            # Only inputs are in NHWC: results of layers are computed in NCHW.
             if name in self.graph.inputs and len(self.graph.types[name].shape) == 4:
                 found = self.add("Transpose", [found], f"{name}_nchw", perm=_TO_NCHW)
             self.floats[name] = found
@@ -103,6 +104,7 @@ class _Writer:
 def _conv(writer: _Writer, node: Node, attrs: Conv2DAttrs | DepthwiseConv2DAttrs) -> None:
     data, weight = node.inputs[:2]
     is_depthwise = node.op == "nn.depthwise_conv2d"
+    # TFLite has 1HWC for depthwise weights and OHWI for others, ONNX OIHW for both.
     axes = (3, 0, 1, 2) if is_depthwise else _TO_NCHW
     inputs = [writer.dequantized(data), writer.weight(weight, axes, 0), *writer.bias(node)]
     groups = writer.graph.types[data].shape[3] if is_depthwise else 1
@@ -137,6 +139,7 @@ def _pool(writer: _Writer, node: Node, attrs: AvgPool2DAttrs) -> None:
 def _reshape(writer: _Writer, node: Node, _attrs: Attrs) -> None:
     source, output = node.inputs[0], node.outputs[0]
     data, kinds = writer.dequantized(source), writer.graph.types
+    # A 1x1 image has its elements in one order in both layouts.
     if len(kinds[source].shape) == 4 and max(kinds[source].shape[1:3]) > 1:
         data = writer.add("Transpose", [data], f"{output}_nhwc", perm=_TO_NHWC)
     shape = writer.constant(f"{output}_shape", np.array(kinds[output].shape, np.int64))

@@ -106,6 +106,7 @@ def kinds(tables: Tables, network: str) -> list[tuple[str, str, int]]:
 def _bars(rows: Sequence[_Row], y: int, *, cuts: bool) -> Iterator[Bar]:
     amounts = [row.amount for row in rows]
     limit = _CUT * statistics.median(amounts) if cuts else max(amounts)
+    # One slow core would otherwise shrink all other bars to lines.
     most = max(amount for amount in amounts if amount <= limit)
     for number, row in enumerate(rows):
         scale = BAR / max(most, row.amount)

@@ -69,6 +69,7 @@ def against(drawn: Counter[Arrow]) -> list[Arrow]:
     """The arrows to take out until there is no circle, those of the fewest imports first."""
     left, out = set(drawn), []
     while circling := [arrow for arrow in left if arrow[0] in _reached(arrow[1], left)]:
+        # By name if counts are equal, so that the figure does not depend on the order of a set.
         weakest = min(circling, key=lambda arrow: (drawn[arrow], arrow))
         left.remove(weakest)
         out.append(weakest)

@@ -42,6 +42,7 @@ def listed(tree: Tree) -> list[str] | str:
     done = subprocess.run(
         [sys.executable, "-c", _LIST],
         cwd=tree.root,
+        # In a process of its own, because this one may have imported another tree's microgen.
         env={**os.environ, "PYTHONPATH": str(tree.root.resolve())},
         capture_output=True,
         text=True,
@@ -50,6 +51,7 @@ def listed(tree: Tree) -> list[str] | str:
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no message"])[-1]
     place, symbols = json.loads(done.stdout)
+    # An installed package can come before PYTHONPATH, and would be measured instead.
     if tree.root.resolve() not in Path(place).resolve().parents:
         return f"Python imports microgen from {place}"
     return [str(name) for name in symbols]

@@ -1,4 +1,4 @@
-"""The files of a checkout, and what is measured of its modules."""
+"""The files of a checkout, and the facts about its modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured value, and what explains it: the names that are counted, or the worst one."""
+    """A measured value, and its explanation: the names that are counted, or the worst one."""
 
     value: float
     about: str = ""
@@ -56,7 +56,7 @@ def text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What is measured of a module, instead of its syntax tree, which is large.
+    """The facts about a module, instead of its syntax tree, which is large.
 
     ``imports`` are the dotted names that it imports, at any depth: ``from a import b`` is "a.b".
     ``classes`` are the names of its classes at the top level. The others are numbers of lines: of
@@ -84,6 +84,7 @@ def module(path: Path) -> Module:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    # Only blocks are entered, because expressions contain no statements.
     left: list[ast.AST] = [tree]
     while left:
         node = left.pop()

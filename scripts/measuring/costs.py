@@ -1,4 +1,4 @@
-"""What kernels cost: coefficients of work, which are fitted to what layers of many shapes cost.
+"""The costs of kernels: coefficients of work, fitted to measured layers of many shapes.
 
 Every kernel computes its layers on QEMU's board of each core, once compiled for each layer's shape
 and once in its shared form. Coefficients are of instructions, modelled cycles and bytes of code."""
@@ -89,6 +89,7 @@ def _put(core: str, form: str, found: Mapping[str, Sequence[Mapping[str, Any]]])
         rows = numbers.pop(symbol, {})
         if is_close:
             waits = {name: rows[name] for name in cost.WAITS if name in rows}
+            # Work that no measured layer has: an estimate for a layer with it would be a guess.
             unseen = dict.fromkeys(fitted["unseen"], 1)
             numbers[symbol] = {**fitted, **waits, "unseen": unseen}
         print(f"{symbol:32} {core:11} {form:11} {line}{'' if is_close else '  not written'}")
@@ -130,7 +131,7 @@ def _split(cases: Sequence[Case], room: tuple[int, int]) -> Iterator[list[Case]]
 
 
 def _rows(job: Job) -> list[dict[str, Any]]:
-    """What the layers of one firmware cost, as plain data."""
+    """The costs of the layers of one firmware, as plain data."""
     core, shared, symbols, part = job
     cases = _parts(core, symbols)[part]
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +143,7 @@ def _rows(job: Job) -> list[dict[str, Any]]:
 def _row(found: Measured) -> dict[str, Any]:
     kernel = found.case.kernel
     work = kernel.work(found.node, found.graph)
+    # These numbers count iterations that other kernels do not have, and would spoil the fit.
     if Feature.MVE not in kernel.needs:
         work = {name: n for name, n in work.items() if not name.startswith(VECTOR)}
     return {
@@ -158,6 +160,7 @@ def _row(found: Measured) -> dict[str, Any]:
 
 def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     works = [row["work"] for row in rows]
+    # Code does not grow with the iterations, only with the loops that there are.
     has = [{name: int(n > 0) for name, n in work.items()} for work in works]
     return {
         "instructions": fit.fitted(works, [row["instructions"] for row in rows]),

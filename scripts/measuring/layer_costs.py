@@ -69,10 +69,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a layer cost. ``code_bytes`` are those of its operator's function and parameters;
-    ``shared_bytes`` those of the kernel's functions that operators share, ``cores`` those of
-    functions that several kernels may share. ``waited`` and ``followed`` are lines of flash, as in
-    ``runner.costs.Cost``."""
+    """The measured costs of a layer. ``code_bytes`` are those of its operator's function and
+    parameters; ``shared_bytes`` those of the kernel's functions that operators share, ``cores``
+    those of functions that several kernels may share. ``waited`` and ``followed`` are lines of
+    flash, as in ``runner.costs.Cost``."""
 
     case: Case
     node: Node
@@ -112,6 +112,7 @@ def fitting(kernel: Implementation, its_layers: Sequence[Layer]) -> Iterator[Cas
 @functools.cache
 def fits(case: Case) -> bool:
     """Whether the kernel can compute the layer."""
+    # Both kinds have int8 in the graph, so refusals do not tell them apart.
     if case.kernel.takes_int4 is not (case.kind == "s4"):
         return False
     builder = Builder()
@@ -170,6 +171,7 @@ def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) ->
         result = microgen.run(folder, _inputs(graph), profile=True, timeout=600)
     assert result.per_call is not None
     assert result.modelled is not None
+    # Coefficients are of the core alone. Waits for flash are added from lines that are counted.
     assert result.modelled.wait_states == 0
     elf = elf_files.load(folder / "build" / "firmware.elf")
     (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
@@ -191,7 +193,7 @@ def _with_misses(board: Board, core: CoreTimings | None) -> FlashPlan:
 
 
 def schedule(wanted: Sequence[Case], parts: Partition, shared: bool) -> ScheduleRecord:
-    """Each layer by its kernel, and what is around the layers by the first that fits."""
+    """Each layer by its kernel, and the nodes around the layers by the first that fits."""
     asked = {case.name: case.kernel.symbol for case in wanted}
     form = cost.SHARED if shared else cost.SPECIALISED
     return ScheduleRecord(
@@ -225,6 +227,7 @@ def _measured(
     nbytes = sizes[function.name]
     scalars = sum(_scalars(kernel.params) for kernel in function.body)
     parameters = case.kernel.code.field_bytes * scalars
+    # Otherwise the compiler has put the parameters into the instructions.
     if shared or parameters in kept:
         nbytes += parameters
     cores = _cores(case.kernel, sizes)

@@ -45,7 +45,7 @@ def cases(core: str, form: str) -> Iterator[Case]:
 
 
 def _other(case: Case, core: str, form: str) -> cost.Cost | None:
-    """What the layer costs with the requantization of the kernel that is measured."""
+    """The costs of the layer with the requantization of the kernel that is measured."""
     node, graph = samples.built(case)
     plain = dataclasses.replace(case.kernel, variant=())
     return cost.estimate(plain, node, graph, CPUS[core], shared=form == cost.SHARED)
@@ -68,7 +68,7 @@ def write(cores: Sequence[str], count: int) -> None:
 
 
 def _measured(job: tuple[str, str]) -> dict[str, dict[str, Any]]:
-    """What each of the requantizations adds on a core in a form."""
+    """The costs that each of the requantizations adds on a core in a form."""
     core, form = job
     found: list[Measured] = []
     parts, most = cases(core, form), _FEW if tables.has_little_ram(core) else _MOST

@@ -73,6 +73,7 @@ def wanted(core: str, form: str, symbols: Collection[str] = ()) -> Iterator[Case
             if known:
                 found.append((known.cycles, case.name, case))
         found.sort(key=lambda one: one[:2])
+        # At least the smallest, even if it takes long.
         found = [one for one in found if one[0] <= LONGEST] or found[:1]
         ends = found[:1] + found[-1:] if cost.table(kernel.symbol).get(core) else found[-1:]
         yield from dict.fromkeys(case for _, _, case in ends)
@@ -225,6 +226,7 @@ def _line(first: Mapping[str, int], last: Mapping[str, int], name: str) -> dict[
     run = last["cycles"] - first["cycles"]
     slope = max(0.0, (last[name] - first[name]) / run) if run else 0.0
     start = first[name] - slope * first["cycles"]
+    # Two samples can lie on a line that begins below 0, but no kernel waits less than never.
     if start < 0:
         start, slope = 0.0, last[name] / last["cycles"]
     found = {"call": start, "cycle": slope}

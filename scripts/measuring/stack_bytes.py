@@ -220,8 +220,8 @@ def _own(program: Program, graph: CallGraph) -> Found:
 
 
 def _firmware(name: str, board: Board, options: Mapping[str, str], folder: Path) -> Found:
-    """What a network's firmware takes: its own operators, and around them. Nothing if the board is
-    too small for it."""
+    """The stack of a network's firmware: its own operators, and around them. Nothing if the board
+    is too small for it."""
     model = Path(os.environ["MICROGEN_MODELS"]) / f"{name}.tflite"
     try:
         done = api.generate(model, board, folder, **options)
@@ -237,7 +237,7 @@ def _firmware(name: str, board: Board, options: Mapping[str, str], folder: Path)
 
 
 def _entry(program: Program, graph: CallGraph, options: Options) -> dict[str, int]:
-    """What a firmware takes around its operators."""
+    """The stack of a firmware around its operators."""
     arch = graph.code.arch
     operators = {f: _address(graph, _symbol(graph, f.name)) for f in program.functions}
     reset = graph.code.reset
