@@ -138,6 +138,8 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
         "cmake",
         *("-S", project, "-B", folder, "-G", "Ninja"),
         f"-DCMAKE_MAKE_PROGRAM={toolchain.find('ninja')}",
+        # Otherwise variables of Zephyr in the environment would make CMakeLists.txt build for
+        # Zephyr.
         "-DMICROGEN_ZEPHYR=OFF",
         *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
     ]
