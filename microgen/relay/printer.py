@@ -155,6 +155,7 @@ class _Printer:
             case Call():
                 return self._call(expr) + self._type_comment(expr)
             case Tuple(fields):
+                # Without the comma it would be an expression in brackets.
                 comma = "," if len(fields) == 1 else ""
                 return f"({', '.join(names[f] for f in fields)}{comma})"
             case TupleGetItem(value, index):
@@ -183,6 +184,7 @@ class _Printer:
     def _constant(self, constant: Constant) -> str:
         if constant.data.ndim == 0:
             return scalar_text(constant.data)
+        # By identity: a constant with several users is one array of the file.
         index = self._constants.setdefault(constant, len(self._constants))
         return f"meta[relay.Constant][{index}]"
 

@@ -26,6 +26,8 @@ class Scopes:
     def enter(self) -> Mark:
         """Begin a block. Returns the mark with which ``leave`` ends it."""
         mark = (self._block, len(self._hidden_vars), len(self._hidden))
+        # Each block has a number of its own, because another block of the same depth may have
+        # defined a temporary of that name.
         self._blocks += 1
         self._block = self._blocks
         return mark
