@@ -44,6 +44,8 @@ def _archive(path: Path) -> Contents:
 def _folder(root: Path) -> Contents:
     sizes: dict[str, int] = {}
     for folder, folders, names in os.walk(root):
+        # os.walk enters folders in this order, so the file system does not decide which error comes
+        # first.
         folders.sort()
         for name in (*names, *folders):
             path = Path(folder) / name

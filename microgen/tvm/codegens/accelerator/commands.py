@@ -87,6 +87,7 @@ def encode(commands: Sequence[Command], memories: Memories) -> bytes:
     body = b"".join(_command(made, memories) for made in commands)
     count = len(memories.sizes)
     checked = struct.pack(f"<{count}I", *memories.sizes) + body
+    # 16 bytes with the checksum, which covers everything after them.
     head = struct.pack("<4sHHI", MAGIC, VERSION, count, 16 + len(checked))
     return head + struct.pack("<I", zlib.crc32(checked)) + checked
 

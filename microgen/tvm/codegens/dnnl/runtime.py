@@ -21,6 +21,7 @@ TYPE_KEY = "dnnl_json"
 WORKSPACE_ALIGNMENT = 16  # MG_DNNL_ALIGNMENT; placement has the same
 
 _TEXT = "pi"  # mg_text, at the beginning of a structure
+# Fields of the structures in crt/src/dnnl, as letters of ``struct_bytes``.
 _GRAPH = _TEXT + "pppp" + "iiiiii"
 _NODE = "iiiiii" + "ii" + "i" + "hhhhhhhhhh" + "bbbbbbbbbbbb"
 _CONSTANT = _TEXT + "pi"
