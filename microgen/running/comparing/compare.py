@@ -242,6 +242,8 @@ class _Module:
         reference as much as the firmware may."""
         layers = self._layers_by(oracle, "samples", self.samples)
         found = [[every[name] for name in self.source.outputs] for every in layers]
+        # Nothing is rounded without floats, so nothing may differ, and the bounds need no
+        # evaluation.
         bounds = [[np.zeros(())] * len(arrays) for arrays in found]
         if not self.is_exact:
             every = self._ends(self.source).samples

@@ -83,6 +83,7 @@ class FileIo:
         mode = _TERMINAL if handle <= STDERR else _FILE
         # dev, inode, mode, links, user, group, rdev; size, block size, blocks; three times
         state = (0, 0, mode, 1, 0, 0, 0, size, 512, -(-size // 512), 0, 0, 0)
+        # The protocol's structures are big-endian, whatever the core is.
         self._memory.write(to, struct.pack(">7I3Q3I", *state))
         return 0
 

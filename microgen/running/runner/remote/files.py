@@ -10,7 +10,7 @@ from collections.abc import Callable
 from microgen.running.runner.qemu import INPUT, OUTPUT
 
 STDIN, STDOUT, STDERR = 0, 1, 2
-_INPUT, _OUTPUT = 3, 4
+_INPUT, _OUTPUT = 3, 4  # handles, after the console's
 _CONSOLE_LIMIT = 1 << 20  # bytes; later text is dropped
 
 # Numbers of errors in the protocol ("Debugging with GDB", "Errno Values").

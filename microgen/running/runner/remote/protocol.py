@@ -19,6 +19,7 @@ from microgen.running.runner.remote.description import DebugRegister, Descriptio
 _ANSWER_SECONDS = 10.0
 _FLASH_SECONDS = 120.0  # a large flash is erased in one command
 _TEXT_LIMIT = 1 << 17  # bytes of a description, or of the answer to a monitor's command
+# Bytes with a meaning in packets: "}", then the byte xor 0x20.
 _ESCAPED = {byte: bytes((0x7D, byte ^ 0x20)) for byte in b"#$}*"}
 
 _INTERRUPTED = b"F-1,4,C"  # EINTR, and the user's Ctrl-C
