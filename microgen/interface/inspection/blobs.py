@@ -99,6 +99,7 @@ def _payloads(found: Sequence[FoundBlob], context: Context) -> dict[str, bytes]:
 def of_elf(elf: Elf) -> list[FoundBlob]:
     """The blobs of an ELF. It is not trusted, so more than 64 blobs raise ModelError."""
     symbols = {
+        # By place, because several symbols may name one array.
         (s.address, s.size): s
         for s in elf.symbols
         if s.name.endswith(writer.symbol()) and s.kind == "object"

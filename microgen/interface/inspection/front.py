@@ -165,6 +165,7 @@ def _drawing(found: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]
     cycles = [estimated.cycles(one) for one in found]
     rows = [[" "] * WIDE for _ in range(HIGH)]
     drawn = zip(heights, cycles, _marks(found), strict=True)
+    # Reversed, so that of several marks in one place the least is drawn last.
     for y, x, mark in sorted(drawn, reverse=True):
         row = rows[HIGH - 1 - _place(y, heights, HIGH)]
         row[_place(x, cycles, WIDE)] = mark
