@@ -39,6 +39,7 @@ def rows(sources: str) -> Iterator[errors.Row]:
 def _row(asked: measure.Job, folder: Path, sources: str) -> errors.Row:
     option = (f"cmsis-nn.path={sources}",)
     everything = functools.partial(passes.run, pipeline=_EVERY_CHANNEL)
+    # No option of ``generate`` keeps dead channels.
     with mock.patch.object(passes, "run", everything):
         api.generate(
             *(asked.model.path, asked.board, folder),

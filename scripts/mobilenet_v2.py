@@ -130,6 +130,7 @@ class Net:
         self._operator("FULLY_CONNECTED", [data, *constants], made, "FullyConnectedOptions", {})
         return made
 
+    # TFLite's quantization specification fixes scale and zero point of the results of both.
     def softmax(self, name: str, data: Tensor) -> Tensor:
         """Probabilities."""
         made = self._activation(name, np.zeros_like(data.values), 1 / 256, -128)

@@ -73,6 +73,7 @@ def sample(record: manifest.Manifest, count: int) -> dict[str, Array]:
 
 def sizes(map_text: str) -> dict[str, tuple[int, int]]:
     """Flash and RAM of each part, from the linker's map."""
+    # Before this line the map lists sections that the linker has discarded.
     _, _, kept = map_text.partition("\nLinker script and memory map\n")
     found = dict.fromkeys(PARTS, (0, 0))
     for section, nbytes, name in _CONTRIBUTION.findall(kept):

@@ -200,6 +200,8 @@ def lstm(
     by_tables: bool = False,
 ) -> Node:
     """nn.lstm with four gates."""
+    # 1/128, with which int8 has the range of tanh. A cell's scale has to be a power of two in
+    # TFLite: int16 from -16 to 16.
     state = Quant((0.0078125,), (0,))
     of_cells = None if dtype is FLOAT else Quant((2.0**-11,), (0,))
     kinds = (
@@ -293,6 +295,7 @@ def multiply(
 
 def softmax(b: Builder, dtype: DType, _bits: int, *, rows: int, width: int) -> Node:
     """nn.softmax."""
+    # TFLite's quantization specification fixes the scale of softmax.
     quant = Quant((1 / 256,), (-128,))
     return b.node(
         "nn.softmax", SoftmaxAttrs(1.0), b.data(dtype, rows, width), dtype=dtype, quant=quant

@@ -37,6 +37,7 @@ def put(name: str, column: str, numbers: Rows) -> None:
     written = path.with_suffix(".new")
     written.write_text(measured.dumps(table.replaced(column, numbers)), encoding="ascii")
     written.replace(path)
+    # Both have kept the file's earlier contents.
     measured.load.cache_clear()
     cost.table.cache_clear()
 
