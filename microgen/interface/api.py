@@ -280,12 +280,10 @@ def run(
         return _run_other_main(project, inputs, elf, where, profile, compare, timeout)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
-        # One sample of zeros would show few differences.
         inputs = _own_samples(project)
     with place.opened(where, elf, timeout) as target:
         ran = _ran(project, inputs, elf, target, profile=profile, timeout=timeout)
-        # 0 if no stack was painted, as on the host. The proven bound must hold in the run, too.
-        if ran.stack:
+        if ran.stack:  # the proven bound must hold in the run, too; the host paints none
             checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
         verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
     return replace(_result(ran, checks), verdicts=verdicts)
@@ -378,6 +376,7 @@ def _own_samples(project: Path) -> dict[str, Array]:
     from microgen.running.comparing import stimuli
     from microgen.running.runner import samples
 
+    # One sample of zeros, which a run without samples has, would show few differences.
     return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
 
 
