@@ -1,2 +1,3 @@
-"""A network as data: the typed graph, what its ops mean, and the arithmetic of quantized
-numbers."""
+"""A network as data: the typed graph, the semantics of its ops, and the arithmetic of quantized
+numbers.
+"""

@@ -62,7 +62,7 @@ Value = BuiltTensor | tuple["Value", ...]
 
 
 def fields(value: Value) -> tuple[BuiltTensor, ...]:
-    """The tensors of a value, those of nested tuples in order."""
+    """The tensors of a value. Nested tuples are flattened in order."""
     found: list[BuiltTensor] = []
     stack = [value]
     while stack:
@@ -159,7 +159,9 @@ class GraphBuilder:
         self.initial[tensor.name] = frozen(initial)
 
     def add(self, node: Node, tensors: Iterable[BuiltTensor]) -> None:
-        """Append a node. ``tensors`` are those that the node names, known or not."""
+        """Append a node. ``tensors`` are the tensors that the node names; the graph may know them
+        already.
+        """
         self.nodes.append(node)
         self._know(tensors)
 

@@ -84,7 +84,7 @@ def _stream(data: bytes) -> Stream:
 
 
 def _names(stream: Stream) -> list[str]:
-    """The head of the file: the names of the arrays that follow."""
+    """Read the head of the file: the names of the following arrays."""
     stream.expect("<Q", _MAGIC, "magic number")
     stream.expect("<Q", 0, "reserved word")
     names = stream.texts()

@@ -54,7 +54,7 @@ def stored(tensor: BuiltTensor, name: str) -> BuiltTensor:
 
 
 def moved(quant: Quant, by: int) -> Quant:
-    """The quantization of stored values that are all more by ``by``."""
+    """The quantization after ``by`` is added to all stored values."""
     return dataclasses.replace(quant, zero_point=tuple(z + by for z in quant.zero_point))
 
 

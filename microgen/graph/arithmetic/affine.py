@@ -39,12 +39,13 @@ class Affine:
 def affine_sum(
     results: Array, slopes: tuple[float, float], low: int = -128, high: int = 127
 ) -> Affine | None:
-    """The affine form of a function of two int8 values, None if none is found that is exact for all
-    pairs.
+    """The affine form of a function of two int8 values. None if the search finds no form that is
+    exact for all pairs.
 
-    ``results`` int8 [256, 256] are the function's values, with those of lhs along the first axis.
-    ``slopes`` are about its slopes along both, and ``low`` and ``high`` the range to which it
-    clamps. With the result no partial sum exceeds int32."""
+    ``results`` int8 [256, 256] are the function's values; the first axis is lhs. ``slopes`` are its
+    approximate slopes along both axes, and ``low`` and ``high`` the range to which it clamps. No
+    partial sum of the resulting form exceeds int32.
+    """
     return _found(results, (VALUES[:, None], VALUES[None, :]), slopes, (low, high))
 
 
@@ -115,7 +116,7 @@ def _shifts(wanted: Array, values: tuple[Array, ...], slopes: tuple[float, ...])
 
 
 def _constant(wanted: Array, sums: Array, shift: int, limits: tuple[int, int]) -> int | None:
-    """The middle one of the constants with which all results are exact; None if there is none."""
+    """The middle one of the constants that make all results exact; None if there are none."""
     low, high = limits
     below = (wanted << shift) - sums  # the constant that gives this result exactly
     least = int(below.max(where=wanted > low, initial=-_FAR))

@@ -1,5 +1,5 @@
-"""Requantization by the high word of one product, with a proof that it gives the same as the
-specified one.
+"""Requantization by the high word of one product, with a proof that its results equal the specified
+requantization.
 
 As in ``linear``, an output is a monotone step function of its sum. A kernel whose sums are times
 256 can begin them with any number, also one that is no multiple of 256. So ``(x * M) >> 42``, where
@@ -30,8 +30,9 @@ _LIMIT = 2**31
 
 @dataclass(frozen=True, slots=True)
 class High:
-    """The multiplier of every channel and what its sums begin with, int64 [channels], and whether
-    the channel is exact with them."""
+    """The multiplier and the initial value of the sums of every channel, int64 [channels], and
+    whether they make the channel exact.
+    """
 
     multipliers: Array
     biases: Array
@@ -67,8 +68,9 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
 
 
 def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
-    """``fit`` for channels with one scale. They get one multiplier: the one that is exact for a
-    channel with the sums of all of them."""
+    """``fit`` for channels with one scale. They get one multiplier, which is exact for a channel
+    that has the sums of all of them.
+    """
     found, count = fit(linear.as_one(channels), shift), len(channels.folded)
     biases = found.biases + UNIT * np.array(channels.folded, np.int64)
     return High(
@@ -80,8 +82,8 @@ class _Trial:
     """The conditions on a multiplier and a bias, for all channels.
 
     ``at`` [channels, thresholds] are the least sums with which the output is at least ``values``,
-    times 256, and ``before`` the sums before them. A product of the former must reach ``bounds``,
-    and one of the latter must not.
+    times 256, and ``before`` the sums before them. Products of ``at`` must reach ``bounds``, and
+    products of ``before`` must not.
     """
 
     def __init__(self, channels: linear.OutputChannels, shift: int) -> None:

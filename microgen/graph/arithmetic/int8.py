@@ -190,10 +190,10 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
 
 
 def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
-    """A bound of the activation that is beyond int32 in the scale of ``quant``, which is per
-    tensor; None if there is none.
+    """A bound of the activation that exceeds int32 in the scale of ``quant``, which is per tensor.
+    None if all bounds fit.
 
-    TFLite refuses it (kernel_util.cc, Quantize), or converts it to int32 nevertheless
+    TFLite refuses such a bound (kernel_util.cc, Quantize), or converts it to int32 nevertheless
     (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
     """
     finite = (real for real in _RANGES[activation] if not math.isinf(real))
@@ -229,7 +229,7 @@ def conv_scales(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.ND
 
 
 def sum_scales(_data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
-    """The weight's scales, which are those of the sums, divided by the output's.
+    """The scales of the sums, which equal the weight's scales, divided by the output's scale.
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: the quotient of two
     float32 values in double.
@@ -264,8 +264,9 @@ def dense_scales(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.N
 
 
 def scale_of_products(data: ArrayType, weight: ArrayType, result: ArrayType) -> float:
-    """The scale of the products of two tensors divided by that of the result, as in TFLite's
-    recurrent operators: in float32 throughout. Inf if that overflows."""
+    """The scale of the products of two tensors divided by the scale of the result. It is computed
+    in float32 throughout, as in TFLite's recurrent operators. Inf if the computation overflows.
+    """
     scales = (np.float32(t.scale) for t in (data, weight, result))
     with np.errstate(over="ignore"):
         left, right, over = scales
@@ -275,8 +276,9 @@ def scale_of_products(data: ArrayType, weight: ArrayType, result: ArrayType) -> 
 def clip_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
 
-    Source: TFLite activations.cc, ReluPrepare, whose division is float32. Ratios of less than about
-    2**-32 have the multiplier 0 there. They get 2**-32 here, which makes 0 of int8 and int16, too.
+    Source: TFLite activations.cc, ReluPrepare, whose division is float32. In TFLite, ratios below
+    about 2**-32 have the multiplier 0. Here, they get 2**-32, which also turns every int8 and int16
+    value into 0.
     """
     scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
     if scale_in == scale_out and data.zero_point == output.zero_point:

@@ -1,4 +1,4 @@
-"""Requantization in one step, with a proof that it gives the same as the specified one.
+"""Requantization in one step, with a proof that its results equal the specified ones.
 
 An int8 output is a monotone step function of its int32 sum: it has at most 255 thresholds. So
 ``(x * M + C) >> 34``, which is monotone too, equals it for every sum if it does at each threshold
@@ -21,7 +21,7 @@ SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/requantization/scaling_s8.
 BIAS_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
-_NEAR = 2  # sums by which thresholds usually differ from what scales say
+_NEAR = 2  # sums by which thresholds usually differ from the scales' estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Steps:
         self.is_constant = ~(self.has_before & self.has_at).any(axis=1)
 
     def _found(self) -> Array:
-        """Bisects all thresholds at once, from a few sums around where the scales have them."""
+        """Bisects all thresholds at once, beginning with a few sums around the estimates."""
         shape = np.broadcast_shapes(self.least.shape, self.values.shape)
         reached = np.broadcast_to(self.most + 1, shape)
         missed = np.broadcast_to(self.least - 1, shape)
@@ -158,7 +158,9 @@ class Steps:
             return np.clip(np.rint(halves / scales), -LIMIT, LIMIT).astype(np.int64)
 
     def _narrowed(self, reached: Array, missed: Array, tried: Array) -> tuple[Array, Array]:
-        """The limits of the thresholds after one sum of each was tried, if it is between them."""
+        """The limits of the thresholds after each was tried with one sum. A sum outside the limits
+        changes nothing.
+        """
         is_reached = specified(tried, self.channels) >= self.values
         is_open = (missed < tried) & (tried < reached)
         return (
@@ -167,8 +169,7 @@ class Steps:
         )
 
     def _binding(self, multipliers: Array) -> tuple[Array, Array, Array, Array]:
-        """Of every channel the least and the largest C that are possible, and which thresholds
-        bind them."""
+        """The least and the largest C of every channel, and the thresholds that bind them."""
         product = self.values << SHIFT
         least = np.where(self.has_at, product - self.sums * multipliers[:, None], -_FAR)
         most = np.where(self.has_before, product - 1 - (self.sums - 1) * multipliers[:, None], _FAR)
@@ -181,8 +182,7 @@ class Steps:
         return from_, to, lower, upper
 
     def slope(self, multipliers: Array) -> Array:
-        """How fast the width of each channel's interval grows with its multiplier; int64
-        [channels]."""
+        """The growth of each channel's interval per step of its multiplier; int64 [channels]."""
         _, _, lower, upper = self._binding(multipliers)
         change: Array = _picked(self.sums, lower) - (_picked(self.sums, upper) - 1)
         return change

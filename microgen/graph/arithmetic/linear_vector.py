@@ -90,7 +90,7 @@ def _none(channels: int) -> LinearVector:
 
 
 def _with_biases(steps: Steps, multipliers: Array, left: int, right: int) -> LinearVector:
-    """The biases in the middle of what the thresholds allow."""
+    """The biases in the middle of the ranges that the thresholds allow."""
     divisors = np.maximum(multipliers, 1)[:, None]
     # The division rounds up: the least factor whose rounded high half reaches the value.
     reached = -(-((steps.values << (right + _BITS)) - (1 << (_BITS - 1))) // divisors)
@@ -116,7 +116,9 @@ def _middle(least: Array, most: Array) -> Array:
 
 def _is_same(steps: Steps, found: LinearVector) -> Array:
     """Whether each channel's outputs are the specified ones, at each threshold, just before it, and
-    for the least and the largest sum. Both are monotone, so then they are for all sums."""
+    for the least and the largest sum. Both requantizations are monotone, so they are then equal for
+    all sums.
+    """
     channels = steps.channels
     sums = np.concatenate([steps.sums - 1, steps.sums, steps.least, steps.most], axis=1)
     sums = np.clip(sums, steps.least, steps.most)

@@ -8,8 +8,8 @@ import enum
 class Activation(enum.Enum):
     """A fused activation: it clamps to a closed range of real values.
 
-    NONE and RELU limit floats to the finite ones, as TFLite's kernels do. The two others with
-    "unlimited" in their names keep infinities.
+    NONE and RELU limit floats to finite numbers, as TFLite's kernels do. Their two "unlimited"
+    forms keep infinities.
     """
 
     NONE = "none"
@@ -36,8 +36,8 @@ class Rounding(enum.Enum):
     The frontend chooses it from the numerics profile and the file, so that a graph has only one
     meaning. int8 activations: DOUBLE or SINGLE, see ``int8``; int16 activations: DOUBLE, REDUCED or
     REAL, see ``int16``. PRODUCT is for convolutions that are uint8 in the file. UPWARD and NEAREST
-    are those of Relay's qnn.requantize. With them the sums have a scale of their own, which is
-    recorded with the weight. FLOAT is ONNX's, see ``in_float32``.
+    are the roundings of Relay's qnn.requantize. With these two, the sums have a scale of their own,
+    which is recorded with the weight. FLOAT is ONNX's, see ``in_float32``.
     """
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings

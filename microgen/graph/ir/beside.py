@@ -4,12 +4,13 @@ the implementation's own inputs, and how far off it may be.
 Values known from the implementation replace the reference's own values, so that errors do not add
 up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
 that an external generator compiled) are judged together with the next node whose output is known:
-both are computed from what the implementation has, and the bounds of the first are passed on. What
-an implementation may differ by in stored integers is not passed on, because a step of a tensor that
-it never had says nothing about it. It counts once, for the next integers that are known.
+both are computed from what the implementation has, and the bounds of the first are passed on. The
+allowed difference of stored integers is not passed on, because a quantization step of a tensor that
+the implementation never had says nothing about the implementation. This difference is added once,
+to the bound of the next integers that are known.
 
-An implementation may lack channels of a tensor, because they do not matter. They have the
-reference's values here. If they did matter, the next layer that is known would differ.
+An implementation may lack channels of a tensor, because they do not matter. Here, these channels
+have the reference's values. If they did matter, the next known layer would differ.
 """
 
 from __future__ import annotations
@@ -46,15 +47,17 @@ Slack = Callable[[Node, Inexact], Leeway]
 
 
 class Partly(Protocol):
-    """What an implementation has of a tensor that it does not have as it is."""
+    """The part of a tensor that an implementation has, if it does not have the tensor unchanged."""
 
     def filled(self, left: Array, whole: Array) -> Array:
-        """The whole tensor: ``left``, what the implementation has, and ``whole`` in the rest."""
+        """The whole tensor: the implementation's elements are from ``left``, all others from
+        ``whole``.
+        """
 
 
 @dataclass(slots=True)
 class Kept:
-    """Variables between two inferences: their values, and how far off they may be."""
+    """Variables between two inferences: their values and the bounds of their errors."""
 
     values: dict[str, Array]
     errors: dict[str, Array] = field(default_factory=dict)
@@ -113,10 +116,10 @@ def walk(
 
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
-    inference. ``off``, float64, is how far off inputs may be. ``lacking`` has the known tensors of
-    which the implementation lacks channels, or that it has in another layout.
-    ``slack(node, inexact)`` is how much farther than the bound of the node's op the implementation
-    may be. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
+    inference. ``off``, float64, are the bounds of the inputs' errors. ``lacking`` has the known
+    tensors of which the implementation lacks channels, or that it has in another layout.
+    ``slack(node, inexact)`` is the error that the implementation may have in addition to the bound
+    of the node's op. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
     """
     kept = kept or Kept.at_first(graph)
     values: dict[str, Array] = {**graph.constants, **kept.values, **inputs}
@@ -140,7 +143,7 @@ def walk(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The values so far, what is known about them, and what the implementation has."""
+    """The values computed so far, their error bounds, and the tensors of the implementation."""
 
     values: Mapping[str, Array]
     errors: Mapping[str, Array]
@@ -157,8 +160,9 @@ class _Given:
         return self.lacking[name].filled(self.found[name], expected)
 
     def off(self, node: Node, operands: Operands) -> tuple[Array, ...]:
-        """How far off a node's inputs may be. Slack of stored integers is off only for what becomes
-        something else; see ``leeway``."""
+        """The bounds of the errors of a node's inputs. Slack of stored integers is part of them
+        only if the node computes something else from the integers; see ``leeway``.
+        """
         are_stored = _are_stored(operands)
         return tuple(
             self.errors.get(name, np.broadcast_to(0.0, array.shape))
@@ -167,7 +171,7 @@ class _Given:
         )
 
     def leeway(self, node: Node, operands: Operands, own: Leeway) -> Leeway:
-        """A node's own leeway, or that of the stored integers from which it computes others."""
+        """A node's own leeway, or the leeway of the stored integers that it reads."""
         if not _are_stored(operands):
             return own
         waiting = [self.steps.get(name, 0.0) for name in node.inputs]

@@ -61,7 +61,9 @@ class Quant:
 
     @cached_property
     def scales(self) -> Array:
-        """The scales, float32 [n], read-only: one array, by which what is computed is kept."""
+        """The scales, float32 [n], read-only. It is always the same array, because caches use it as
+        a key.
+        """
         return frozen(np.array(self.scale, np.float32))
 
     @property
@@ -156,14 +158,15 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class KeptChannels:
-    """What is left of the channels of one of the model's tensors, which are its last axis: it had
-    ``count`` of them, and the indices of those that are left are ``kept``, ascending."""
+    """The channels (last axis) that remain of one of the model's tensors. The tensor had ``count``
+    channels, and ``kept`` has the indices of the remaining ones, ascending.
+    """
 
     count: int
     kept: tuple[int, ...]
 
     def without(self, mask: Array) -> KeptChannels:
-        """What is left if only those stay that ``mask`` marks, bool [len(kept)]."""
+        """The remaining channels that ``mask``, bool [len(kept)], marks."""
         return KeptChannels(self.count, tuple(itertools.compress(self.kept, mask)))
 
     def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
@@ -184,8 +187,10 @@ Move = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TensorLayout:
-    """How a tensor of the graph is laid out that has the elements of the model's tensor ``tensor``,
-    which it becomes by the ``moves``, in order. They begin with all of its channels."""
+    """The layout of a tensor of the graph that has the elements of the model's tensor ``tensor``.
+    The ``moves``, in order, turn the graph's tensor into the model's. They begin with all of its
+    channels.
+    """
 
     tensor: str
     moves: tuple[Move, ...]
@@ -209,8 +214,8 @@ class Graph:
     output_names: tuple[str, ...] = ()  # in C, or empty
     # The names by which TVM's frontend calls the outputs if they have other names in C, or empty.
     output_aliases: tuple[str, ...] = ()
-    # Variable -> the tensor whose value it has in the next inference. Nodes that read such a
-    # variable read its value before the inference, whatever the order of the nodes is.
+    # Variable -> the tensor whose value it has in the next inference. Nodes in any order read the
+    # value that such a variable has before the inference.
     updates: Mapping[str, str] = field(default_factory=dict)
     # The values of variables before the first inference; without one, a variable means 0.
     initial: Mapping[str, Array] = field(default_factory=dict)
@@ -255,7 +260,9 @@ class Graph:
 
 
 def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...]:
-    """The nodes, given and returned in execution order, that the tensors ``outputs`` depend on."""
+    """The nodes on which the tensors ``outputs`` depend. ``nodes`` and the result are in execution
+    order.
+    """
     live = set(outputs)
     kept: list[Node] = []
     # Backwards, so that all readers of a node's outputs are known before the node.

@@ -13,8 +13,9 @@ State = dict[str, Array]  # the value of each variable of a graph
 
 
 def initial_state(graph: Graph) -> State:
-    """The values of variables before the first inference: those that the graph gives, or the zero
-    points, which mean 0."""
+    """The values of variables before the first inference: the graph's initial values, or else the
+    zero points, which mean 0.
+    """
     zeros = {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
     return {**zeros, **graph.initial}
 

@@ -32,7 +32,9 @@ def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> TensorLayout:
 
 
 def _of(graph: Graph, name: str, move: Move) -> TensorLayout:
-    """The layout of what becomes the tensor ``name`` by one move. That tensor may be laid out."""
+    """The layout of a tensor that one move turns into the tensor ``name``, which may have a layout,
+    too.
+    """
     known = graph.laid_out.get(name)
     return (
         TensorLayout(known.tensor, (move, *known.moves)) if known else TensorLayout(name, (move,))
@@ -45,12 +47,12 @@ class Shown:
 
     tensor: str  # the model's
     kind: ArrayType  # of the graph's tensor, with all of its channels
-    channels: KeptChannels | None = None  # those that are left, if the graph's tensor lacks some
+    channels: KeptChannels | None = None  # the remaining ones, if the graph's tensor lacks some
     layout: TensorLayout | None = None  # if it is another one
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the model's tensor as it is."""
+        """Whether the graph has the model's tensor unchanged."""
         return self.channels is None and self.layout is None
 
     @property
@@ -72,8 +74,9 @@ class Shown:
         return index
 
     def filled(self, left: Array, whole: Array) -> Array:
-        """The model's tensor: ``left``, the graph's tensor, where that shows it, and ``whole``, of
-        the model's shape, in the channels that the graph's tensor lacks."""
+        """The model's tensor: its elements are from ``left``, the graph's tensor, and in the
+        channels that the graph's tensor lacks from ``whole``, which has the model's shape.
+        """
         if self.channels is not None:
             left = self.channels.filled(left, self._in_graph(whole))
         for shape, axes in self.layout.moves if self.layout else ():
@@ -90,7 +93,7 @@ class Shown:
 
 
 def shown(graph: Graph, names: Mapping[str, ArrayType]) -> dict[str, Shown]:
-    """Tensor of the graph -> what it shows of one of the model's tensors, which are ``names``."""
+    """Tensor of the graph -> the part of one of the model's tensors ``names`` that it shows."""
     found: dict[str, Shown] = {}
     for name in graph.types:
         layout = None if name in names else graph.laid_out.get(name)
@@ -102,8 +105,9 @@ def shown(graph: Graph, names: Mapping[str, ArrayType]) -> dict[str, Shown]:
 
 
 def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The model's tensors that ``known`` tensors of the graph show -> which of these do, in the
-    order in which they are given."""
+    """Tensor of the model -> the ``known`` tensors of the graph that show it, in the order of
+    ``known``.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(known):
         if name in shows:
@@ -120,8 +124,9 @@ def fits(layout: TensorLayout, kind: ArrayType, channels: KeptChannels | None) -
 
 
 def fresh(graph: Graph, wanted: str, *, more: Container[str] = (), shape: Shape = ()) -> str:
-    """A name for a new tensor of a graph, which neither a tensor of it or of the model has, nor one
-    in ``more``: the wanted one, with a shape after it."""
+    """An unused name for a new tensor of a graph: the wanted name, followed by a shape. No tensor
+    of the graph or of the model and no tensor in ``more`` has it.
+    """
     start = f"{wanted}#{'x'.join(map(str, shape))}" if shape else wanted
     name, count = start, 0
     while name in graph.types or name in graph.dropped or name in more:

@@ -41,9 +41,9 @@ def misnamed(
     """The wrong names of ``graph``, which passes have made of ``source``, the model's graph.
 
     ``samples``: a sequence of inferences, each with one array per input, in order. Each tensor is
-    compared with what the model makes of the graph's own values of the tensors before it, as far as
-    the graph has them, so one wrong name does not make others wrong. It is an end of the sequence
-    if the network fails for a sample.
+    compared with the value that the model computes from the graph's own values of earlier tensors,
+    if the graph has them. So one wrong name does not make others wrong. The sequence ends if the
+    network fails for a sample.
     """
     shows = layouts.shown(graph, source.types)
     yield from _constants(source, graph)

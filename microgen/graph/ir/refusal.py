@@ -32,7 +32,9 @@ class Refusal(Generic[Part]):
 
     @property
     def brief(self) -> str:
-        """Who refuses and why, for a text that already says what and where."""
+        """The refusing codegen or kernel and the reason, for a text that already names the operator
+        and its place.
+        """
         return f"{self.by}: {self.why}"
 
 

@@ -49,7 +49,7 @@ class Products:
 
 @dataclass(frozen=True, slots=True)
 class Ball:
-    """float64 arrays of one shape. The values are those of the formula without rounding."""
+    """float64 arrays of one shape. The values are the results of the formula without rounding."""
 
     value: Array
     error: Array

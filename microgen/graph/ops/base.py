@@ -96,7 +96,7 @@ class Inexact:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How far a sound implementation of an op may be from its reference."""
+    """The bound of the distance between a sound implementation of an op and its reference."""
 
     rule: str  # in a few words where the bound comes from
     # ``of(attrs, inexact)``: one array for each of the reference's results, the greatest distance

@@ -148,10 +148,11 @@ def has_infinity(operands: Operands) -> Array:
 
 
 def sums_of_two() -> Bound:
-    """The bound of sums or differences of two numbers. If a result is not known, the
-    implementation may have added to one operand what is added to the result later: that rounding
-    is relative to the operands, which may cancel each other. An infinite operand decides the sum,
-    whatever finite number the other is."""
+    """The bound of sums or differences of two numbers. If a result is not known, the implementation
+    may have added a later summand to one operand first. The rounding of that sum is relative to the
+    operands, which may cancel each other. An infinite operand decides the sum: the other operand,
+    if finite, has no influence.
+    """
     plain = elementwise(sum_of_errors)
 
     def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:

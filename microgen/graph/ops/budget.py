@@ -1,8 +1,8 @@
 """The budget for computing constants while a model is compiled: bytes and steps for each model.
 
-Frontends and passes compute constants before there is a program. They ask here before they compute
-anything, so that a small file cannot demand much. Only constants that a model creates are charged,
-not the contents of its file, because the size of the file bounds them.
+Frontends and passes compute constants before there is a program. They charge each computation here
+before it begins, so that a small file cannot demand much. Only constants that a model creates are
+charged, not the contents of its file, because the size of the file bounds them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ComputeBudget:
     def spend(self, cost: ReferenceCost, kept: int, where: str) -> None:
         """Charge a computation, before it runs, whose result keeps ``kept`` bytes.
 
-        Raises UnsupportedError, with ``where``, if that is more than is left.
+        Raises UnsupportedError, with ``where``, if the computation exceeds the remaining budget.
         """
         self._steps += cost.steps
         for needed, most, unit in (
@@ -76,7 +76,7 @@ def spend_array(nbytes: int, where: str) -> None:
 
 
 def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:
-    """The results of an op on constants. Raises what ``spend`` raises, and StatusError."""
+    """The results of an op on constants. Raises the errors of ``spend``, and StatusError."""
     definition = registry()[op]
     cost = definition.cost(attrs, operands.input_types, operands.output_types)
     spend(cost, where, kept=sum(tensor.nbytes for tensor in operands.output_types))

@@ -35,8 +35,9 @@ def activation_constraint(
     may_be_dead: bool = False,
 ) -> str | None:
     """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
-    and zero point (0 for int16); if it is float32, it must have none. One that ``may_be_dead`` may
-    have the scale 0."""
+    and zero point (0 for int16); if it is float32, it must have none. An activation that
+    ``may_be_dead`` may have the scale 0.
+    """
     if tensor.dtype not in accepted:
         return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
     if tensor.dtype not in _ZERO_POINTS:
@@ -63,7 +64,7 @@ def _quant_constraint(role: str, tensor: ArrayType, *, may_be_dead: bool = False
 
 
 def one_quant_constraint(role: str, tensor: ArrayType) -> str | None:
-    """The tensor must have one scale and one zero point, whatever they are."""
+    """The tensor must have one scale and one zero point, of any values."""
     if tensor.quant and tensor.quant.is_per_tensor and len(tensor.quant.scale) == 1:
         return None
     return f"the {role} {tensor} must have one scale and one zero point"
@@ -216,8 +217,8 @@ def accumulator_constraint(
     """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before. ``zero``
     is the weight's zero point.
 
-    It must fit after scaling because TFLite's own behaviour is undefined otherwise.
-    The bound is products * max|x - zero point| * max|w|, whatever the values. It includes neither
+    It must fit after scaling because TFLite's own behaviour is undefined otherwise. The bound is
+    products * max|x - zero point| * max|w|, and does not depend on the values. It includes neither
     the bias nor, before scaling, the weight's zero point: kernels know the values, and refuse
     weights that are too large.
     """

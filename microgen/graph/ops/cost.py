@@ -13,7 +13,7 @@ from typing import Any
 
 from microgen.graph.ir.graph import ArrayType
 
-_CALL = 2000  # steps that a call of numpy takes, whatever it computes
+_CALL = 2000  # steps of any call of numpy, in addition to its work
 
 
 @dataclass(frozen=True, slots=True)

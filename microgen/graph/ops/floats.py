@@ -62,6 +62,6 @@ def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Ar
 
 
 def rounded(values: Array) -> Array:
-    """Real values rounded to float32; those that are too large become infinity."""
+    """Real values rounded to float32. Values that are too large become infinity."""
     with np.errstate(over="ignore"):
         return np.asarray(values.astype(np.float32))

@@ -70,8 +70,9 @@ def _asymmetric(values: Array) -> tuple[Array, np.float32]:
 
 
 def _zero_point(low: np.float64, high: np.float64) -> int:
-    """The zero point computed from the end of the range that gives less error. ``low`` and ``high``
-    are the ends, in units of the scale."""
+    """The zero point, computed from the end of the range with the smaller error. ``low`` and
+    ``high`` are the ends, in units of the scale.
+    """
     exact = -128 - low if 128 - low < 127 + high else 127 - high
     return int(np.clip(_round(exact), -128, 127))
 

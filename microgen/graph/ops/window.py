@@ -28,8 +28,9 @@ def spatial(shape: Shape) -> Pair:
 
 
 def check_dilation(data: Shape, dilation: Pair) -> None:
-    """Raise ValueError unless the number of values of the NHWC data from one tap to the next fits
-    int32. Kernels compute it even if no more than one tap is ever in the data."""
+    """Raise ValueError unless the distance of neighbouring taps in the NHWC data, in values, fits
+    int32. Kernels compute this distance even if at most one tap is ever in the data.
+    """
     _, _, width, channels = data
     step = channels * max(dilation[0] * width, dilation[1])
     # Kernels compute this distance in int32.

@@ -1,9 +1,9 @@
 """Biases as integers in the scale of the sums that they are added to.
 
-A bias of floats, or of integers with another scale, is rounded to that scale. If this moves
-results by more than ``NEAR`` of a step of the output, the sums get finer steps, if the weights
-allow it, and the bias is rounded up or down so that as many results as possible are those that the
-model defines. If it would still move results by more than ``FAR``, it has to be added in floats.
+A bias of floats, or of integers with another scale, is rounded to that scale. If this moves results
+by more than ``NEAR`` of a step of the output, the sums get finer steps, if the weights allow it,
+and the bias is rounded up or down so that as many results as possible equal the model's. If it
+would still move results by more than ``FAR``, it has to be added in floats.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Integers:
 
     weight: Weight
     bias: Array  # int32, or int64 for int16 data
-    off: Array  # by how much each channel's results are moved, in steps of the output
+    off: Array  # the shift of each channel's results, in steps of the output
 
     @property
     def most(self) -> float:
@@ -53,7 +53,8 @@ class Integers:
 @dataclass(frozen=True, slots=True)
 class SumsLayer:
     """A layer of sums of products: its op, the types of its data and of its output, its bias as
-    floats, and what the model stores for the bias."""
+    floats, and the bias as the model stores it.
+    """
 
     op: str
     data: ArrayType
@@ -62,17 +63,19 @@ class SumsLayer:
     stored: Stored | None
 
     def rounded(self, weight: Weight) -> Integers | None:
-        """The weight, and the bias in the scale of its sums: the model's own integers if that is
-        their scale. None if the sums do not fit."""
+        """The weight, and the bias in the scale of its sums: the model's own integers if they have
+        that scale. None if the sums do not fit.
+        """
         scales = scales_of_sums(self.data, weight.kind).astype(np.float64)
         if self.stored is not None and _is_in(self.stored.quant, scales):
             return self._checked(weight, self.stored.values.astype(np.float64))
         return self._checked(weight, np.where(self.floats == 0, 0, np.rint(self._ratio(weight))))
 
     def refined(self, found: Integers) -> Integers:
-        """The same with the bias of each channel rounded up or down, whichever gives more results
-        as the model defines them: with sums in coarse steps, a small difference may move many
-        results past a tie."""
+        """The same with the bias of each channel rounded up or down. The direction is the one with
+        which more results equal the model's: if sums have coarse steps, a small difference may move
+        many results past a tie.
+        """
         down = np.floor(self._ratio(found.weight))
         both = (self._checked(found.weight, down + k) for k in (0, 1))
         ways = [found, *(one for one in both if one is not None)]
@@ -104,7 +107,7 @@ class SumsLayer:
         return Integers(weight, bias.astype(dtype), off / self.output.scale)
 
     def _largest(self, weight: Weight) -> Array:
-        """The largest magnitude of each channel's bias. int32 holds those of int64 sums, too."""
+        """The largest magnitude of each channel's bias. Biases of int64 sums fit int32, too."""
         left = np.array(np.iinfo(np.int32).max)
         if self.data.dtype is not DType.INT8:
             return left
@@ -112,8 +115,9 @@ class SumsLayer:
         return np.asarray(left - farthest * weight.magnitudes().sum(axis=1))
 
     def _misses(self, made: Integers) -> Array:
-        """For each channel, how many sums become other stored values than the model defines, among
-        those around 0."""
+        """For each channel, the number of sums around 0 whose stored values differ from the
+        model's.
+        """
         sums, output = np.arange(-_SUMS, _SUMS + 1), self.output
         times, scales = (x.reshape(-1, 1) for x in (made.weight.times, made.weight.quant.scales))
         bias, floats = made.bias.reshape(-1, 1), self.floats.reshape(-1, 1).astype(np.float64)
@@ -139,8 +143,9 @@ def scales_of_sums(data: ArrayType, weight: ArrayType) -> Array:
 
 
 def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> Integers:
-    """The weight and the bias of a layer, whose names these are. NotNear if the sums do not fit
-    int32, or results would be moved by more than ``FAR``."""
+    """The integers of the layer's weight and bias, called ``weight`` and ``bias``. NotNear if the
+    sums do not fit int32, or results would be moved by more than ``FAR``.
+    """
     values, kind = rewriting.constants[weight], rewriting.types[weight]
     once = np.ones(1, np.int64)
     given = Weight(values, kind, weight in rewriting.int4, _CHANNELS[layer.op], once)
@@ -159,8 +164,9 @@ def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> 
 
 
 def _nearer(layer: SumsLayer, given: Integers) -> Integers:
-    """The same layer with finer weights. If the bias is not far, they must make it near, and need
-    no more bits; otherwise the layer stays as it is."""
+    """The same layer with finer weights. If the bias is not far, the finer weights must make it
+    near, and need no more bits; otherwise the layer remains unchanged.
+    """
     is_far, is_int4 = given.most > FAR, given.weight.is_int4
     weights = finer(given.weight, given.off > NEAR)
     made = [layer.rounded(each) for each in weights if is_far or each.is_int4 == is_int4]
@@ -172,6 +178,6 @@ def _nearer(layer: SumsLayer, given: Integers) -> Integers:
 
 
 def _is_in(quant: Quant, scales: Array) -> bool:
-    """Whether a bias has the scale of the sums; converters may compute it in double."""
+    """Whether a bias has the scale of the sums. Converters may compute its scale in double."""
     found = np.array(quant.scale)
     return not any(quant.zero_point) and bool((abs(found - scales) <= _SAME * scales).all())

@@ -27,7 +27,7 @@ class Weight:
 
     @property
     def quant(self) -> Quant:
-        """What the values mean."""
+        """The quantization of the values."""
         assert self.kind.quant is not None
         return self.kind.quant
 
@@ -36,14 +36,16 @@ class Weight:
         return self.values.astype(np.int64) - weight_zero(self.kind)
 
     def magnitudes(self) -> Array:
-        """The magnitudes of these, int64 [channels, the other axes]."""
+        """The magnitudes of the centred values, int64 [channels, the other axes]."""
         channels = np.moveaxis(np.abs(self.centred()), self.axis, 0)
         return channels.reshape(len(channels), -1)
 
 
 def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
-    """The same weight in steps as fine as its values allow: first in as few bits as the model
-    stores it in, and with one scale if it has one; then with finer steps in these channels only."""
+    """The same weight in steps as fine as its values allow. The first results have as few bits as
+    the model's weight, and one scale if it has one; later ones have finer steps in ``channels``
+    only.
+    """
     largest = np.maximum(weight.magnitudes().max(axis=1), 1)
     for is_int4 in (True, False) if weight.is_int4 else (False,):
         room = np.maximum(_LARGEST[is_int4] // largest, 1)

@@ -35,7 +35,7 @@ _MOST_NODES = 64  # of one function
 
 
 def follow(rewriting: Rewriting, node: Node) -> None:
-    """Note of which integers the node's output is a function, value by value."""
+    """Note the integers of which the node's output is an elementwise function."""
     if node.op not in ELEMENTWISE:
         return
     shape = rewriting.graph.types[node.outputs[0]].shape
@@ -126,7 +126,7 @@ def name_of(rewriting: Rewriting, tensor: str) -> LookupAttrs:
 
 @dataclass(frozen=True, slots=True)
 class Clamp:
-    """Numbers below ``low`` become ``low``, then those above ``high`` become ``high``."""
+    """Numbers below ``low`` become ``low``, then numbers above ``high`` become ``high``."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -148,7 +148,7 @@ class Clamp:
 
 
 def of(graph: Graph, node: Node) -> Clamp | None:
-    """The clamp that a node is; None if it is none."""
+    """The clamp that the node computes; None if the node is not a clamp."""
     if isinstance(node.attrs, ClipAttrs):
         return Clamp(*float_range(node.attrs.activation))
     if isinstance(node.attrs, RealFunctionAttrs):

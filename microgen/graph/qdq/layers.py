@@ -64,8 +64,9 @@ def _with_floats(
     result: tuple[ArrayType, str, Activation],
     reason: NotNear,
 ) -> str:
-    """A layer of which integers compute the sums, and floats do the rest: scale, bias, activation
-    and conversion. NotInteger if the sums are wider than int32, or the op has no such form."""
+    """A layer whose sums are computed in integers, and whose scale, bias, activation and conversion
+    are computed in floats. NotInteger if the sums are wider than int32, or the op has no such form.
+    """
     kind, name, activation = result
     data, weight = (rewriting.types[each] for each in inputs)
     if data.dtype is not DType.INT8 or not _is_the_same_in_floats(activation, kind):
@@ -124,8 +125,9 @@ def softmax(
 def in_float32(
     rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
 ) -> str:
-    """What has a form for numbers that are computed in float32 and stored: in_float32 of two
-    matrices, results of two elements, and means."""
+    """The ops that have a form that computes in float32 and stores integers: in_float32 of two
+    matrices, functions of two elements, and means.
+    """
     inputs = [rewriting.integers(each) for each in node.inputs]
     attrs = _replaced(node, in_float32=True, activation=activation)
     return rewriting.emit(node.op, attrs, inputs, kind, name, node.origin)

@@ -89,7 +89,7 @@ def _alike(rewriting: Rewriting, node: Node, integers: list[str]) -> list[str]:
 
 
 def _data(node: Node) -> tuple[int, ...]:
-    """The positions of the values that the node moves; none if it is no such node."""
+    """The positions of the inputs whose values the node moves; empty if the node moves none."""
     if node.op not in _POSITIONS:
         return ()
     found = _POSITIONS[node.op]

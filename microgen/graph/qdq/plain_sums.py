@@ -1,4 +1,4 @@
-"""Sums of products as int32 numbers: what ConvInteger and MatMulInteger ask for.
+"""Sums of products as int32 numbers, for ConvInteger and MatMulInteger.
 
 Their importers make floats of integers with the scale 1, a layer of floats, and a conversion to
 int32. A layer of integers gives the same sums, without the limit of 2**24 that floats have.

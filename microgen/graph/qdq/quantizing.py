@@ -35,7 +35,7 @@ class _Chain:
 def quantized(
     rewriting: Rewriting, tensor: str, kind: ArrayType, name: str, origin: Origin, depth: int = 0
 ) -> str:
-    """The integers of that type and name that a float tensor is quantized to."""
+    """A float tensor quantized to integers of type ``kind``, called ``name``."""
     found = _known(rewriting, tensor, kind, name)
     if found is not None:
         return found
@@ -110,7 +110,7 @@ def _is_only_read_here(rewriting: Rewriting, tensor: str) -> bool:
 
 @dataclass(slots=True)
 class _Names:
-    """Names for the results of a number of steps, of which the last has the wanted one."""
+    """Names for the results of a number of steps. The last result gets the wanted name."""
 
     rewriting: Rewriting
     wanted: str

@@ -15,10 +15,10 @@ _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 
 
 def recognised(graph: Graph, stored: Mapping[str, Stored]) -> Graph:
-    """The graph with integers wherever the model's conversions allow it; ``stored`` has what the
-    model stores for its float constants. Every tensor of stored integers has the same values, or,
-    if a layer is computed in another way, values that differ by its roundings. uint8 tensors
-    become int8, except inputs and outputs.
+    """The graph with integers wherever the model's conversions allow it. ``stored`` has the stored
+    forms of the model's float constants. Every tensor of stored integers has the same values, or,
+    if a layer is computed in another way, values that differ by its roundings. uint8 tensors become
+    int8, except inputs and outputs.
 
     Raises UnsupportedError if tables of functions need more work than the budget allows.
     """
@@ -75,7 +75,7 @@ def _reinterpret(rewriting: Rewriting, node: Node) -> None:
 
 
 def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
-    """The inputs of the model. Those of stored integers have the scale with which they are read."""
+    """The inputs of the model. Stored integers have the scale with which nodes read them."""
     ports = []
     for name in rewriting.graph.inputs:
         kind = rewriting.graph.types[name]
@@ -90,8 +90,9 @@ def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
 
 
 def _quant_of(rewriting: Rewriting, tensor: str) -> Quant | None:
-    """The only scale with which integers are read, directly or after moves; None if there is none,
-    or another reader."""
+    """The only scale with which integers are read, directly or after moves. None if there are
+    several scales, or a reader without one.
+    """
     found: dict[Quant | None, None] = {}
     pending = [tensor]
     while pending:

@@ -37,7 +37,7 @@ class Rewriting:
     graph."""
 
     graph: Graph
-    stored: Mapping[str, Stored]  # what the model stores for its constants
+    stored: Mapping[str, Stored]  # the stored forms of the model's constants
     # of the new graph, as types, constants and int4
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Rewriting:
         return name
 
     def constant(self, wanted: str, values: Array, quant: Quant | None) -> str:
-        """A new constant; an equal one that has the name is used again."""
+        """A new constant. An equal constant with the same name is used again."""
         kind = ArrayType(tuple(values.shape), DType(values.dtype.name), quant)
         if self.types.get(wanted) == kind and np.array_equal(
             self.constants.get(wanted, ()), values
@@ -156,7 +156,9 @@ class Rewriting:
         return self.weight(tensor)
 
     def weight(self, tensor: str) -> str:
-        """The integers of a constant that the model stores quantized. NotInteger if it does not."""
+        """The integers of a constant that the model stores quantized. NotInteger if the model does
+        not store it so.
+        """
         stored = self.stored.get(tensor)
         if stored is None:
             raise NotInteger(f'reads the weight "{tensor}", which is not a quantized constant')
@@ -166,7 +168,7 @@ class Rewriting:
         return name
 
     def mean(self, tensor: str, integers: str, origin: Origin) -> None:
-        """Let a float tensor be what integers mean."""
+        """Let a float tensor have the real values of integers."""
         self.meaning[tensor] = self.source[tensor] = integers
         self.emit(
             "qnn.dequantize",
@@ -193,12 +195,12 @@ class Rewriting:
         return self.emit("qnn.requantize", RequantizeAttrs(), (tensor,), kind, name, origin)
 
     def copied(self, integers: str, name: str, origin: Origin) -> None:
-        """Let a tensor of that name have the same integers."""
+        """Copy integers to a tensor called ``name``."""
         kind = self.types[integers]
         self.emit("reshape", ReshapeAttrs(kind.shape), (integers,), kind, name, origin)
 
     def _readable(self, tensor: str) -> str:
-        """The tensor as nodes read it that compute with the stored numbers."""
+        """The tensor for nodes that compute with the stored numbers."""
         if tensor not in self.inner:
             return tensor
         if tensor not in self._plain:
@@ -239,7 +241,7 @@ def signed(kind: ArrayType) -> ArrayType:
 
 
 def _symmetric(stored: Stored) -> tuple[Array, Quant]:
-    """Values and quantization of a constant. Of several zero points, it has one or none."""
+    """Values and quantization of a constant; several zero points become one, or none."""
     values, quant = stored.values, stored.quant
     if quant.axis is None or not any(quant.zero_point):
         return values, quant

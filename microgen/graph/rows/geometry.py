@@ -49,7 +49,7 @@ class Timing:
         return self.first + (self.count - 1) * self.period + 1
 
     def times(self, step: int) -> int:
-        """How many times it would have happened by the end of a step if it never ended."""
+        """The number of times by the end of a step, if there were no last time."""
         return (step - self.first) // self.period + 1
 
 
@@ -82,12 +82,14 @@ def of(
     stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int] | None = None
 ) -> Geometry:
     """The geometry of the stages, given in execution order. The last result is whole; ``heights``
-    has the rows of the tensors that come from outside. Those in ``fed`` come so many rows at a
-    time, so they are copied, and the number of their rows that are copied at a time divides that.
+    has the rows of the tensors that come from outside. The tensors in ``fed`` arrive in blocks of a
+    stated number of rows, so they are copied; the number of rows copied at a time divides this
+    number.
 
     Raises ValueError if a tensor is read at different rates or padded with different values, if
-    nothing reads a result, if a stage does not read a whole number of times what another computes
-    at a time, or if the rows of the last one at a time do not divide its rows.
+    nothing reads a result, if the rows that a stage reads at a time are no multiple of the rows
+    that another computes at a time, or if the rows that the last stage computes at a time do not
+    divide its rows.
     """
     last = stages[-1]
     if last.height % last.rows:
@@ -112,7 +114,8 @@ def _copied(
     stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int]
 ) -> dict[str, int]:
     """The tensors from outside that need a buffer, because windows leave them or because they are
-    not there as a whole, and how many of their rows are copied at a time."""
+    not there as a whole, and the number of their rows that are copied at a time.
+    """
     found: dict[str, int] = {}
     for stage in stages:
         for name, window in stage.reads.items():
@@ -151,7 +154,7 @@ def _timings(
     chunks: Mapping[str, int],
     whole: Mapping[str, int],
 ) -> dict[str, Timing]:
-    """When each buffer gets its rows: as soon as those are there on which they depend."""
+    """When each buffer gets its rows: as soon as the rows on which they depend are there."""
 
     def timing(name: str, first: int) -> Timing:
         return Timing(first, periods[name], -(-whole[name] // chunks[name]), chunks[name])

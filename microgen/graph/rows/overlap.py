@@ -1,9 +1,9 @@
 """How many bytes the output of nodes in rows must begin before an input whose bytes it takes.
 
-The last node writes rows of the output, one part after the other. In the same step, everything that
-comes before it has been read. What is read of the input later begins with the next rows of whatever
-reads the input: a node, or the copy into a buffer. So nothing is read after it was overwritten if
-the output begins by the largest difference, or any more, before the input.
+The last node writes rows of the output, one part after the other. Before it writes, all nodes
+before it have finished the reads of the same step. Later reads of the input begin with the next
+rows of each reader of the input: a node, or the copy into a buffer. So nothing is read after it was
+overwritten if the output begins by the largest difference, or any more, before the input.
 
 If the last node reads the input itself, its kernel reads and writes rows in one step. These must be
 apart, or be where the kernel says that it may compute in place.
@@ -21,14 +21,16 @@ from microgen.graph.rows.tiles import RowGroup
 
 
 def of(group: RowGroup, graph: Graph, last: Mapping[str, int]) -> dict[str, int]:
-    """The lag in bytes of each input, by tensor. ``last`` are those of the last node's kernel in
-    one step, for the inputs whose rows it may overwrite with its own."""
+    """The lag in bytes of each input, by tensor. ``last`` has the lags of the last node's kernel in
+    one step, for the inputs whose rows the kernel may overwrite with its output.
+    """
     return {name: _lag(name, group, graph, last.get(name)) for name in group.outside}
 
 
 def by_tensor(inputs: Sequence[str], lags: Mapping[int, int]) -> dict[str, int]:
-    """Lags by tensor instead of by position. An input that is read twice has one if all of its
-    positions have the same."""
+    """Lags by tensor instead of by position. An input that is read twice has a lag if all of its
+    positions have the same lag.
+    """
     stated: dict[str, list[int | None]] = {}
     for position, name in enumerate(inputs):
         stated.setdefault(name, []).append(lags.get(position))
@@ -55,7 +57,7 @@ def _lag(name: str, group: RowGroup, graph: Graph, own: int | None) -> int:
 
 
 def _written(group: RowGroup, output: ArrayType, timing: Timing) -> tuple[Array, Array]:
-    """The first byte of the output that each time writes, and the one after its last."""
+    """The first byte of the output that is written each time, and the byte after the last one."""
     if group.is_summed:
         return np.zeros(timing.count, int), np.full(timing.count, output.nbytes)
     each = timing.rows * _row(output)
@@ -64,7 +66,7 @@ def _written(group: RowGroup, output: ArrayType, timing: Timing) -> tuple[Array,
 
 
 def _readers(name: str, group: RowGroup, graph: Graph) -> Iterator[tuple[Timing, int]]:
-    """When the input is read, and by how many bytes each time begins after the one before."""
+    """The timings of the input's readers, and the distance in bytes of their successive reads."""
     timings, row = group.geometry.timings, _row(graph.types[name])
     if name in timings:
         yield timings[name], timings[name].rows * row
@@ -75,13 +77,17 @@ def _readers(name: str, group: RowGroup, graph: Graph) -> Iterator[tuple[Timing,
 
 
 def _ahead(steps: Array, end: Array, timing: Timing, each: int) -> int:
-    """By how many bytes what is written by the end of a step exceeds what is read after it."""
+    """The most bytes by which rows written by the end of a step exceed the beginning of rows read
+    later.
+    """
     times = np.maximum((steps - timing.first) // timing.period + 1, 0)
     return int((end - times * each)[times < timing.count].max(initial=0))
 
 
 def _beside(read: Array, first: Array, end: Array, lag: int, own: int | None) -> int:
-    """The lag, if what is written and read in one step is where the kernel says, or apart, too."""
+    """The lag with which rows that are written and read in one step overlap only as the kernel
+    allows.
+    """
     if own is not None and lag <= own and bool((first == read).all()):
         return own
     return max(lag, int((end - read).max()))

@@ -27,8 +27,9 @@ class Tile:
 @dataclass(frozen=True, slots=True)
 class RowGroup:
     """Nodes that are computed row by row, the tensors with rows that come from outside, the
-    geometry, and by the results of the nodes their tiles, and the windows of what they read.
-    Unless ``fed`` is 0, the only tensor from outside comes so many rows at a time."""
+    geometry, and, by the nodes' results, the tiles of the nodes and the windows of their inputs.
+    Unless ``fed`` is 0, the only tensor from outside arrives in blocks of ``fed`` rows.
+    """
 
     nodes: tuple[Node, ...]
     outside: tuple[str, ...]
@@ -44,8 +45,8 @@ class RowGroup:
 
 
 def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> RowGroup:
-    """The group that computes so many ``rows`` of each node at a time. Unless ``fed`` is 0, so many
-    rows of what it reads come at a time.
+    """The group that computes ``rows`` rows of each node at a time. Unless ``fed`` is 0, its input
+    arrives in blocks of ``fed`` rows.
 
     Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
     anything else reads a result that is not the last one, or if several tensors would be fed.
@@ -72,10 +73,11 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -
 
 
 def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
-    """How many rows of each node's result a row of the last node's depends on, apart from those
-    that windows have in common. The last node counts rows as ``of`` does.
+    """The number of rows of each node's result on which one row of the last node's result depends,
+    without rows that windows share. The last node counts rows as ``of`` does.
 
-    Raises ValueError if a node cannot be computed row by row."""
+    Raises ValueError if a node cannot be computed row by row.
+    """
     found = {nodes[-1].outputs[0]: 1}
     by_rows = _by_rows(nodes, graph)
     for node in reversed(nodes):
@@ -86,7 +88,7 @@ def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
 
 
 def _by_rows(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.ByRows]:
-    """What the rows of each node depend on, by its result."""
+    """The dependence of each node's rows on rows of its inputs, by the node's result."""
     by_rows = {}
     for node in nodes:
         found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
@@ -97,14 +99,16 @@ def _by_rows(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.ByRows]:
 
 
 def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
-    """The first result but the last that something else reads, "" if there is none."""
+    """The first result, except the last one, that another node reads; "" if there is none."""
     uses, inside = graph.uses_of(), Counter(name for node in nodes for name in node.inputs)
     inner = (node.outputs[0] for node in nodes[:-1])
     return next((name for name in inner if uses[name] > inside[name]), "")
 
 
 def _stage(node: Node, graph: Graph, found: windows.ByRows, rows: int) -> Stage:
-    """The stage of a node. If it sums rows, they count as those of its result."""
+    """The stage of a node. If the node sums rows, the rows of its input are treated as the rows of
+    its result.
+    """
     (result,) = node.outputs
     reads = {node.inputs[position]: window for position, window in found.windows.items()}
     height = graph.types[node.inputs[0] if found.is_summed else result].shape[1]

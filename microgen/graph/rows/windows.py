@@ -31,7 +31,7 @@ class RowWindow:
     fill: int = 0  # the value of all elements of rows outside the input, which are padding
 
     def rows(self, count: int) -> int:
-        """The rows on which ``count`` consecutive rows of the result depend."""
+        """The number of rows on which ``count`` consecutive rows of the result depend."""
         return self.extent + (count - 1) * self.stride
 
 
@@ -39,7 +39,7 @@ class RowWindow:
 class ByRows:
     """A node whose rows can be computed one after another."""
 
-    windows: Mapping[int, RowWindow]  # of those inputs that have rows, by position
+    windows: Mapping[int, RowWindow]  # of the inputs that have rows, by position
     attrs: Attrs  # the node's, for rows that contain their padding
     is_summed: bool = False  # There is one result, which is complete when all rows were added.
 
@@ -108,7 +108,9 @@ def _avg_pool(node: Node, _graph: Graph) -> ByRows | None:
 
 def summed(node: Node, graph: Graph) -> ByRows | None:
     """The rows of a node with one result for the whole height, which kernels compute by adding a
-    few rows each time; None for other nodes. Only means of int8 whose sums fit int16 are."""
+    few rows each time; None for other nodes. Only means of int8 whose sums fit int16 are such
+    nodes.
+    """
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     if not isinstance(attrs, AvgPool2DAttrs) or of(node, graph) is None:
         return None

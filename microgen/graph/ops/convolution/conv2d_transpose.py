@@ -24,7 +24,8 @@ class Conv2DTransposeAttrs(Attrs):
     Tap (0, 0) of the filter at pixel (y, x) of the data falls on (y * strides[0], x * strides[1])
     of the full result. The output is the part of the full result that remains without the padding,
     of ``size`` (height, width). Where it extends beyond the full result, its values are empty sums.
-    Strides, padding and size are those of the nn.conv2d in the opposite direction.
+    Strides and padding belong to the nn.conv2d in the opposite direction, and ``size`` is the size
+    of its input.
     """
 
     strides: Pair

@@ -151,8 +151,9 @@ def finished(
     scales: npt.NDArray[np.float64] | None = None,
 ) -> tuple[Array, ...]:
     """The only output of an op: sums of products (channels last; whole numbers if the activations
-    are integers) with the bias added, scaled and clamped. ``scales`` are those of the sums, if not
-    the ones that the rounding has for convolutions."""
+    are integers) with the bias added, scaled and clamped. ``scales`` are the scales of the sums; by
+    default, the rounding's scales for convolutions.
+    """
     data, weight, *_ = operands.input_types
     output = operands.output_types[0]
     bias = operands.inputs[2] if len(operands.inputs) > 2 else np.int64(0)

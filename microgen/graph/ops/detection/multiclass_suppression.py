@@ -27,9 +27,9 @@ class MulticlassSuppressionAttrs(Attrs):
     Output: float32 [``most * each``, 7], rows as those of vision.non_max_suppression.
 
     If ``per_class`` is 0, at most ``most`` boxes are chosen by their best scores. Each has ``each``
-    rows, with its best classes; if there are fewer classes, its last rows are 0. The number is that
-    of boxes. Otherwise at most ``per_class`` boxes are chosen for each class, and the first
-    ``most`` rows have the best of all of these. The number is that of rows.
+    rows, with its best classes; if there are fewer classes, its last rows are 0. The number of the
+    output is the number of boxes. Otherwise at most ``per_class`` boxes are chosen for each class,
+    and the first ``most`` rows have the best of all of these. The number is that of rows.
 
     A box is chosen if its score is ``least_score`` or more, and if its intersection with each box
     that was chosen before, over their union, is at most ``overlap``.
@@ -98,7 +98,7 @@ def reference(attrs: MulticlassSuppressionAttrs, operands: Operands) -> tuple[Ar
 def _by_class(
     attrs: MulticlassSuppressionAttrs, boxes: Array, scores: Array
 ) -> list[tuple[int, int]]:
-    """The boxes and classes of the rows. Of equal scores that of the lower class is the first."""
+    """The boxes and classes of the rows. Among equal scores, the lower class is first."""
     kept: list[tuple[int, int]] = []
     for c in range(scores.shape[1]):
         kept += [(i, c) for i in _chosen(attrs, boxes, scores[:, c], attrs.per_class)]
@@ -145,8 +145,9 @@ def best_first(values: Sequence[float], count: int) -> list[int]:
 
 
 def _sink(heap: list[int], values: Sequence[float], top: int, count: int, place: int) -> None:
-    """Put a place into the heap of ``count`` places at ``top``, whose own place is gone: the lesser
-    of the places below moves up until the bottom is reached, from where the new one rises."""
+    """Put a place into the heap of ``count`` places at ``top``, which is vacant: the lesser child
+    moves up until the vacancy is at the bottom. The new place rises from there.
+    """
     hole = top
     while 2 * hole + 1 < count:
         child = 2 * hole + 2

@@ -180,7 +180,7 @@ def _neighbours(on: FloatAxis, count: int, size: int, along: int) -> tuple[Array
 def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
     """Positions and weights in float32, as in TFLite; their products in float64.
 
-    A position before the first pixel is treated as that of the pixel.
+    A position before the first pixel is treated as the first pixel's position.
     """
     values = operands.inputs[0].astype(np.float64)
     for along, on in zip((1, 2), float_axes(attrs, operands.input_types[0]), strict=True):
@@ -212,8 +212,9 @@ def parts(_attrs: Resize2DAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:
-    """Along each axis: the roundings of 1 - weight, of a product and of a sum. Also those of the
-    product of the four weights, and the reference's."""
+    """The number of roundings. Each axis rounds 1 - weight, a product and a sum. Additional ones
+    are for the product of the four weights, and for the reference.
+    """
     return 8
 
 

@@ -97,8 +97,9 @@ def reference(attrs: RoiAlignAttrs, operands: Operands) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """A region along one axis of an image with ``size`` pixels: where it starts, the size of its
-    bins, and their number of samples."""
+    """A region along one axis of an image with ``size`` pixels: its start, the size of its bins,
+    and their number of samples.
+    """
 
     start: np.float32
     width: np.float32

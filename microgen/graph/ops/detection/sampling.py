@@ -190,8 +190,9 @@ GRID_SAMPLE = OpDefinition(
 
 @dataclass(frozen=True, slots=True)
 class ResampleAttrs(Attrs):
-    """Inputs: float32 data; int32 [places], the first of the values that each place is made from;
-    float32 weights [places, n], those of n values in a row. All of them are inside ``axis``."""
+    """Inputs: float32 data; int32 [places], the index of the first value of each place; float32
+    weights [places, n] of n consecutive values. All of these values are inside ``axis``.
+    """
 
     axis: int
 

@@ -106,8 +106,8 @@ def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
 
 
 def _divided(lhs: Array, rhs: Array) -> Array:
-    """Plain quotients of float32, or of integers, which are truncated. The only one that exceeds
-    its dtype is saturated in int32, and wraps in others.
+    """Plain quotients of float32, or of integers, which are truncated. The only quotient that
+    exceeds its dtype is saturated in int32, and wraps in other dtypes.
 
     Source of the saturation: measurement.
     """

@@ -40,7 +40,8 @@ class AdditionAttrs(Attrs):
 
 
 def power_of_two(scale: float) -> int | None:
-    """The exponent of a scale within 0.07 % of a power of two, which is treated as one; else None.
+    """The exponent of a scale within 0.07 % of a power of two, which is treated as that power;
+    otherwise None.
 
     Source: TFLite kernel_util.cc, CheckedLog2, which computes in float32.
     """

@@ -15,7 +15,7 @@ from microgen.graph.ops.elementwise import broadcast
 
 
 class BitFunction(enum.Enum):
-    """What is computed of each two integers."""
+    """The function of each pair of integers."""
 
     AND = "bitwise_and"
     OR = "bitwise_or"
@@ -34,8 +34,10 @@ _LOGIC: dict[BitFunction, Callable[[Array, Array], Array]] = {
 @dataclass(frozen=True, slots=True)
 class BitwiseAttrs(Attrs):
     """Inputs: two tensors of plain integers of one dtype and of broadcastable shapes. Shifts are by
-    the right operand's number of bits. By a negative number, or by all bits and more, they give 0,
-    or to the right -1 for negative values, because copies of the sign come in."""
+    the right operand's number of bits. Shifts by a negative number, or by the number of bits or
+    more, give 0. Right shifts of negative values then give -1, because copies of the sign are
+    shifted in.
+    """
 
     function: BitFunction
 

@@ -109,7 +109,8 @@ _POWER_DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
 @dataclass(frozen=True, slots=True)
 class PowerAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes, float32, int32 or int64. Powers of integers are
-    modulo 2**n; those with negative exponents are truncated, and 0 if the base is 0."""
+    modulo 2**n. Powers with negative exponents are truncated, and are 0 if the base is 0.
+    """
 
 
 def _power_check(
@@ -251,7 +252,7 @@ def _prelu_float(data: Array, alpha: Array) -> tuple[Array, ...]:
 
 
 def _prelu_grown(_attrs: PReluAttrs, given: Inexact) -> Array:
-    """The error of the output from those of the data and of its product with alpha."""
+    """The error of the output, from the errors of the data and of its product with alpha."""
     return np.asarray(np.maximum(given.errors[0], bounds.error_of_product(_attrs, given)))
 
 

@@ -67,7 +67,7 @@ class TakeAttrs(Attrs):
 
 
 def _take_infer(attrs: TakeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
-    """The data's shape, with that of a batch's indices in place of the axis."""
+    """The data's shape, in which the shape of a batch's indices replaces the axis."""
     if len(inputs) != 2:
         raise ValueError(f"take has {len(inputs)} inputs; data and indices are expected")
     (data, indices), axis, batch_dims = inputs, attrs.axis, attrs.batch_dims
@@ -191,8 +191,10 @@ GATHER_ND = OpDefinition(
 class AxisPositionsAttrs(Attrs):
     """Input: int32 or int64 indices with the axes of ``shape``, from -size to size - 1 of
     ``shape[axis]``; negative ones count from the end. Along other axes they are no longer than
-    ``shape``. Output: for each index the int32 position of the element of ``shape`` that has it
-    along ``axis``, and the index's own place along the other axes."""
+    ``shape``. Output: for each index, the int32 position of an element in a tensor of ``shape``.
+    Along ``axis``, the element's coordinate is the index; along the other axes, it is the index's
+    own place.
+    """
 
     shape: Shape
     axis: int

@@ -34,10 +34,11 @@ _COMBINE: Mapping[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class ScatterAttrs(Attrs):
-    """Inputs: data of ``shape``, or one element that fills it; int32 positions [count] of rows,
-    which are what an index of the first axis selects; updates [count] of rows. ``reduction`` is
-    "none": the update replaces the row, or "add", "mul", "max" or "min": it is combined with it.
-    Updates are used in their order. Integers wrap."""
+    """Inputs: data of ``shape``, or one element that fills it; int32 positions [count] of rows (the
+    slices along the first axis); updates [count] of rows. ``reduction`` is "none": the update
+    replaces the row, or "add", "mul", "max" or "min": the update is combined with the row. Updates
+    are used in their order. Integers wrap.
+    """
 
     shape: Shape
     reduction: str = "none"

@@ -72,9 +72,10 @@ SLIDE = OpDefinition(
 
 @dataclass(frozen=True, slots=True)
 class StridedSliceAttrs(Attrs):
-    """Input: data of any dtype. Along axis k the output has ``shape[k]`` elements: those at
-    ``begin[k]``, ``begin[k] + strides[k]``, ... of the data, all inside it. A stride may be
-    negative."""
+    """Input: data of any dtype. Along axis k the output has ``shape[k]`` elements, which the data
+    has at ``begin[k]``, ``begin[k] + strides[k]``, ...; all of these indices are inside the data. A
+    stride may be negative.
+    """
 
     begin: tuple[int, ...]
     strides: tuple[int, ...]
@@ -126,8 +127,9 @@ STRIDED_SLICE = OpDefinition(
 @dataclass(frozen=True, slots=True)
 class DynamicUpdateSliceAttrs(Attrs):
     """Inputs: data of any dtype; an update with as many axes, none longer than the data's; the
-    int32 index of its first element in the data, one number for each axis. An index with which the
-    update would not be inside the data is moved to the nearest that is possible."""
+    int32 index of its first element in the data, one number for each axis. If the update would not
+    be inside the data, the index is clamped to the nearest valid one.
+    """
 
 
 def _dynamic_update_slice_infer(

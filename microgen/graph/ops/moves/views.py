@@ -88,8 +88,9 @@ BITCAST = OpDefinition(
 class ReinterpretAttrs(Attrs):
     """Input: data of any dtype. ``shape`` is the whole shape of the output.
 
-    In Relay scales are arguments of the operators, so one tensor may mean different numbers to two
-    of them."""
+    In Relay, scales are arguments of the operators, so two operators may read different numbers
+    from one tensor.
+    """
 
     shape: Shape
 

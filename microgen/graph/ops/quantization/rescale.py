@@ -109,7 +109,7 @@ def scales_constraint(scales: Sequence[float]) -> str | None:
 
 
 def too_large(multipliers: Callable[[], object]) -> str | None:
-    """A sentence if the fixed point cannot hold what ``multipliers`` computes."""
+    """A sentence if the fixed point cannot hold the results of ``multipliers``."""
     try:
         multipliers()
     except ValueError as error:

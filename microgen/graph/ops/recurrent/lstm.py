@@ -71,7 +71,7 @@ def infer(attrs: LstmAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
 
 
 def _expected(found: Inputs[ArrayType]) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
-    """For each input its name, its type, and the shape that it must have."""
+    """The name, the type and the required shape of each input."""
     gates, cells, features = found.weight.shape
     outputs = found.recurrent.shape[2]
     return (

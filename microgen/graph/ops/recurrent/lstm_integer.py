@@ -36,8 +36,8 @@ class LstmParameters:
     """Fixed-point parameters. Scales of gates are in the order of the gates. Without peepholes
     ``peephole`` is empty; without a projection ``projection`` is None.
 
-    ``cell_bits`` is the number of integer bits of the cell state. The zero points are those of
-    input, output state, hidden state and output. Clips are stored values; 0 means none.
+    ``cell_bits`` is the number of integer bits of the cell state. The zero points are for input,
+    output state, hidden state and output. Clips are stored values; 0 means none.
     """
 
     weight: tuple[Scale, ...]
@@ -115,13 +115,15 @@ def gate_scales(weight: ArrayType, data: ArrayType) -> tuple[Scale, ...]:
 
 
 def real_gate_scales(weight: ArrayType, data: ArrayType) -> list[float]:
-    """The scale of each gate's sums of products divided by that of its function's argument."""
+    """The scale of each gate's sums, divided by the scale of its function's argument."""
     gate = ArrayType((), DType.INT16, GATE)
     return [scale_of_products(part, data, gate) for part in _gates(weight)]
 
 
 def _peephole_scales(peephole: ArrayType | None, cell_bits: int) -> tuple[Scale, ...]:
-    """Source: that of the module. Here the product is computed in double, then made float32."""
+    """The scales of peephole products: computed in double, then rounded to float32. The module
+    names the source.
+    """
     if peephole is None:
         return ()
     cell = 2.0 ** (cell_bits - 15)
@@ -240,7 +242,7 @@ def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Ar
     if w.projection is None or p.projection is None:
         return _clip(product + p.hidden_zero_point, (-128, 127))
     # TFLite subtracts the zero point when it quantizes, and adds it when it reads. The numbers are
-    # the same, except for those that are cut off.
+    # the same, except for clipped numbers.
     hidden = _clip(product - p.hidden_zero_point, (-128, 127)) + p.hidden_zero_point
     sums = hidden @ w.projection.T + (0 if w.projection_bias is None else w.projection_bias)
     state = _clip(_scaled(sums, p.projection) + p.state_zero_point, (-128, 127))

@@ -166,7 +166,7 @@ def _sigmoid(x: Ball) -> Ball:
 
 
 def _logistic(x: Array) -> Array:
-    """The logistic function, in a form in which nothing cancels where it is nearly 0."""
+    """The logistic function, in a form without cancellation near the result 0."""
     with np.errstate(over="ignore"):
         return np.asarray(1 / (1 + np.exp(-x)))
 

@@ -37,9 +37,9 @@ _NO_LIMIT = 2**15
 class TableParameters:
     """Fixed-point parameters. Scales of gates are in the order of the gates.
 
-    ``take`` is for products of two functions' values that are added to the cell state, ``hidden``
-    for those that become the output state, and ``tanh`` for the cell state as tanh's argument. The
-    zero points are those of input and output state. ``cell_clip`` is a stored value.
+    ``take`` scales products of two functions' values that are added to the cell state, ``hidden``
+    scales products that become the output state, and ``tanh`` scales the cell state to tanh's
+    argument. The zero points are for input and output state. ``cell_clip`` is a stored value.
     """
 
     weight: tuple[Scale, ...]

@@ -34,10 +34,11 @@ class RecurrentAttrs(Attrs):
     cell state [3, cells] (peepholes), for the input, output and forget gates.
 
     ``kind`` is "rnn" (one gate), "gru" (update, reset, hidden) or "lstm" (input, output, forget,
-    cell). ``functions`` are those of its formulas: f; f, g; or f, g, h. With ``resets_after``, a
-    GRU's reset gate applies to the product of the hidden state, which has a bias of its own, the
-    fourth. With ``couples``, an LSTM's forget gate is one minus its input gate. ``clip`` limits the
-    magnitudes of the gates' sums. With ``reverse``, each sequence is read from its end.
+    cell). ``functions`` are the functions of its formulas: f; f, g; or f, g, h. With
+    ``resets_after``, a GRU's reset gate applies to the product of the hidden state, which has a
+    bias of its own, the fourth. With ``couples``, an LSTM's forget gate is one minus its input
+    gate. ``clip`` limits the magnitudes of the gates' sums. With ``reverse``, each sequence is read
+    from its end.
 
     The output [states, batches, cells] is float32: with ``keeps``, the hidden state of each step, 0
     beyond the end of a sequence; then the last hidden state; then, of an LSTM, the last cell state.
@@ -75,7 +76,7 @@ def _states(attrs: RecurrentAttrs) -> int:
 def _expected(
     attrs: RecurrentAttrs, found: RecurrentInputs[ArrayType], batches: int, cells: int
 ) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
-    """For each input its name, its type, and the shape that it must have."""
+    """The name, the type and the required shape of each input."""
     gates = GATES[attrs.kind]
     return (
         ("weight of the input", found.weight, (gates, cells, found.data.shape[2])),
@@ -154,9 +155,10 @@ def _bound(attrs: RecurrentAttrs, given: Inexact) -> tuple[Ball, ...]:
 
 
 def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
-    """How much farther than the bound the states may be in an implementation whose functions are
-    ``off``: the errors of the functions, followed through products, cell states and steps to the
-    result, less those of the bound."""
+    """The error that states may have in addition to the bound, in an implementation whose functions
+    have the errors ``off``. These errors are propagated through products, cell states and steps to
+    the result; the bound's own errors are subtracted.
+    """
     inputs = bounds.inputs(given)
     more, own = (_balls(attrs, inputs, given.found[0], each).error for each in (off, never_off))
     with np.errstate(invalid="ignore"):
@@ -166,7 +168,7 @@ def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
 def cost(
     attrs: RecurrentAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
 ) -> ReferenceCost:
-    """Each step of each sequence multiplies all weights, of which there are four sums."""
+    """Each step of each sequence multiplies all weights, in four sums."""
     found = RecurrentInputs.of(inputs, attrs.kind)
     steps, batches, _ = found.data.shape
     weights = found.weight.size + found.recurrent.size

@@ -52,8 +52,9 @@ def never_off(_function: ActivationFormula, _result: Ball) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RecurrentLayer:
-    """What a step needs of the attributes and the inputs. ``off`` is how much farther than its ulps
-    a function's result may be in an implementation."""
+    """The attributes and inputs that a step needs. ``off`` is the error that a function's result
+    may have in an implementation, in addition to the function's ulps.
+    """
 
     kind: str
     functions: tuple[ActivationFormula, ...]
@@ -67,7 +68,7 @@ class RecurrentLayer:
     off: Off = never_off
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
-        """The products of a gate with the input and a state, its bias, and what is added."""
+        """The sums of a gate: its products with the input and a state, its bias, and ``added``."""
         return total(
             [*self._inputs(gate, x), *self._states(gate, state)], [self._row(gate), *added]
         )
@@ -139,7 +140,7 @@ def run(
     reverse: bool,
     found: Array | None = None,
 ) -> tuple[Ball, Ball, Ball]:
-    """All hidden states [steps, batches, cells], the last ones and the last cell states
+    """All hidden states [steps, batches, cells], the last hidden states and the last cell states
     [batches, cells].
 
     Each step is computed in float64 from the float32 states that the step before it left.
@@ -178,6 +179,6 @@ def _initial(given: Ball | None, lengths: Array, cells: int) -> Ball:
 
 
 def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
-    """The rows of one where chosen, otherwise those of the other."""
+    """The rows of one array where chosen, otherwise the rows of the other."""
     column = chosen[:, None]
     return Ball(np.where(column, one.value, other.value), np.where(column, one.error, other.error))

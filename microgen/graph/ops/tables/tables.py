@@ -156,7 +156,7 @@ def _lookup_reference(_attrs: LookupAttrs, operands: Operands) -> tuple[Array, .
 
 
 def parts(attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name, which are those of the function."""
+    """The words of the primitive function's name: the words of the tabulated function."""
     return (attrs.function.replace(".", "_"),)
 
 

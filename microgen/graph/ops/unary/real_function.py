@@ -30,8 +30,9 @@ class Formula:
     ulps: int = 0
     units: int = 0  # plus so many times 2**-24 |x|
     is_stepwise: bool = False
-    # ``margin(numbers, x, error)``: how much farther results may be for arguments within an error
-    # of x than those at both ends of that interval are. It is 0 for monotonic functions.
+    # ``margin(numbers, x, error)``: the additional distance of results for arguments within an
+    # error of x, compared with the results at both ends of that interval. It is 0 for monotonic
+    # functions.
     margin: Callable[[Numbers, Array, Array], Array] | None = None
 
 

@@ -57,8 +57,10 @@ def table_parameters(data: ArrayType, powers: tuple[int, ...]) -> SigmoidParamet
 
 
 def table_constraint(data: ArrayType) -> str | None:
-    """The sentence for an input's scale whose products do not fit int32. TFLite reads a multiplier
-    of 0, which the least scales have, as that of a power of two, and shifts it out of int32."""
+    """The sentence for an input's scale whose products do not fit int32. The least scales have a
+    multiplier of 0. TFLite reads it as the multiplier of a power of two, and shifts it out of
+    int32.
+    """
     if data.scale * _STEPS * 2**_MOST_SHIFTS < 1:
         least = 1 / (_STEPS * 2**_MOST_SHIFTS)
         return f"the input's scale is {data.scale:g}; it must be {least:g} or more"
@@ -89,8 +91,9 @@ SIGMOID_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the refer
 
 @dataclass(frozen=True, slots=True)
 class SigmoidAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256, that of
-    an int16 output 1/32768."""
+    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256; the
+    scale of an int16 output is 1/32768.
+    """
 
 
 def _sigmoid_constraint(_attrs: SigmoidAttrs, data: ArrayType, output: ArrayType) -> str | None:
@@ -170,8 +173,9 @@ def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
 def _tanhf(x: Array) -> Array:
     """Tanh in float32 steps from expm1, with the method of glibc 2.36's tanhf, which LiteRT calls.
 
-    Its last bit matters if an output scale that is a power of two has exact halves. There a
-    correctly rounded tanh differs from LiteRT in one value of about 2,500 tables, this one in none.
+    Its last bit matters if an output scale that is a power of two has exact halves. With such
+    scales, a correctly rounded tanh differs from LiteRT in one value of about 2,500 tables; this
+    one differs in none.
     """
     magnitude = np.minimum(np.abs(x), _LARGE)
     large = _ONE - _TWO / (unary.rounded(np.expm1, _TWO * magnitude) + _TWO)

@@ -42,8 +42,8 @@ class ValueFunction:
     one of ``int16`` (a reference) and ``int16_table`` (a table of ``graph.ops.tables.tables``;
     ValueError if there is none). ``constraint`` is the op's requirement for quantized types, in
     addition to a scale. ``ulps``: how many units in the last place implementations of ``real`` may
-    be from the correctly rounded result. A function that is not monotonic has ``steepest``: the
-    most by which it changes for a change of 1.
+    be from the correctly rounded result. A function that is not monotonic has ``steepest``, its
+    largest slope (Lipschitz constant).
     """
 
     real: Real
@@ -173,7 +173,8 @@ def dequantized(operands: Operands) -> Array:
 def rounded(function: Callable[[Array], Array], x: Array) -> Array:
     """``function`` of float32 values, computed in double and rounded to float32.
 
-    A libm that rounds correctly gives the same, and glibc's too, except for rare last bits.
+    A libm that rounds correctly gives the same results. glibc's libm does, too, except for rare
+    last bits.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         values: Array = function(x.astype(np.float64)).astype(np.float32)
