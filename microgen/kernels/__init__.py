@@ -1,12 +1,13 @@
-"""Implementations, found by folder: a module with ``IMPLEMENTATIONS`` has those of one op or of a
-pattern of ops (``OP_NAME``); a module with ``BY_OP`` has the reference kernels of several ops of
-one kind; the other modules are shared by several ops.
+"""Implementations, found by folder: a module with ``IMPLEMENTATIONS`` has the kernels of one op or
+of a pattern of ops (``OP_NAME``); a module with ``BY_OP`` has the reference kernels of several ops
+of one kind; the other modules are shared by several ops.
 
-Costs decide which of them computes a node. The order in which they are listed decides only where
-costs cannot: where none is measured, and between estimates that differ by less than they are off.
-Modules state it: those with a higher ``PRECEDENCE`` come first. An op's own module, which bears its
-name or has it in ``BY_OP``, and has the reference kernels, comes after them, and modules that
-state nothing come last."""
+Costs decide which implementation computes a node. If costs cannot decide, the order of the list
+does: no cost is measured, or estimates differ by less than their errors. Modules state this order:
+a higher ``PRECEDENCE`` comes first. An op's own module, which bears its name or has it in
+``BY_OP``, and has the reference kernels, comes after them, and modules that state nothing come
+last.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from microgen.kernels.patterns import JOINT
 
 @functools.cache
 def modules() -> tuple[ModuleType, ...]:
-    """The modules of the families and those that families share, in the order of their names."""
+    """The modules of the families and the shared modules, in the order of their names."""
     found = pkgutil.walk_packages(__path__, f"{__name__}.")
     names = sorted((m.name.rpartition(".")[2], m.name) for m in found if not m.ispkg)
     return tuple(importlib.import_module(name) for _, name in names)
@@ -68,8 +69,9 @@ def of(module: ModuleType) -> Mapping[str, tuple[Implementation, ...]]:
 
 
 def _order(module: ModuleType, op: str) -> tuple[int, bool, str]:
-    """The place of a module among those of the op. Of modules that state nothing, the names of
-    their first kernels decide."""
+    """The place of a module in the order of the op's modules. If modules state no precedence, the
+    names of their first kernels decide.
+    """
     name = module.__name__.rpartition(".")[2]
     is_own = hasattr(module, "BY_OP") or name == op.rpartition(".")[2]
     # The least comes first, so a precedence is negated, and False, for the op's own module,
@@ -84,5 +86,5 @@ def joint_ops() -> tuple[tuple[str, ...], ...]:
 
 
 def named(op: str, symbol: str) -> Implementation | None:
-    """The kernel of that op or pattern with that name, None if there is none."""
+    """The kernel of an op or pattern with the name ``name``; None if there is none."""
     return next((kernel for kernel in registry().get(op, ()) if kernel.symbol == symbol), None)

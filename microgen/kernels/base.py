@@ -1,4 +1,4 @@
-"""Implementations: C kernels, the nodes that they can compute, and what they are given."""
+"""Implementations: C kernels, the nodes that they can compute, and their arguments."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ class Implementation:
     in_place: InPlace = not_in_place
     stack: int = 0  # bytes of an array that it has on the stack
     # The kernel is called once for each input, all calls write parts of one output, and ``inputs``
-    # is ignored: the fields for each input, which follow those of ``params``.
+    # is ignored: the fields for each input, which follow the fields of ``params``.
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()  # of ``inputs``, the variables, which the kernel updates
     can_fail: bool = False  # the C function returns a status, like the runner
-    # Of a float kernel: by so many units in the last place an element may differ from the numpy
-    # reference. The unit is that of the output's largest magnitude; for sums, of the largest sum of
-    # magnitudes.
+    # Of a float kernel: the number of units in the last place by which an element may differ from
+    # the numpy reference. The unit belongs to the output's largest magnitude; for sums, to the
+    # largest sum of magnitudes.
     ulps: int = 0
     family: str = ""  # the name of its header, if that is not the symbol's
     variant: tuple[str, ...] = ()  # the C constants that its body takes
@@ -97,8 +97,8 @@ class Implementation:
     work: Callable[[Node, Graph], Work] = work  # how often the parts of its loops run
     # ``(node, graph, cpu, is_shared)``, in place of a measured table
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
-    # The kernel whose table stands for it until it has its own, with what the table of costs adds
-    # for the last constant of ``variant``, its requantization.
+    # The kernel whose table stands for it until it has its own, with the amounts that the table of
+    # costs adds for its requantization, the last constant of ``variant``.
     measured_as: Implementation | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:
@@ -133,7 +133,7 @@ _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 # requantize_s16.h: MG_ROUND_*
 _WIDE_ROUNDINGS = {Rounding.DOUBLE: 0, Rounding.REDUCED: 1, Rounding.FLOAT: 2}
 
-_RULES: dict[Rounding | None, Rule] = {  # of roundings that have one, whatever the op is
+_RULES: dict[Rounding | None, Rule] = {  # of roundings whose rule is the same for every op
     Rounding.PRODUCT: "dense",
     Rounding.FLOAT: "float32",
     **dict.fromkeys(RELAY, "sums"),
@@ -155,13 +155,15 @@ def types(node: Node, graph: Graph) -> tuple[tuple[ArrayType, ...], ArrayType]:
 
 
 def attrs_of(node: Node, kind: type[A]) -> A:
-    """The node's attributes, which are those of its op."""
+    """The node's attributes, which must be an object of ``kind``."""
     assert isinstance(node.attrs, kind)
     return node.attrs
 
 
 class Trait(enum.IntEnum):
-    """What a kernel is made for, in the order in which a node's is compared with it."""
+    """The special case for which a kernel is made. Members are in the order in which nodes are
+    tested for them.
+    """
 
     DTYPE = 0
     WEIGHTS = 1  # their form: int4, or with a zero point

@@ -1,4 +1,4 @@
-"""The constants that kernels are given."""
+"""The constants that kernels get as arguments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KernelConstant:
 
     @property
     def sources(self) -> tuple[tuple[str, What], ...]:
-        """The tensors, each with what of it, in the order in which the transform takes them."""
+        """The tensors with their used parts, in the order of the transform's sources."""
         return ((self.tensor, self.what), *self.more)
 
     def updated(self, **arguments: float | int | str) -> KernelConstant:

@@ -1,8 +1,9 @@
-"""What a kernel costs for a node, from coefficients that ``scripts/measure.py`` measured.
+"""The cost of a kernel for a node, from coefficients that ``scripts/measure.py`` measured.
 
 ``measured/costs.json`` has, for each core on which a kernel was measured and for each of its two
-forms, the coefficients of ``work``, and what requantizations add to those of kernels with other
-ones. docs/explanation/costs.md describes tables, measurement and errors."""
+forms, the coefficients of ``work``, and the amounts by which another requantization changes them.
+docs/explanation/costs.md describes tables, measurement and errors.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +27,14 @@ FORMS = (SHARED, SPECIALISED)
 def estimate(
     kernel: Implementation, node: Node, graph: Graph, cpu: Cpu, *, shared: bool
 ) -> Cost | None:
-    """What ``kernel`` costs for ``node`` on ``cpu``, compiled for the node's shape or ``shared``:
-    what its own ``cost`` says if it has one, otherwise by its table, or by that of the kernel that
-    it is ``measured_as``.
+    """The cost of ``kernel`` for ``node`` on ``cpu``, compiled for the node's shape or ``shared``.
+    It is from the kernel's own ``cost`` if it has one; otherwise from its table, or from the table
+    of the kernel that it is ``measured_as``.
 
     None if the kernel was not measured in this form on the core that stands for the CPU, if the
     node has a part that no measured layer had, or if the kernel computes floats and only one of the
-    two cores has an FPU."""
+    two cores has an FPU.
+    """
     if kernel.cost is not None:
         return kernel.cost(node, graph, cpu, shared)
     core = measured_core(cpu)
@@ -65,15 +67,17 @@ def estimate(
 def _cores(
     kernel: Implementation, found: Mapping[str, int], work: Mapping[str, int]
 ) -> Iterator[tuple[str, int]]:
-    """The functions that it calls in common with others, without those for parts that the node
-    does not have. Out-of-line forms, of which no work is known, have all parts."""
+    """The shared functions that the kernel calls, without functions for parts that the node does
+    not have. Out-of-line forms, whose work is unknown, have all parts.
+    """
     parts = dict(zip(kernel.cores, kernel.core_parts, strict=False))
     return ((name, n) for name, n in found.items() if work.get(parts.get(name, ""), 1))
 
 
 def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, Any] | None:
     """The kernel's coefficients, with the names of its own functions. A kernel that is measured as
-    another may need what only the CPU has, and not the core that stands for it."""
+    another one may need features of the CPU that the core standing for the CPU lacks.
+    """
     found: Mapping[str, Any] | None = table(kernel.symbol).get(core, {}).get(form)
     like = kernel.measured_as
     if found is not None or like is None:
@@ -87,7 +91,7 @@ def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, 
 
 
 def _rounded(found: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The coefficients of a kernel with those that another requantization adds."""
+    """The coefficients of a kernel, with the amounts that another requantization adds."""
     added = {name: _added(found[name], more.get(name, {})) for name in COEFFICIENTS}
     shared = {"shared_bytes": found.get("shared_bytes", 0) + more.get("shared_bytes", 0)}
     return {**found, **added, **shared, "cores": {**found["cores"], **more.get("cores", {})}}
@@ -100,8 +104,8 @@ def _added(found: Mapping[str, float], more: Mapping[str, float]) -> dict[str, f
 def measured_core(cpu: Cpu) -> str | None:
     """The name of the core whose measurements stand for a CPU (``standing.core``).
 
-    None for the host, whose instructions are not those of any of them and whose cycles nobody
-    models."""
+    None for the host: no measured core has its instructions, and its cycles are not modelled.
+    """
     found = standing.core(cpu, cores())
     return found.name if found else None
 
@@ -120,9 +124,10 @@ def cores() -> tuple[str, ...]:
 
 @cache
 def table(name: str) -> Mapping[str, Any]:
-    """The coefficients of a kernel by core and form; empty if it was never measured. Of the name of
-    a requantization's constant in C, they are what outputs cost more with it than with that of the
-    kernel that is measured."""
+    """The coefficients of a kernel by core and form; empty if it was never measured. For the name
+    of a requantization's constant in C, they are the additional cost of outputs, compared with the
+    requantization of the measured kernel.
+    """
     found: dict[str, dict[str, Any]] = {}
     for column, numbers in measured.load(measured.COSTS).by_column(name).items():
         core, form = column.split()

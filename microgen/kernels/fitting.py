@@ -12,7 +12,7 @@ from microgen.kernels.base import Implementation, Mismatch, Trait
 from microgen.kernels.identity import Same
 from microgen.target.cpu import Cpu
 
-# Nodes of the last graphs. Partition, schedule and certificate ask for each of them.
+# Nodes of the last graphs. Partition, schedule and certificate need each of them.
 _KEPT = 512
 
 
@@ -55,8 +55,9 @@ def _fitting(node: Node, known: Same[Graph], cpu: Cpu) -> Fitting:
 
 
 def least_scratch(node: Node, graph: Graph, cpu: Cpu) -> int:
-    """The least bytes of scratch with which a kernel can compute the node; 0 if none can. Plain
-    kernels, which need none, are the last of the registry."""
+    """The least bytes of scratch with which a kernel can compute the node; 0 if no kernel can.
+    Plain kernels need no scratch and are the last of the registry.
+    """
     least: list[int] = []
     for kernel in reversed(_of_form(node, graph)):
         if refusal(kernel, node, graph, cpu) is None:

@@ -1,7 +1,8 @@
-"""How often the parts run of the float32 kernels that compute tiles: four pixels, four channels.
+"""The numbers of runs of parts of float32 kernels that compute tiles: four pixels, four channels.
 
 docs/explanation/costs.md describes the numbers. Tiles are found as in
-``microgen/convolution/pixel_lines.h``."""
+``microgen/convolution/pixel_lines.h``.
+"""
 
 from __future__ import annotations
 

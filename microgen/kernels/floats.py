@@ -68,7 +68,7 @@ def vectors(
 
 
 def refuses(node: Node, graph: Graph) -> str | None:
-    """Refusal unless there are four channels to compute together, all from the same values."""
+    """Refusal unless four channels can be computed together from the same values."""
     why = base.only(DType.FLOAT32)(node, graph)
     return why or few(graph.types[node.outputs[0]].shape[-1])
 

@@ -1,4 +1,4 @@
-"""Objects as keys of caches, by what they are and not by their values."""
+"""Objects as keys of caches, by identity instead of by value."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Same(Generic[T]):
-    """An object that nothing changes, such as an array or a graph. Another one is another key,
-    whatever its values are, so no values are compared."""
+    """An object that nothing changes, such as an array or a graph. Different objects are different
+    keys even if their values are equal, so no values are compared.
+    """
 
     value: T
 

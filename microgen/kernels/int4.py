@@ -13,7 +13,9 @@ def one_filter(node: Node, graph: Graph) -> int:
 
 
 def four_filters(node: Node, graph: Graph) -> int:
-    """Scratch for the weights of four output channels, or of all if there are fewer."""
+    """Scratch for the weights of four output channels, or of all channels if there are fewer than
+    four.
+    """
     return min(4, graph.types[node.inputs[1]].shape[0]) * one_filter(node, graph)
 
 

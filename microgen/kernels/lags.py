@@ -1,4 +1,4 @@
-"""How many bytes an output must begin before the input whose bytes it takes.
+"""Lags: the number of bytes by which an output must begin before the input whose bytes it takes.
 
 Loops go through output pixels in the order of memory, in steps. Before step k they have written the
 output's values below ``written[k]``. From then on they read no value of the input below the least
@@ -27,7 +27,7 @@ from microgen.kernels import base
 
 
 def furthest(written: Array, read: Array) -> int:
-    """By how much what was written before a step exceeds what is read from then on; at least 0."""
+    """The most by which the end of a write exceeds the beginning of a later read; at least 0."""
     lowest = np.minimum.accumulate(read[::-1])[::-1]
     return int((written - lowest).max(initial=0))
 
@@ -89,7 +89,9 @@ def _windows(node: Node, graph: Graph) -> tuple[Pair, Pair, Pair, Padding]:
 
 
 def _first(start: Array, taps: int, dilation: int, size: int) -> Array:
-    """The first place below ``size`` of windows that begin at ``start``; ``size`` if none is."""
+    """The first place in 0 to ``size`` - 1 of windows that begin at ``start``; ``size`` if there is
+    none.
+    """
     # The first tap that is not before the input: the quotient is rounded up.
     tap = -(np.minimum(start, 0) // dilation)
     place = start + tap * dilation
@@ -107,7 +109,8 @@ def blocks(node: Node, graph: Graph, starts: Iterable[int]) -> base.Lags:
 
 def one_by_one(node: Node, graph: Graph, last: int) -> base.Lags:
     """The lag if pixels are computed one after the other, and all channels but the ``last`` ones
-    are stored before the window is read for these."""
+    are stored before the window is read for the ``last`` ones.
+    """
     output = graph.types[node.outputs[0]]
     channels = output.shape[3]
     read = first_read(node, graph).ravel()
@@ -158,7 +161,9 @@ def depthwise_by_4(node: Node, graph: Graph) -> base.Lags:
 
 
 def depthwise_by_16(node: Node, graph: Graph) -> base.Lags:
-    """The lag of pools that compute sixteen channels of a pixel at a time, and then the rest."""
+    """The lag of pools that compute sixteen channels of a pixel at a time, and then the remaining
+    ones.
+    """
     return each_channel(node, graph, graph.types[node.outputs[0]].shape[3] % 16 or 16)
 
 

@@ -1,4 +1,4 @@
-"""Several nodes as one: what a kernel that computes a pattern of nodes is given.
+"""Several nodes as one, for a kernel that computes a pattern of nodes.
 
 A kernel's module may name a pattern as its ``OP_NAME``, the ops joined by "+", for example
 "nn.depthwise_conv2d+nn.conv2d". All nodes but the last compute one tensor that only the next reads.
@@ -27,8 +27,9 @@ def members(node: Node) -> tuple[Node, ...]:
 
 
 def joined(nodes: Sequence[Node]) -> Node:
-    """The nodes as one. Its inputs are those that come from outside, each once, in the order in
-    which they are first read; its outputs, origin and place are the last node's."""
+    """The nodes as one node. Its inputs are the tensors from outside, each once, in the order in
+    which they are first read. Its outputs, origin and place are the last node's.
+    """
     if len(nodes) == 1:
         return nodes[0]
     inside = {name for node in nodes[:-1] for name in node.outputs}
@@ -53,8 +54,9 @@ class Chains:
         self._uses = graph.uses_of()
 
     def ending(self, node: Node, ops: Sequence[str]) -> tuple[Node, ...]:
-        """The nodes with these ops that end with ``node``, each of which computes the first input
-        of the next and nothing that anything else reads; empty if there are none."""
+        """The chain of nodes with these ops that ends with ``node``; empty if there is none. Each
+        node computes the first input of the next one, and no other node reads its outputs.
+        """
         found = [node]
         while len(found) < len(ops) and found[0].inputs:
             name = found[0].inputs[0]

@@ -17,7 +17,7 @@ Rows: TypeAlias = Mapping[str, Mapping[str, int]]
 
 RELEASES = {"gcc": 12, "llvm": 14}  # of the compilers whose code was measured
 _WORD, _ALIGNMENT = 4, 8
-_REGISTERS = 4  # arguments in registers, of Arm's cores; those of RISC-V have more
+_REGISTERS = 4  # arguments in registers, of Arm's cores; RISC-V's cores have more
 _SHARED = 24  # registers that an operator saves around the call of an out-of-line form
 # Of a form that is compiled for a shape, if only the general one was measured. The most by which
 # a form of its own took more was 8 bytes with GCC, and 208 with LLVM, which unrolls loops.
@@ -45,10 +45,10 @@ def has_one_batch(params: Fields) -> bool:
 class MeasuredColumn:
     """The measurements for a core and a toolchain, by name, in bytes."""
 
-    # ``own`` operators that are compiled for their shapes, those of ``one`` batch that take less,
-    # ``shared`` out-of-line forms of kernels, and ``entry``, the code around operators
+    # ``own`` operators that are compiled for their shapes, operators of ``one`` batch that take
+    # less, ``shared`` out-of-line forms of kernels, and ``entry``, the code around operators
     rows: Rows
-    # Where there is no own form, it is estimated as so many bytes more than the out-of-line one.
+    # If there is no own form, its estimate is the out-of-line form plus this number of bytes.
     specialised: int = max(_SPECIALISED.values())
 
     def kernel(self, stem: str, *, is_shared: bool, one_batch: bool = False) -> int:
@@ -65,11 +65,11 @@ class MeasuredColumn:
 
     @property
     def rolled(self) -> int:
-        """What a function with rows takes around its parts. It depends on how many there are."""
+        """The own stack of a function with rows, which depends on the number of its parts."""
         return self.entry("rolled") * 5 // 4
 
     def entry(self, name: str) -> int:
-        """What firmware takes around its operators, such as "c call"."""
+        """The stack of firmware without its operators, such as "c call"."""
         found = self._of("entry", name)
         return UNKNOWN if found is None else found
 
@@ -79,8 +79,9 @@ class MeasuredColumn:
 
 @cache
 def column(cpu: Cpu, toolchain: str) -> MeasuredColumn:
-    """What was measured for the core and the toolchain. For cores that were not measured, it is the
-    most of all that stand for them (``standing``), with any toolchain."""
+    """The measurement for the core and the toolchain. A core that was not measured gets the maximum
+    of all cores that stand for it (``standing``), with any toolchain.
+    """
     table = measured.load(measured.STACK_BYTES)
     by_column = table.by_column()
     own = by_column.get(f"{cpu.name} {toolchain}", {})

@@ -64,7 +64,7 @@ class Cost:
 
     @property
     def common_bytes(self) -> int:
-        """Bytes of what the operator may have in common with others."""
+        """Bytes of code that the operator may share with others."""
         return self.shared_bytes + sum(nbytes for _, nbytes in self.cores)
 
 
@@ -81,13 +81,13 @@ def work(node: Node, graph: Graph) -> Work:
 
 
 def common(node: Node, graph: Graph) -> dict[str, int]:
-    """The parts of the node's work that kernels with other loops have, too."""
+    """The parts of the node's work that do not depend on the kernel's loops."""
     found = work(node, graph)
     return {name: found[name] for name in ("call", "output", "clamped")}
 
 
 def _clamps(node: Node, output: ArrayType) -> bool:
-    """Whether an activation leaves some values of the output's dtype out."""
+    """Whether an activation excludes some values of the output's dtype."""
     activation = getattr(node.attrs, "activation", Activation.NONE)
     if not activation.clamps or output.quant is None:
         return activation.clamps
@@ -96,7 +96,7 @@ def _clamps(node: Node, output: ArrayType) -> bool:
     return bool(low > limits.min or high < limits.max)
 
 
-# Each kernel that can compute a node asks for these numbers.
+# Each kernel that can compute a node needs these numbers.
 @lru_cache
 def _counted(op: str, attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     return _RULES[op](attrs, inputs, output)
@@ -179,7 +179,7 @@ def _runs(lines: int, lengths: Sequence[int], filters: int) -> dict[str, int]:
 
 
 def _loops(count: int, steps: int, name: str = "line") -> dict[str, int]:
-    """Times that a loop of ``steps`` steps runs; compilers unroll it if these are few."""
+    """The number of runs of a loop of ``steps`` steps; compilers unroll loops of few steps."""
     return {name: count, f"looped_{name}": count * (steps > _SHORT)}
 
 
@@ -301,8 +301,9 @@ def _pool(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 
 
 def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
-    """Taps and lines are those of the convolution in the opposite direction: its places are the
-    input's pixels."""
+    """Taps and lines are counted for the convolution in the opposite direction. Its places are the
+    input's pixels.
+    """
     assert isinstance(attrs, Conv2DTransposeAttrs)
     filters, height, width, depth = inputs[1]
     places, kernel = _spatial(inputs[0]), (height, width)

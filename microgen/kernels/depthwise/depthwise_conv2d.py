@@ -39,7 +39,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def compact_params(node: Node, graph: Graph) -> base.Fields:
-    """The fields of mg_depthwise_conv2d_s8_compact: the layer's, without what is 1."""
+    """The layer's fields in mg_depthwise_conv2d_s8_compact, which has no fields that are 1."""
     return tuple(field for field in _params(node, graph) if field[0] not in _NOT_COMPACT)
 
 

@@ -62,8 +62,10 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """What ``work`` counts for all kernels, and for each block of sixteen channels: pixels, pairs
-    of taps, single taps, runs of taps, lines of pixels, copied windows, and their taps."""
+    """The parts that ``work`` counts for all kernels, and for each block of sixteen channels:
+    pixels, pairs of taps, single taps, runs of taps, lines of pixels, copied windows, and their
+    taps.
+    """
     _, height, width, channels = graph.types[node.inputs[1]].shape
     output = graph.types[node.outputs[0]].shape
     whole = window.whole(node, graph)

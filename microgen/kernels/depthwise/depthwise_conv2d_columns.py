@@ -110,8 +110,8 @@ def _work(node: Node, graph: Graph) -> Work:
 # columns_3x3: the weight int8 [1, 3, 3, channels]. int32 [4 * blocks * 6]: for each block of four
 # channels, of which the last one has the last four, for each of its channels, words of two int16.
 # There is one for each column, with the taps of rows 0 and 1, and then another one for each column,
-# with that of row 2 in the low half for the first two channels of a block and in the high half for
-# the others, and 0 in the other half.
+# with the tap of row 2 in the low half for the first two channels of a block and in the high half
+# for the others, and 0 in the other half.
 def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     if weight.shape[:3] != (1, _SIDE, _SIDE) or weight.dtype.name != "int8":

@@ -34,7 +34,7 @@ _END = 4  # bytes that are read after the last filter
 
 @dataclass(frozen=True, slots=True)
 class _Filters:
-    """The filters that one of the loops takes: those of 3x3 with a stride, or any."""
+    """The filters that one of the loops computes: 3x3 with a stride, or any filter."""
 
     suffix: str
     constant: str
@@ -45,7 +45,7 @@ class _Filters:
         return self.stride is not None
 
     def shape(self, node: Node, graph: Graph) -> planes.Shape:
-        """The node's shape, which the loop does not refuse."""
+        """The node's shape; the loop must not refuse it."""
         shape = planes.chosen(node, graph, is_3x3=self.is_3x3, stride=self.stride)
         assert shape is not None
         return shape

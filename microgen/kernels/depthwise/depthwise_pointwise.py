@@ -1,7 +1,7 @@
 """Kernels for a depthwise convolution and the 1x1 convolution that alone reads it.
 
-Each pixel between them is in scratch memory only, so the tensor between them takes no memory. It is
-worth that if this tensor is larger than what the 1x1 convolution makes of it.
+Each pixel between them is in scratch memory only, so the tensor between them takes no memory. This
+pays if the tensor is larger than the output of the 1x1 convolution.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Pair:
         )
 
     def cost(self, node: Node, graph: Graph, cpu: Cpu, is_shared: bool) -> Cost | None:
-        """The sum of both, which differs by little from what the loops cost together."""
+        """The sum of both costs, which is close to the cost of the joined loops."""
         costs = [estimate(k, own, graph, cpu, shared=is_shared) for _, k, own in self.parts(node)]
         known = [cost for cost in costs if cost]
         if len(known) < len(costs):

@@ -1,5 +1,6 @@
-"""The shapes of the kernels of ``crt/include/microgen/depthwise/depthwise_conv2d_s8_planes.h``:
-which axis is the fast one, how large the planes are, and how often the parts of the loops run."""
+"""The shapes of the kernels of ``crt/include/microgen/depthwise/depthwise_conv2d_s8_planes.h``: the
+choice of the fast axis, the size of the planes, and the numbers of runs of the loops' parts.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class Shape:
         return (self.fast.taps + 5 - self.fast.stride) // 4 * 2
 
     def groups(self, is_3x3: bool) -> int:
-        """How often outputs of a line are computed together."""
+        """The number of groups of outputs in a line."""
         return -(-self.fast.outputs // (2 if is_3x3 else self.group))
 
     def bands(self, is_3x3: bool) -> list[int]:
@@ -84,8 +85,10 @@ class Shape:
         return [size] * whole + [last] * (last > 0)
 
     def order(self, is_3x3: bool) -> tuple[Array, Array]:
-        """Of each band of each image, in the order of the loops: the end of the outputs that were
-        stored before, and the first value that it copies; int64 [bands * batches], in pixels."""
+        """For each band of each image, in the order of the loops: the end of the outputs stored
+        before the band, and the first value that the band copies; int64 [bands * batches], in
+        pixels.
+        """
         fast, slow = self.fast, self.slow
         written, read, first, done = list[int](), list[int](), 0, 0
         for count in self.bands(is_3x3):
@@ -113,7 +116,7 @@ class Shape:
         return _WORD * (taps + _PLANES * self.words(self.fast.outputs, is_3x3) * self.lines)
 
     def effort(self, is_3x3: bool) -> int:
-        """About the instructions for one channel, to compare the axes with."""
+        """The approximate number of instructions for one channel, for comparing the axes."""
         words = 9 if is_3x3 else self.slow.taps * self.filter_words
         size = 2 if is_3x3 else self.group
         return self.slow.outputs * (
@@ -160,9 +163,10 @@ class Shape:
 
 
 def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None) -> Shape | None:
-    """The shape with the better fast axis of those whose stride is ``stride``, or 1 or 2 by
-    default; None if there is none. If both are as good, it is the one that is in place with the
-    smaller lag."""
+    """The shape with the better fast axis among shapes with the stride ``stride``, by default 1 or
+    2; None if there is none. If both axes are equally good, the one with the smaller lag in place
+    is chosen.
+    """
     shapes = [
         shape
         for shape in _shapes(node, graph)

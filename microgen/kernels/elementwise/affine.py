@@ -62,6 +62,6 @@ KERNELS = (
     _FORM.kernel("mg_affine_sum_s8_mve", base.MVE),
 )
 
-# affine_sum: the scales of both operands and the output, float32 [3], and what ``pairs.arguments``
-# and ``_numbers`` say. The factors of both operands, and the constant: int32 [3].
+# affine_sum: the scales of both operands and the output, float32 [3], and the arguments from
+# ``pairs.arguments`` and ``_numbers``. The factors of both operands, and the constant: int32 [3].
 TRANSFORMS: Mapping[str, transforms.Function] = {_KIND: _coefficients}

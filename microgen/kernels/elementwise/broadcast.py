@@ -18,7 +18,7 @@ _AXES = 4
 _ROW_AXES = 2  # rows, and elements of a row
 
 
-@functools.lru_cache(maxsize=1024)  # networks have few shapes, and every kernel asks for them
+@functools.lru_cache(maxsize=1024)  # networks have few shapes, and every kernel needs them
 def _strides(shape: Shape, rank: int) -> tuple[int, ...]:
     """Elements to step per axis of an output of that rank, 0 if this operand is broadcast."""
     padded = (1,) * (rank - len(shape)) + shape
@@ -50,7 +50,7 @@ def too_many_axes(node: Node, graph: Graph, most: int = _AXES) -> str | None:
 
 
 def too_many_for_rows(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the elements lie along two axes, of which the second is a row."""
+    """Refusal unless the elements lie along two axes, the second of which is a row."""
     return too_many_axes(node, graph, _ROW_AXES)
 
 
@@ -70,7 +70,7 @@ def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 
 def _row_work(node: Node, graph: Graph) -> Work:
-    """Parts of such kernels' loops: groups of four elements, those that are left, rows."""
+    """Parts of such kernels' loops: groups of four elements, remaining elements, rows."""
     fields, counted = dict(in_rows(node, graph)), work(node, graph)
     rows, size = fields["rows"], fields["size"]
     return {

@@ -1,8 +1,9 @@
 """Shared by kernels of int8 or int16 elements, of nodes that are computed in float32: their
-parameters, and who computes which nodes.
+parameters, and the assignment of nodes to kernels.
 
-The kernels compute with float, so cores without an FPU call the compiler's functions for it. Where
-a proof finds an exact form in integers, others are cheaper."""
+The kernels compute with float, so cores without an FPU call the compiler's functions for it. If a
+proof finds an exact form in integers, kernels with this form are cheaper.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Functions of two int8 values, which a proof compares for all 65,536 pairs.
 
-What a proof has found is a constant of the kernel: ``scales`` of the operands and the output, and
-arguments that say which function it is. ``microgen/verifier/checks/proofs.py`` computes the
-function from these again and compares it with the kernel's form, without the search.
+The result of a proof is a constant of the kernel: ``scales`` of the operands and the output, and
+arguments that identify the function. ``microgen/verifier/checks/proofs.py`` computes the function
+from these again and compares it with the kernel's form, without the search.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class OperandPair:
 
     @property
     def quants(self) -> tuple[Quant, Quant, Quant]:
-        """Of both operands and the output."""
+        """The quantizations of both operands and the output."""
         return self.lhs, self.rhs, self.output
 
     @property
@@ -89,7 +89,7 @@ def scales(of: OperandPair) -> tuple[float, ...]:
 
 
 def arguments(of: OperandPair) -> proven.Arguments:
-    """All that decides its results, except the scales."""
+    """Everything except the scales that decides the results."""
     rounding = getattr(of.attrs, "rounding", None)
     in_float32 = (("in_float32", 1),) if getattr(of.attrs, "in_float32", False) else ()
     return (
@@ -107,7 +107,7 @@ def arguments(of: OperandPair) -> proven.Arguments:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PairForm:
-    """A form in which kernels compute functions of two values, with numbers that a search finds."""
+    """A form of functions of two values for kernels, with numbers from a search."""
 
     kind: str  # the transform that makes the kernels' constant
     # None if it finds no numbers that are exact for all pairs

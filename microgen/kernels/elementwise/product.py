@@ -72,8 +72,8 @@ _SCALED_PRODUCT_FORM = pairs.PairForm(
 
 SCALED_PRODUCT = _SCALED_PRODUCT_FORM.kernel("mg_scaled_product_s8", base.REFERENCE)
 
-# affine_product: the scales of both operands and the output, float32 [3], and what
-# ``pairs.arguments`` and ``_numbers`` say. The factor, and the lower and the higher word of the
+# affine_product: the scales of both operands and the output, float32 [3], and the arguments from
+# ``pairs.arguments`` and ``_numbers``. The factor, and the lower and the higher word of the
 # constant: int32 [3].
 TRANSFORMS: Mapping[str, transforms.Function] = {_SCALED_PRODUCT_KIND: _coefficients}
 

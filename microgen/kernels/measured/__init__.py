@@ -1,15 +1,16 @@
 """Measurements of kernels, which ``scripts/measure.py`` writes: three tables of one form.
 
 - ``costs.json``: the coefficients of a kernel's costs, by its symbol, for each core and form, such
-  as "cortex-m4f shared"; and what requantizations add to them, by their names in C.
+  as "cortex-m4f shared"; and the amounts that requantizations add to them, by their names in C.
 - ``code_bytes.json``: the bytes of each kernel's C source, by its name, for each core, with GCC and
-  with LLVM; and those of GCC's library.
+  with LLVM; and the bytes of GCC's library.
 - ``stack_bytes.json``: the stack of each kernel, by the same name, for each core and toolchain,
   such as "cortex-m4f gcc".
 
 A row has a number for each of the table's columns; where nothing was measured it is the table's
 ``absent``. Names lead to a row, such as "mg_dense_s8", "cycles", "output".
-docs/explanation/costs.md describes the rows."""
+docs/explanation/costs.md describes the rows.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ class MeasuredTable:
         return MeasuredTable(columns, rows, self.absent)
 
     def _split(self, rows: Rows) -> dict[int, dict[str, Any]]:
-        """The numbers of the rows by their places in these."""
+        """Column number -> the numbers of the rows in that column."""
         absent, found = self.absent, dict[int, dict[str, Any]]()
         for name, row in rows.items():
             numbers = enumerate(row) if isinstance(row, list) else self._split(row).items()
@@ -90,8 +91,9 @@ class MeasuredTable:
 
 
 class _Lazy(Mapping[str, Any]):
-    """The object of a table's text. Its values are decoded when they are asked for, because a
-    network needs the costs of few kernels."""
+    """The object of a table's text. Its values are decoded on first use, because a network needs
+    the costs of few kernels.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -100,7 +102,7 @@ class _Lazy(Mapping[str, Any]):
         self._found: dict[str, Any] = {}
 
     def pop(self, name: str) -> Any:
-        """A value, which is taken out."""
+        """A value, which is removed from the object."""
         found = self[name]
         del self._places[name]
         return found

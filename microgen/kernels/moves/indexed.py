@@ -1,4 +1,4 @@
-"""Kernels for elements at positions that a tensor has."""
+"""Kernels for elements at positions that a tensor contains."""
 
 from __future__ import annotations
 

@@ -57,7 +57,9 @@ def _value(value: float, output: ArrayType) -> base.Fields:
 
 
 def _pad_work(node: Node, graph: Graph) -> Work:
-    """What is filled, by bytes if these are all equal, and the rows that are copied."""
+    """The elements that are filled (bytes, if all bytes of an element are equal), and the rows that
+    are copied.
+    """
     (data,), output = base.types(node, graph)
     assert isinstance(node.attrs, PadAttrs)
     each, value = data.dtype.nbytes, dict(_value(node.attrs.value, output))

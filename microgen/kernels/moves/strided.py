@@ -1,4 +1,4 @@
-"""Shared by kernels that move elements: what they refuse, and strided copies."""
+"""Shared by kernels that move elements: refusals and strided copies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of_equal_size(node: Node, graph: Graph) -> base.Lags:
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """For each axis, the number of elements from one index to the next."""
+    """The row-major strides: for each axis, the number of elements from one index to the next."""
     sizes = itertools.accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1)
     return tuple(reversed(tuple(sizes)))[: len(shape)]
 

@@ -68,7 +68,9 @@ def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Imp
 
 
 def _rows_refusal(node: Node, graph: Graph) -> str | None:
-    """Refusal of rows of a window, of which only ``window_mean.ROWS`` keeps the sums."""
+    """Refusal of an input with only some rows of a window: only ``window_mean.ROWS`` keeps their
+    sums.
+    """
     return "the input has not all rows of a window" if window_mean.is_part(node, graph) else None
 
 
@@ -104,7 +106,9 @@ _SPECIFIED = (
 
 
 def _max_pool2d_work(node: Node, graph: Graph) -> Work:
-    """The usual parts, and those of loops over blocks of sixteen channels, begun ones included."""
+    """The usual parts, and the parts of loops over blocks of sixteen channels, incomplete blocks
+    included.
+    """
     found = work(node, graph)
     channels = graph.types[node.outputs[0]].shape[3]
     return {

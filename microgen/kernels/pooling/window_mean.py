@@ -78,7 +78,7 @@ class _Mean:
 
     @property
     def slope(self) -> float:
-        """About the step of the result for a step of the sum."""
+        """The approximate step of the result for a step of the sum."""
         scales = (float(np.float32(quant.scale[0])) for quant in (self.data, self.output))
         over, by = scales
         is_scaled = self.op == "mean" or self.in_float32
@@ -246,8 +246,9 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
 
 
 def is_part(node: Node, graph: Graph) -> bool:
-    """Whether the input is a few rows of the only window. Then the kernel is called for all rows,
-    one part of them after the other."""
+    """Whether the input is a few rows of the only window. Then the kernel is called for each part
+    of the rows in turn.
+    """
     attrs = node.attrs
     return (
         isinstance(attrs, AvgPool2DAttrs)
@@ -342,6 +343,6 @@ IN_FLOAT32 = in_float32.only(
     )
 )
 
-# affine_mean: the scales of the input and the output, float32 [2], and what ``_constants`` records.
-# The factor of sums, and the constant: int32 [2].
+# affine_mean: the scales of the input and the output, float32 [2], and the arguments from
+# ``_constants``. The factor of sums, and the constant: int32 [2].
 TRANSFORMS: Mapping[str, transforms.Function] = {_KIND: _coefficients}

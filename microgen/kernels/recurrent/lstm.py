@@ -119,8 +119,9 @@ def _tables(name: str, scales: Sequence[lstm_integer.Scale]) -> base.Fields:
 
 
 def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
-    """The weights and biases in the order of the kernels, with these C types. A kernel that has
-    fewer types has only the first ones."""
+    """The weights and biases in the order of the kernels, with these C types. A kernel with fewer
+    types has only the first constants.
+    """
 
     def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
         names = _names(node)
@@ -138,8 +139,9 @@ def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstan
 
 
 def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
-    """Refusal unless integers of that dtype are computed with tables or without, as the kernel
-    does, and their sums fit its accumulator."""
+    """Refusal unless the layer has integers of that dtype, uses tables exactly if the kernel does,
+    and has sums that fit the kernel's accumulator.
+    """
     constants = recurrent.constants_but_variables(dtype)
 
     def refusal(node: Node, graph: Graph) -> str | None:

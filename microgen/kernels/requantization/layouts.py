@@ -32,7 +32,7 @@ def interleaved(weight: Array) -> Array:
 
 
 # interleave_4: for loops that compute four output channels at a time. int8 [weights]: for each four
-# channels, the weights of all products, [products][4]; then those of the channels that are left,
+# channels, the weights of all products, [products][4]; then the weights of the remaining channels,
 # [products] each.
 def _interleave_4(sources: Sequence[Array], arguments: Arguments) -> Array:
     (weight,) = sources

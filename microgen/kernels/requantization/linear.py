@@ -57,7 +57,7 @@ class Proof(Generic[F]):
 
 
 def has_one_multiplier(node: Node, graph: Graph) -> bool:
-    """Whether a kernel takes one multiplier for all channels: of a dense layer with one scale."""
+    """Whether a kernel takes one multiplier for all channels: for dense layers with one scale."""
     quant = graph.types[node.inputs[1]].quant
     return isinstance(node.attrs, DenseAttrs) and quant is not None and quant.is_per_tensor
 
@@ -99,7 +99,7 @@ def _vector_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
 
 
 def as_bias(multiplier: KernelConstant, kind: str) -> KernelConstant:
-    """The bias that is made of the sources and arguments of a table of multipliers."""
+    """The bias computed from the sources and arguments of a table of multipliers."""
     return dataclasses.replace(multiplier, name="bias", transform=kind)
 
 
@@ -140,7 +140,9 @@ def channels(
     sources: Sequence[Array], arguments: transforms.Arguments, folded: Array | int = 0
 ) -> linear.OutputChannels:
     """The sums and the specified requantization of a layer, from the sources and arguments of its
-    tables. ``folded``, int64 [channels], is what is in the bias besides the data's zero point."""
+    tables. ``folded``, int64 [channels], is the part of the bias in addition to the data's zero
+    point.
+    """
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
@@ -195,7 +197,7 @@ LINEAR = OutputScales(tables, _refusal)
 LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
 
 # Sources are the weight's scales float32 [n], the weight, and the bias if there is one. Arguments
-# are those of requantize_multiplier and:
+# are the arguments of requantize_multiplier and:
 # - ``axis``: the weight's axis of output channels;
 # - ``input_zero``, ``input_min``, ``input_max``: the data's zero point and its limits;
 # - ``folds_zero``: 1 if the kernel sums products of data and weights without the zero point, 0 if

@@ -1,8 +1,8 @@
-"""Paired weights, which ``crt/include/microgen/requantization/paired_s8.h`` describes: their
-layout, and what belongs to it.
+"""The layout of paired weights, which ``crt/include/microgen/requantization/paired_s8.h``
+describes.
 
 All kinds of transforms here take ``rows`` and ``run``, the rows of a filter and the weights in
-each. The weight's first axis is the one of output channels.
+each. The weight's first axis is the axis of output channels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from microgen.kernels.requantization.recipe import (
     without,
 )
 
-_SUBTRACTED = 127  # what kernels subtract from the values of first weights
+_SUBTRACTED = 127  # kernels subtract it from the values of first weights
 STACK = 4 * 320  # bytes: MG_PAIRED_STACK
 _STEP = 4  # weights
 _COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
@@ -40,7 +40,8 @@ _UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is adde
 @functools.cache
 def order(rows: int, run: int) -> Array:
     """The indices of a filter's weights in their layout, -1 for a weight of 0: whole steps of each
-    row, and what rows have left as soon as it is a step."""
+    row, then the remainders of rows, as soon as they make a step together.
+    """
     indices: list[int] = []
     left: list[int] = []
     for row in range(0, rows * run, run):
@@ -73,7 +74,7 @@ def layout(group: int) -> WeightLayout:
 
 
 def high_scales(shift: int, has_clamp: bool) -> OutputScales:
-    """The tables of ``arithmetic.high``, for kernels that clamp their outputs, or do not."""
+    """The tables of ``arithmetic.high``, for kernels with or without a clamp."""
     return OutputScales(
         functools.partial(_high_tables, shift=shift),
         functools.partial(_high_refusal, shift=shift, has_clamp=has_clamp),
@@ -101,7 +102,7 @@ def _high_refusal(
 
 
 def float_scales(has_clamp: bool) -> OutputScales:
-    """The scales as float32 for sums times 256, for kernels that clamp their outputs, or do not."""
+    """The scales as float32 for sums times 256, for kernels with or without a clamp."""
     return OutputScales(_float_tables, functools.partial(_float_refusal, has_clamp=has_clamp))
 
 
@@ -231,7 +232,7 @@ def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments)
 
 
 def _are_large(weight: Array, bias: Array) -> Array:
-    """Whether channels have no weights, and a bias that is not small: bool [channels]."""
+    """Which channels have no weights and a large bias: bool [channels]."""
     is_constant = ~weight.reshape(len(weight), -1).any(axis=1)
     # Converters give such channels tiny scales, and biases of about 2**30. As float32, such a bias
     # is a multiple of 4.
@@ -252,7 +253,7 @@ def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments)
 # pair: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for each
 # step of four weights a word of each channel of a group. A word has the halfwords ``w[1] + 256 *
 # w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of ``order``. The last
-# group is that of the last channels.
+# group has the last channels.
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     group = int(arguments["group"])

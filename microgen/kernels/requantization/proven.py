@@ -1,10 +1,11 @@
 """Shared by int8 kernels whose arithmetic a proof has compared with the reference's for all values:
-what the search has found (``microgen/graph/arithmetic/affine.py``), as their fields and their
+the results of the search (``microgen/graph/arithmetic/affine.py``), as their fields and their
 constant.
 
-``coefficient`` is the numbers that a kernel multiplies and adds. Its sources are the scales that
-decide the results, and its arguments are everything else that does, and what was found, so that
-``microgen/verifier/checks/proofs.py`` can compare all results again without the search.
+``coefficient`` has the numbers that a kernel multiplies and adds. Its sources are the scales that
+decide the results. Its arguments are everything else that decides them, and the results of the
+search, so that ``microgen/verifier/checks/proofs.py`` can compare all results again without the
+search.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How kernels get their constants from a layer's weight, bias and scales.
 
-A recipe says what the kernel sums, by which scales these sums become outputs, and in which order it
-reads the weight. Each part is a value of its own; ``weighted`` combines them into kernels.
+A recipe states the kernel's sums, the scales from these sums to outputs, and the order in which the
+kernel reads the weight. Each part is a value of its own; ``weighted`` combines them into kernels.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Recipe:
         return tables._replace(weight=self.layout.of(tables.weight, node, graph))
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
-        """Why the node's scales or sums are not for the kernel."""
+        """The reason why the kernel does not suit the node's scales or sums."""
         return self.scales.refusal(self, node, graph)
 
     def folded(self, tables: Tables, node: Node, graph: Graph) -> Tables:

@@ -1,4 +1,4 @@
-"""How large the sums of a layer can be."""
+"""Bounds of the sums of a layer."""
 
 from __future__ import annotations
 

@@ -54,8 +54,9 @@ def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
 
 
 def kept(kind: str, sources: Sequence[Array], arguments: tuple[tuple[str, Any], ...]) -> Array:
-    """``apply``'s result, read-only, which the same read-only arrays do not compute again: all
-    candidates for a schedule have the same constants."""
+    """``apply``'s result, read-only. Results for read-only arrays are cached, because all
+    candidates for a schedule have the same constants.
+    """
     return _kept(kind, tuple(map(Same, sources)), arguments)
 
 
@@ -69,8 +70,9 @@ def _kept(
 def remembered(
     function: Callable[[Sequence[Array], Arguments], T],
 ) -> Callable[[Sequence[Array], Arguments], T]:
-    """A function of a transform's sources and arguments that does not compute the same twice for
-    read-only arrays: refusals, tables and costs of many kernels ask for one proof."""
+    """A function of a transform's sources and arguments whose results for read-only arrays are
+    cached, because refusals, tables and costs of many kernels need the same proof.
+    """
 
     @functools.lru_cache(maxsize=_KEPT)
     def once(sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]) -> T:
@@ -87,8 +89,9 @@ def remembered(
 
 @functools.cache
 def known() -> Mapping[str, Function]:
-    """All transforms by kind: those above, and the ``TRANSFORMS`` of modules of kernels, which lay
-    out what only their own kernels take."""
+    """All transforms by kind: the transforms above, and the ``TRANSFORMS`` of kernels' modules,
+    whose layouts only their own kernels use.
+    """
     # Modules of kernels import this one.
     from microgen import kernels
 
@@ -121,7 +124,7 @@ def _widen(sources: Sequence[Array], arguments: Arguments) -> Array:
 
 
 # pack_int4: one array of int8 with values from -8 to 7; no arguments. uint8 [rows, bytes]: two
-# values to a byte, the first in the lower half. The rows are those of the array's first axis. A row
+# values to a byte, the first in the lower half. Rows are slices along the array's first axis. A row
 # with an odd number of values ends with half a byte of 0.
 def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
     array = _identity(sources, arguments)
@@ -195,8 +198,9 @@ def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
 
 
 def effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
-    """Scales of sums over those of outputs, float64 [channels], from the weight's scales float32
-    [n] and the arguments of ``requantize_multiplier``."""
+    """Scales of sums divided by scales of outputs, float64 [channels], from the weight's scales
+    float32 [n] and the arguments of ``requantize_multiplier``.
+    """
     (scales,) = sources
     if scales.ndim != 1 or scales.dtype.name != "float32":
         raise ValueError(f"the weight scales are {scales.dtype.name}{list(scales.shape)}")

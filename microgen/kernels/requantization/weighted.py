@@ -44,8 +44,8 @@ class Requantization:
     # It computes nodes with one of these; without any, outputs are int32.
     roundings: tuple[Rounding, ...]
     scales: OutputScales = SPECIFIED
-    # Kernels that were not measured cost as much as those with this one, and what the table of
-    # costs adds.
+    # Kernels that were not measured cost as much as kernels with this requantization, plus the
+    # amounts that the table of costs adds.
     like: Requantization | None = None
     needs: frozenset[Feature] = base.REFERENCE  # of the CPU
     cores: tuple[str, ...] = ()  # as of ``base.Implementation``
@@ -109,9 +109,9 @@ SUMS = Requantization("s32", "MG_SUMS", (), OutputScales(_no_scales))
 class Loop:
     """A way of computing sums.
 
-    ``compact``, ``scratch``, ``stack``, ``in_place`` and ``work`` are those of
-    ``base.Implementation``; ``wraps`` and ``has_offset`` those of ``base.constant_weights``;
-    ``sums`` and ``layout`` those of its ``Recipe``.
+    ``compact``, ``scratch``, ``stack``, ``in_place`` and ``work`` are as in
+    ``base.Implementation``, ``wraps`` and ``has_offset`` as in ``base.constant_weights``, and
+    ``sums`` and ``layout`` as in ``Recipe``.
     """
 
     stem: str  # the first part of its kernels' symbols
@@ -135,7 +135,7 @@ class Loop:
     work: Callable[[Node, Graph], Work] = work
 
     def refuses(self, node: Node, graph: Graph, requantization: Requantization) -> str | None:
-        """Why it is for other dtypes, weights or roundings, or does not take the node's shape."""
+        """The reason why the loop does not suit the node's dtypes, weights, rounding or shape."""
         if self.takes_int4 and node.inputs[1] not in graph.int4:
             return base.Mismatch(base.Trait.WEIGHTS, "its weights are not int4")
         of = (DType.INT8, requantization.output, requantization.roundings, self.has_offset)

@@ -44,7 +44,7 @@ def _of_multipliers(scales: Array) -> Array:
 
 
 def _halves(factors: Array) -> Array:
-    """int32 [factors, 2]: the lower half, and what remains."""
+    """int32 [factors, 2]: the signed lower half, and the upper half of the remainder."""
     if factors.max() > _LARGEST:
         raise ValueError("a scale is 1/2 or more")
     whole = factors.astype(np.int64)
@@ -55,8 +55,9 @@ def _halves(factors: Array) -> Array:
 @functools.lru_cache(maxsize=4096)
 def proven(scale: float) -> int:
     """The factor that rounds every sum of int32 as REAL rounds its product with the scale, after
-    saturation: the one next above the scale, which rounds ties away from zero, or the one next
-    below. ValueError if neither does."""
+    saturation: the next factor above the scale, which rounds ties away from zero, or the next one
+    below. ValueError if neither does so.
+    """
     below = int(scale * 2.0**64)
     if not 2.0**-30 <= scale < 0.5:
         raise ValueError(f"the scale {scale!r} is not from 2^-30 to 1/2")

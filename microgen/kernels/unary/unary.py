@@ -39,7 +39,7 @@ def scaled(parameters: Callable[[ArrayType], SigmoidParameters]) -> Params:
 def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> base.Implementation:
     """The kernel ``mg_<name>_<dtype>`` with data and output of that dtype.
 
-    ``ulps``, for a float kernel, are those that ``float_math.h`` states, plus half for the
+    ``ulps``, for a float kernel, are the ulps that ``float_math.h`` states, plus half for the
     reference's own rounding; results differ by whole units.
     """
     return base.Implementation(

@@ -42,9 +42,10 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Parts of these loops: blocks of four pixels; pairs of channels of each, and their steps; what
-    is gathered for blocks whose windows are inside the input, and for each window of other blocks;
-    pixels on their own, and two pairs of channels of each, and their steps."""
+    """Parts of these loops: blocks of four pixels; pairs of channels of each, and their steps;
+    values gathered for blocks whose windows are inside the input, and for each window of other
+    blocks; single pixels, two pairs of channels of each, and their steps.
+    """
     attrs = base.attrs_of(node, Conv2DAttrs)
     inputs, output = base.types(node, graph)
     channels, rows, width, depth = inputs[1].shape
@@ -78,8 +79,9 @@ def _gathered(name: str, count: int, rows: int, run: int) -> dict[str, int]:
 
 @functools.cache
 def _blocks(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> tuple[int, ...]:
-    """Blocks of four pixels of an image, those whose windows are all inside the input and gathered
-    together, the windows that are gathered one by one, and the pixels that are left."""
+    """Blocks of four pixels of an image, blocks whose windows are all inside the input and gathered
+    together, windows that are gathered one by one, and remaining pixels.
+    """
     pixels = places[0] * places[1]
     if kernel == (1, 1) and attrs.strides == (1, 1) and size == places:
         # The data of a 1x1 kernel is contiguous, so a block of four pixels may span rows.

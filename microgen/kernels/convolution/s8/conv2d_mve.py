@@ -89,7 +89,7 @@ def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
 # tiles: a weight of int8 [filters, height, width, channels]; no arguments. int8 [groups, 2,
 # vectors, 2, 16]: of each group of four filters first 0 and 2, then 1 and 3. The weights of a
 # filter are in the order [width, height, channels], after zeros that make them whole vectors. The
-# last group is that of the last filters.
+# last group has the last filters.
 def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
@@ -132,7 +132,7 @@ _LOOPS = (_POINTWISE, weighted.vectors(_WINDOWS), weighted.vectors(_STACK))
 
 
 def _in_floats(loop: Loop) -> Loop:
-    """The loop with scales in float32. It copies strips with the same functions."""
+    """The same loop with scales in float32; it copies strips with the same functions."""
     cores = tuple(f"{core}_float" if core in _CORES else core for core in loop.cores)
     return dataclasses.replace(loop, cores=cores)
 

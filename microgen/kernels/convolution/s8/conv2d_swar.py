@@ -32,7 +32,7 @@ _PACKED = 8  # bytes of the values of three pixels, an mg_swar
 
 _BIAS = 2**20 - 2**12  # MG_SWAR_BIAS
 _MOST = 2**15 - 4  # a multiple of 4 in an int16 parameter
-_SAFE = 64  # products of int8 values that fit whatever they are
+_SAFE = 64  # any 64 products of int8 values fit
 
 
 def _fits(rows: Array, block: int) -> bool:
@@ -61,14 +61,15 @@ def _block_of(data: bytes, channels: int) -> int:
 
 
 def _block(node: Node, graph: Graph) -> int:
-    """The largest block that fits, of those with which all parts are of about the same length, and
-    of at most 2^15 - 4 products."""
+    """The largest block that fits, has at most 2^15 - 4 products, and makes all parts about equally
+    long.
+    """
     weight = graph.constants[node.inputs[1]]
     return _block_of(weight.tobytes(), len(weight))
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
-    """The fields of the reference kernel, without those that must be what others are, or 1."""
+    """The fields of the reference kernel, without fields that are 1 or equal to another field."""
     implied = ("filter_channels", "dilation_width")
     return tuple(field for field in LAYER.params(node, graph) if field[0] not in implied)
 

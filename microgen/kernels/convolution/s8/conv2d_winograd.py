@@ -55,7 +55,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _refusal_transformed(node: Node, graph: Graph) -> str | None:
-    """The same, and refusal of weights that become too large."""
+    """As ``_refusal``; also refusal of weights whose transforms are too large."""
     return _refusal(node, graph) or _grown(graph.types[node.inputs[1]].shape)
 
 
@@ -94,7 +94,7 @@ def _in_place(node: Node, graph: Graph, *, areas: int) -> base.Lags:
 
 
 def _parts(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) -> Work:
-    """How often the parts of the loop run; docs/explanation/costs.md describes each number."""
+    """The runs of each part of the loop; docs/explanation/costs.md describes the parts."""
     (data, *_), output = base.types(node, graph)
     batches, height, width, filters = output.shape
     rows, groups = batches * -(-height // 2), -(-data.shape[3] // _GROUP)
@@ -114,13 +114,14 @@ def _parts(node: Node, graph: Graph, *, areas: int, transforms_weights: bool) ->
 
 
 def _steps(depth: int) -> int:
-    """Pairs of input channels, rounded up to those of the loop."""
+    """Pairs of input channels, rounded up to a whole number of the loop's steps."""
     return -(-depth // (2 * _STEPS)) * _STEPS
 
 
 def _padded(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     """int8 [pairs, 2, 3, 3, groups, 4]: the weights, and zeros. The last group begins ``_GROUP``
-    channels before the end, and what it has in common with the one before it counts there."""
+    channels before the end; channels that it shares with the group before it belong to that group.
+    """
     (weight,) = sources
     if arguments:
         raise TypeError("the transform takes no arguments")
@@ -172,7 +173,7 @@ _TRANSFORMED = weighted.Loop(
 
 
 def _transforming(areas: int) -> weighted.Loop:
-    """The loop that transforms weights, for so many areas at a time."""
+    """The loop that transforms weights itself, for ``areas`` areas at a time."""
     return dataclasses.replace(
         _TRANSFORMED,
         suffix=f"areas_{areas}",
