@@ -1,6 +1,7 @@
 """Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``. A
-file's first bytes pick the format, or else its suffix. docs/guides/frontends.md says how to add
-one."""
+file's first bytes determine the format; if they do not, its suffix does. docs/guides/frontends.md
+says how to add one.
+"""
 
 from __future__ import annotations
 
@@ -68,10 +69,11 @@ def load(
     bind: Sequence[str] = (),
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile of that name, by
-    default its format's first one. The other arguments are those of ``Request``. Raises
+    default its format's first one. The other arguments are the fields of ``Request``. Raises
     MicrogenError if there is no such file, profile or suffix, or if the request has what the format
     does not, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
-    microgen does not have."""
+    microgen does not have.
+    """
     profile = profiles.profile(numerics_of(Path(path), numerics))
     request = Request(profile, targets or {}, generators, signature, dim, bind)
     path = Path(path)
@@ -82,14 +84,16 @@ def load(
 
 def files(path: Path, *, dim: Sequence[str] = (), bind: Sequence[str] = ()) -> dict[str, bytes]:
     """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it,
-    with what ``dim`` and ``bind`` give in them. Raises MicrogenError for anything but a regular
-    file, and what ``load`` raises if something is given."""
+    after ``dim`` and ``bind`` are applied. Raises MicrogenError for anything but a regular file,
+    and the errors of ``load`` if ``dim`` or ``bind`` has values.
+    """
     return _format_of(path).kept(path, Request(dim=dim, bind=bind))
 
 
 def stored(path: Path) -> dict[str, bytes]:
-    """The bytes of the file at ``path``, and of the files that belong to it, by suffix. Nothing is
-    known about them yet. Raises MicrogenError for anything but regular files."""
+    """The bytes of the file at ``path``, and of the files that belong to it, by suffix. They are
+    not interpreted yet. Raises MicrogenError for anything but regular files.
+    """
     suffix = path.suffix.lower()
     found = {suffix: model_files.read(path)}
     for each in formats().values():
@@ -114,7 +118,7 @@ def numerics_of(path: Path, wanted: str = "") -> str:
 
 
 def check(path: Path, request: Request) -> None:
-    """Raise MicrogenError if the request has what the format of a model does not."""
+    """Raise MicrogenError if the request has options that the format of a model lacks."""
     found = _format_of(path)
     if request.signature and not found.has_signatures:
         raise MicrogenError(
@@ -131,14 +135,16 @@ def check(path: Path, request: Request) -> None:
 
 
 def oracle(path: Path, signature: str = "", profile: str = "") -> Oracle | None:
-    """The outside implementation that also runs models of this format, if there is one; that of the
-    numerics profile, if there are several."""
+    """The outside implementation that also runs models of this format, if there is one. If there
+    are several, the numerics profile decides.
+    """
     return _format_of(path).oracle_of(signature, profile)
 
 
 def relay_module(path: Path) -> IRModule | None:
-    """The module of a Relay model, with its types; None for models of other formats. Raises what
-    ``load`` raises."""
+    """The module of a Relay model, with its types; None for models of other formats. Raises the
+    errors of ``load``.
+    """
     found = _format_of(path)
     return found.module(path) if isinstance(found, ModuleFormat) else None
 
@@ -147,7 +153,8 @@ def partitioned(
     path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
 ) -> tuple[Graph, dict[str, bytes]]:
     """The graph of a module that was made from the Relay model at ``path``, and the module's files
-    by suffix. Raises what ``load`` raises."""
+    by suffix. Raises the errors of ``load``.
+    """
     found = _format_of(path)
     assert isinstance(found, ModuleFormat), "relay_module has given its module"
     request = Request(targets=targets, generators=generators)
@@ -161,7 +168,7 @@ def supported() -> dict[str, tuple[str, ...]]:
 
 
 def about_operators() -> dict[str, list[str]]:
-    """Suffix of a model file -> what is known about that format's operators, as lines of text."""
+    """Suffix of a model file -> facts about that format's operators, as lines of text."""
     return {suffix: found.about_operators() for suffix, found in formats().items()}
 
 

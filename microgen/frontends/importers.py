@@ -11,14 +11,15 @@ from typing import Any, TypeVar
 from microgen.base.errors import UnsupportedError
 from microgen.frontends.operators import Operator
 
-_SHARED = ".arguments"  # what several importers read in the same way
+_SHARED = ".arguments"  # arguments that several importers read in the same way
 _Importer = TypeVar("_Importer")
 
 
 def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
-    """Operator name -> importer, sorted, from all modules of a package, and of those in it, except
+    """Operator name -> importer, sorted, from all modules of a package and its subpackages, except
     ``arguments``. Each module has its own part of the table, ``IMPORTERS``. ``path`` is the
-    package's ``__path__``."""
+    package's ``__path__``.
+    """
     names = sorted(m.name for m in pkgutil.walk_packages(path, f"{package}.") if not m.ispkg)
     modules = [importlib.import_module(name) for name in names if not name.endswith(_SHARED)]
     found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}

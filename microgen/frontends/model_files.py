@@ -10,13 +10,13 @@ from pathlib import Path
 from microgen.base.errors import MicrogenError
 from microgen.base.files import content
 
-# Offsets in a flatbuffer are 32 bits wide, and those that point backwards are signed.
+# Offsets in a flatbuffer are 32 bits wide, and backward offsets are signed.
 _MAX_FILE_BYTES = 2**31 - 1
 HEAD_BYTES = 16  # in which a format may recognise its files
 
 
 def head(path: Path) -> bytes:
-    """The first bytes of a regular file; empty for anything else, and for what cannot be read."""
+    """The first bytes of a regular file; empty for anything else, and for unreadable files."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return b""

@@ -1,4 +1,4 @@
-"""The record of a model format, which is all that ``frontends`` knows about it."""
+"""The record of a model format. ``frontends`` knows nothing else about a format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options with which a model is read. Each format uses those that concern it."""
+    """The options with which a model is read. Each format uses the options that concern it."""
 
     # the runtime to follow, if the files do not say how they round
     numerics: Numerics = PROFILES["litert"]
@@ -58,22 +58,23 @@ class Oracle(Protocol):
         """Whether it runs in a process of its own, because its library may end the process."""
 
     def lacking(self) -> str:
-        """A sentence that says what is not installed; empty if it can run."""
+        """A sentence that names the missing packages; empty if the oracle can run."""
 
     def layers(
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
-        """The tensors of each sample, by their names in the graph, as far as they can be read.
+        """The tensors of each sample, by their names in the graph, if they can be read.
 
-        A sample is one array per model input, in order. All samples are one sequence, before which
-        every state is as at first. ``files`` is what ``Format.files`` returns.
-        Raises OracleError if the oracle refuses the model.
+        A sample is one array per model input, in order. All samples are one sequence, which begins
+        with the initial states. ``files`` is the result of ``Format.files``. Raises OracleError if
+        the oracle refuses the model.
         """
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """How much farther than the bounds of ops the oracle's tensors may be from the references,
-        according to its source code or to measurements. ``files`` are those of the model that
-        became the ``graph``."""
+        """The error that the oracle's tensors may have in addition to the bounds of ops, according
+        to its source code or to measurements. ``files`` are the files of the model that became the
+        ``graph``.
+        """
 
 
 class Format(abc.ABC):
@@ -116,8 +117,9 @@ class Format(abc.ABC):
         return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}
 
     def kept(self, path: Path, request: Request) -> dict[str, bytes]:
-        """The files of a model as a project keeps them, which need no request to be read again. By
-        default they are what ``files`` returns. Raises what ``load`` raises."""
+        """The files of a model as a project keeps them: they can be read again without a request.
+        By default they are the result of ``files``. Raises the errors of ``load``.
+        """
         del request
         return self.files(path)
 
@@ -134,7 +136,7 @@ class Format(abc.ABC):
         """Names of the operators that have an importer, sorted."""
 
     def about_operators(self) -> list[str]:
-        """What is known about its operators, as lines of ``docs/reference/supported-ops.md``."""
+        """Facts about its operators, as lines of ``docs/reference/supported-ops.md``."""
         return []
 
     def oracle(self) -> Oracle | None:
@@ -142,8 +144,9 @@ class Format(abc.ABC):
         return None
 
     def oracle_of(self, signature: str, profile: str = "") -> Oracle | None:
-        """``oracle`` for one of several networks of a file, for the first if the name is empty; if
-        there are several oracles, the one that gives the outputs of that numerics profile."""
+        """``oracle`` for one of several networks of a file; an empty name means the first network.
+        If there are several oracles, the result is the one for that numerics profile.
+        """
         del signature, profile
         return self.oracle()
 
@@ -154,11 +157,12 @@ class ModuleFormat(Format):
 
     @abc.abstractmethod
     def module(self, path: Path) -> IRModule:
-        """The module at ``path``, with its types. Raises what ``load`` raises."""
+        """The module at ``path``, with its types. Raises the errors of ``load``."""
 
     @abc.abstractmethod
     def of_module(
         self, module: IRModule, file: str, request: Request
     ) -> tuple[Graph, dict[str, bytes]]:
         """The graph of a module that was made from the model called ``file``, and the module's
-        files by suffix. Raises what ``load`` raises."""
+        files by suffix. Raises the errors of ``load``.
+        """

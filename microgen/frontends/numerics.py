@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 class WideSums(enum.Enum):
-    """How a layer's sums of int16 data are scaled, and what decides it.
+    """The rounding of a layer's sums of int16 data, and the property that decides it.
 
     An int32 bias means int32 accumulators, which are rounded DOUBLE. Any other bias means int64
     accumulators, which are rounded REDUCED.
@@ -34,7 +34,7 @@ class WideSums(enum.Enum):
     INT64 = "int64"  # as if the bias were int64
     DECLARED = "declared"  # by the type that the options declare for biases
     OWN = "own"  # by the bias's own type, or by the declared type if there is no bias
-    REAL = "real"  # rounded REAL, whatever the type of the bias is
+    REAL = "real"  # rounded REAL for every type of the bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Numerics:
     name: str
     rounding: Mapping[str, Rounding]  # of int8 data, by the op's name
     wide: Mapping[str, WideSums] = field(default_factory=dict)  # of int16 data
-    # SUM reads the bytes of quantized data as uint8, whatever their dtype is
+    # SUM reads the bytes of quantized data of any dtype as uint8
     sums_bytes: bool = False
     # ADD and SUB have an arithmetic of their own for int16 with scales that are powers of two.
     adds_by_shifts: bool = False

@@ -1,5 +1,5 @@
-"""The interface of importers, whatever the format: one operator, and the methods that add nodes for
-it to the graph.
+"""The interface of importers of all formats: one operator, and the methods that add nodes for it to
+the graph.
 
 An importer is a function of one ``Operator``; each format has a subclass, which reads operands and
 attributes. The importer calls ``emit`` for each node and returns the values of the operator's
@@ -57,8 +57,9 @@ class Operator:
         return ModelError(what, where=self.where)
 
     def unsupported(self, what: str, *, supported: str = "", hint: str = "") -> UnsupportedError:
-        """The error for a sound operator that microgen cannot compute. Either ``supported`` says
-        what it can, or ``hint`` what to do."""
+        """The error for a sound operator that microgen cannot compute. Either ``supported`` names
+        the cases that microgen can compute, or ``hint`` gives advice.
+        """
         return UnsupportedError(what, where=self.where, hint=hint or f"supported: {supported}")
 
     def expect(self, tensor: BuiltTensor, *dtypes: DType) -> None:
@@ -155,7 +156,7 @@ class Operator:
         return tensor
 
     def become(self, state: BuiltTensor, value: BuiltTensor) -> None:
-        """Let a value be that of a state in the next inference."""
+        """Let a state have this value in the next inference."""
         self._graph.updates[state.name] = value
 
     def named(self, value: Value, wanted: Mapping[str, str]) -> Value:
@@ -189,7 +190,9 @@ class Operator:
             )
 
     def _failing(self, error: StatusError) -> Array | None:
-        """The result of an op of constants that fails. It is None, so the op fails on the board."""
+        """The result of an op of constants that fails: None, because the op then fails on the
+        board.
+        """
         del error
         return None
 

@@ -1,5 +1,6 @@
-"""The nodes of which importers compose operators: arithmetic of tensors and numbers, parts of
-tensors, tensors joined, powers, products of matrices and sums."""
+"""Nodes from which importers compose operators: arithmetic of tensors and numbers, parts of
+tensors, tensors joined, powers, products of matrices and sums.
+"""
 
 from __future__ import annotations
 

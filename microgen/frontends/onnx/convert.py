@@ -65,7 +65,7 @@ def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> 
 
 
 def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
-    """The sizes of symbolic dimensions. Raises UnsupportedError if some have to be given."""
+    """The sizes of symbolic dimensions. Raises UnsupportedError if the user has to specify some."""
     sizes = given.default_sizes(graph)
     missing = [short(name) for name in given.symbolic(graph) if name not in sizes]
     if missing:
@@ -79,7 +79,7 @@ def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
 
 
 def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> ArrayType:
-    """The type of an input. ``sizes``: those of symbolic dimensions."""
+    """The type of an input. ``sizes`` are the sizes of symbolic dimensions."""
     called = f'the input "{short(info.name)}"'
     kind = info.type.WhichOneof("value")
     tensor = info.type.tensor_type

@@ -92,7 +92,7 @@ def _of_images(
 
 
 def pair(values: Sequence[int]) -> tuple[int, int]:
-    """Two numbers of which the type says so."""
+    """Two numbers, as a type that has exactly two."""
     first, second = values
     return first, second
 
@@ -127,7 +127,7 @@ def _of_volumes(
 
 
 def _slices(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> list[BuiltTensor]:
-    """For each tap in depth, what it reads at all places [N, places, H, W, C]."""
+    """For each tap in depth, the values that it reads at all places, [N, places, H, W, C]."""
     ends = (window.before[0], window.after[0])
     whole = padded(node, data, ((0, 0), ends, (0, 0), (0, 0), (0, 0)))
     starts = range(0, window.kernel[0] * window.dilations[0], window.dilations[0])

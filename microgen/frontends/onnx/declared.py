@@ -12,8 +12,9 @@ from microgen.graph.builder import BuiltTensor
 
 
 class DeclaredTypes:
-    """The types of a graph's tensors, as far as it declares them. ``notes`` say where the model
-    declares another shape than a tensor has, which is no error."""
+    """The types that a graph declares for its tensors. ``notes`` name the tensors whose declared
+    shapes differ from their computed shapes, which is not an error.
+    """
 
     def __init__(self, graph: onnx.GraphProto, file: str) -> None:
         self.notes: list[str] = []
@@ -64,7 +65,7 @@ class DeclaredTypes:
 
 
 def _is_one(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:
-    """Whether both are shapes of one element, with other numbers of axes."""
+    """Whether both are shapes of one element, with different numbers of axes."""
     sizes = [dim.dim_value for dim in declared.dim if dim.HasField("dim_value")]
     return {*shape} <= {1} and {*sizes} <= {1}
 

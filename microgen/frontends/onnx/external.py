@@ -15,7 +15,8 @@ _MOST_BYTES = 2**31 - 1  # of a protobuf message
 
 
 def embed(model: ModelProto, path: Path) -> bool:
-    """Put the external data of the model at ``path`` into the model; whether there is any.
+    """Put the external data of the model at ``path`` into the model. The result is whether there is
+    any.
 
     Raises ModelError for data outside of the model's folder, and for sizes that do not agree, and
     MicrogenError if a file is missing.
@@ -36,7 +37,7 @@ def embed(model: ModelProto, path: Path) -> bool:
 
 
 def _tensors(model: ModelProto) -> Iterator[TensorProto]:
-    """The tensors that a model stores, those of functions and branches included."""
+    """The tensors that a model stores, also in functions and branches."""
     yield from _of_graph(model.graph)
     for function in model.functions:
         yield from _of_nodes(function.node)

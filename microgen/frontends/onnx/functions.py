@@ -25,7 +25,7 @@ class FunctionBody:
     outputs: Sequence[str]
     nodes: Sequence[NodeProto]
     versions: Mapping[str, int]  # of each domain
-    # those that the nodes refer to
+    # the ones to which nodes refer
     attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
 
 
@@ -50,8 +50,9 @@ class Functions:
 
 
 def of_schema(call: NodeProto, version: int, operands: Operands) -> FunctionBody | None:
-    """The body with which ONNX defines an operator for operands of these types; None if it has
-    none."""
+    """The body with which ONNX defines an operator for operands of these types; None if the
+    operator has no such body.
+    """
     schema = schemas.find(call, version)
     if schema is None:
         return None
@@ -91,6 +92,6 @@ def _body(
     found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]
 ) -> FunctionBody:
     given = {each.name: each for each in call.attribute}
-    # Those of ONNX's previews do not import what they use.
+    # Functions of ONNX's previews do not import the domains that they use.
     versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(found.opset_import)
     return FunctionBody(found.input, found.output, found.node, versions, {**defaults, **given})

@@ -1,5 +1,6 @@
-"""What the user gives for a model: sizes of symbolic dimensions (``--dim``), and the values of
-inputs that become constants (``--bind``)."""
+"""The user's values for a model: sizes of symbolic dimensions (``--dim``), and the values of inputs
+that become constants (``--bind``).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _MOST = 2**31 - 1  # of a size
 
 
 def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str) -> bool:
-    """Put what is given into the model; whether there is any.
+    """Write the user's values into the model. The result is whether there are any.
 
     ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``.
     Raises MicrogenError for a name that the model does not have, and for a value that does not
@@ -46,13 +47,14 @@ def is_symbolic(dim: Dimension) -> bool:
 
 
 def dim_name(tensor: str, axis: int, dim: Dimension) -> str:
-    """What ``--dim`` calls a symbolic dimension: by its name, or else by its place."""
+    """The spelling of a symbolic dimension in ``--dim``: its name, or else its place."""
     return str(dim.dim_param) or f"{tensor}:{axis}"
 
 
 def default_sizes(graph: GraphProto) -> Mapping[str, int]:
-    """The sizes of symbolic dimensions that nobody gives. The first dimension of the first input is
-    the batch, which is 1, and so are first dimensions without a name."""
+    """The default sizes of symbolic dimensions. The first dimension of the first input is the
+    batch, which is 1, and so are first dimensions without a name.
+    """
     firsts = [(info.name, dim) for info in inputs(graph) for dim in _dims(info)[:1]]
     names = [dim_name(name, 0, dim) for name, dim in firsts[:1]]
     return dict.fromkeys([*names, *(f"{name}:0" for name, _ in firsts)], 1)

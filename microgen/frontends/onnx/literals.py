@@ -19,7 +19,9 @@ _HINT = "give a number, a list such as [1,2], true or false, or a file that ends
 
 
 def value(text: str, dtype: DType, where: str) -> Array:
-    """The array that a text stands for. Raises MicrogenError if it is none of that dtype."""
+    """The array that a text denotes. Raises MicrogenError if the text is not an array of that
+    dtype.
+    """
     return _file(text, dtype, where) if text.endswith(".npy") else _literal(text, dtype, where)
 
 
@@ -55,7 +57,7 @@ def _literal(text: str, dtype: DType, where: str) -> Array:
 
 
 def _fits(found: Array, dtype: DType) -> bool:
-    """Whether numbers have a place in a dtype: integers in floats, but not the other way round."""
+    """Whether numbers may be converted to a dtype: integers to floats, but not the reverse."""
     if not found.size:
         return True
     if dtype is DType.BOOL or found.dtype.kind == "b":

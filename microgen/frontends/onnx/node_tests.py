@@ -1,4 +1,4 @@
-"""How many of ONNX's node tests pass for each operator, as ``node_tests.json`` records it.
+"""The number of ONNX's node tests that pass for each operator, from ``node_tests.json``.
 
 ``python -m tests.frontends.onnx.node_tests --record`` counts and writes the file.
 """

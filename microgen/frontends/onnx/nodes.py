@@ -36,7 +36,7 @@ def operator_name(proto: onnx.NodeProto) -> str:
 
 
 class NodeSurroundings(Protocol):
-    """What surrounds a node, as ``OnnxNode`` uses it."""
+    """The surroundings of a node, as ``OnnxNode`` uses them."""
 
     def declared(self, name: str) -> tuple[int, ...] | None:
         """The shape that the model declares for a tensor."""
@@ -65,7 +65,7 @@ class OnnxNode(Operator):
     """One node while it is imported.
 
     ``version`` is the version of the node's domain that the model imports: 13 for opset 13.
-    ``outputs`` has the names of its outputs, "" for those that nothing reads. ``numerics`` is the
+    ``outputs`` has the names of its outputs, "" for outputs that nothing reads. ``numerics`` is the
     profile that rounds.
     """
 
@@ -104,8 +104,9 @@ class OnnxNode(Operator):
         return tuple(self.optional(i) for i in range(len(self._operands)))
 
     def optional(self, position: int) -> BuiltTensor | None:
-        """An operand, or None if it is left out. Integers are plain numbers, also if an operator
-        before has given them a scale: operators of ONNX compute with what is stored."""
+        """An operand, or None if it is left out. Integers are plain numbers, even if an earlier
+        operator has given them a scale, because operators of ONNX compute with stored values.
+        """
         found = self.typed(position)
         if found is None or found.type.quant is None:
             return found
@@ -154,8 +155,9 @@ class OnnxNode(Operator):
         output: BuiltTensor | None = None,
         **kinds: Any,
     ) -> BuiltTensor:
-        """As ``Operator.emit``. A constant whose values only move keeps what is stored for it. What
-        is made of each element of nothing is nothing: a constant without elements."""
+        """As ``Operator.emit``. A constant whose values only move keeps its stored form. An
+        elementwise result of empty tensors is an empty constant.
+        """
         if op in _OF_EACH and not all(tensor.type.size for tensor in inputs):
             shape = self.inferred(op, attrs, inputs)
             dtype = kinds.get("dtype") or inputs[-1].dtype
@@ -177,8 +179,9 @@ class OnnxNode(Operator):
     # Attributes
 
     def attr(self, name: str, default: Any = _NOTHING) -> Any:
-        """An attribute: int, float, str, a tuple of those, or an array. Without a default,
-        ModelError if it is absent."""
+        """An attribute: int, float, str, a tuple of them, or an array. Without a default,
+        ModelError if it is absent.
+        """
         found = self._attrs.get(name)
         if found is not None:
             return types.attribute(found, self.where)
@@ -219,8 +222,9 @@ class OnnxNode(Operator):
         return [each for name, each in self._attrs.items() if name not in without]
 
     def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
-        """The outputs of the graph that is an attribute, whose nodes take the place of this one.
-        ``operands`` are the graph's inputs. ``step`` tells several imports of it apart."""
+        """The outputs of the graph that is an attribute. Its nodes replace this node. ``operands``
+        are the graph's inputs. ``step`` tells several imports of it apart.
+        """
         found = self._attrs.get(name)
         if found is None or found.type != onnx.AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
@@ -234,7 +238,7 @@ class OnnxNode(Operator):
         shape: tuple[int, ...],
         output: BuiltTensor,
     ) -> None:
-        """As in ``Operator``. Only joining and padding make something of nothing."""
+        """As in ``Operator``. Only joining and padding make elements from empty tensors."""
         empty = [tensor.type for tensor in inputs if not tensor.type.size]
         if empty and op not in ("concatenate", "nn.pad"):
             raise self.unsupported(f"of {empty[0]} has no elements", supported="axes of 1 or more")

@@ -1,4 +1,4 @@
-"""What importers of elementwise operators share: arithmetic of tensors as ONNX defines it."""
+"""Shared by importers of elementwise operators: arithmetic of tensors as ONNX defines it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The order in which nodes can run. ONNX asks for files in this order. ONNX Runtime also takes
-others, and sorts their nodes."""
+"""The order in which nodes can run. ONNX requires this order in files. ONNX Runtime also accepts
+other orders, and sorts the nodes.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ from microgen.base.errors import ModelError, short
 
 
 def sort(model: ModelProto, file: str) -> None:
-    """Put the nodes of a model's graphs and functions into an order in which they can run, if they
-    are in no such order. ModelError if there is none."""
+    """Put the nodes of a model's graphs and functions into an order in which they can run, unless
+    they are in one already. ModelError if no such order exists.
+    """
     pending: list[Any] = [model.graph, *model.functions]
     while pending:
         owner = pending.pop()
@@ -30,7 +32,7 @@ def sort(model: ModelProto, file: str) -> None:
 
 
 def reads(node: NodeProto) -> Iterator[str]:
-    """The names that a node reads, with those that its graphs read of what is around them."""
+    """The names that a node reads, and the outer names that its graphs read."""
     yield from node.input
     for graph in _graphs(node):
         made = {name for inner in graph.node for name in inner.output}
@@ -49,8 +51,9 @@ def _graphs(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def _sorted(nodes: Sequence[NodeProto], file: str) -> list[int] | None:
-    """The numbers of nodes in an order in which they can run, which is the file's as far as that is
-    possible; None if it is the file's."""
+    """The numbers of nodes in an order in which they can run, as close to the file's order as
+    possible; None if the file's order is possible.
+    """
     makers: dict[str, int] = {}
     for k, node in enumerate(nodes):
         for name in filter(None, node.output):
@@ -64,7 +67,7 @@ def _sorted(nodes: Sequence[NodeProto], file: str) -> list[int] | None:
 def _by_needs(
     nodes: Sequence[NodeProto], needs: Mapping[int, Sequence[int]], file: str
 ) -> list[int]:
-    """Each node after those that it needs, which are found depth first."""
+    """Each node after the nodes that it needs (depth-first order)."""
     # The path is a stack of its own, because chains of nodes may be longer than Python recurses.
     done: dict[int, None] = {}
     for start in needs:

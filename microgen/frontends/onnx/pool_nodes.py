@@ -1,6 +1,6 @@
 """Pools over one to three spatial axes as nn.max_pool2d and nn.avg_pool2d, in NHWC.
 
-Greatest values and means are computed along one axis after the other where two do not suffice. A
+Greatest values and means of more than two axes are computed along one axis after the other. A
 dilated window along an axis is a plain window over every ``dilation``-th cell. If the size is a
 multiple of the dilation, these cells are one axis of a view.
 """
@@ -29,7 +29,7 @@ _IMAGE = 2  # spatial axes
 
 
 def greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-    """The greatest values of data [N, axes..., C]; padding does not count."""
+    """The greatest values of data [N, axes..., C]; padding is ignored."""
     least = limits.least(data.dtype.numpy)
     if max(window.dilations) == 1:
         return _along(node, data, window, _greatest)
@@ -41,8 +41,9 @@ def greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTens
 def mean(
     node: OnnxNode, data: BuiltTensor, window: OnnxWindow, *, counts_padding: bool
 ) -> BuiltTensor:
-    """The means of data [N, axes..., C]. Padding counts as zeros, or not at all; cells past the
-    padding, which ``ceil_mode`` adds, never count."""
+    """The means of data [N, axes..., C]. Padding is included as zeros or excluded. Cells past the
+    padding, which ``ceil_mode`` adds, are always excluded.
+    """
     if counts_padding:
         data, window = _with_zeros(node, data, window)
     if max(window.dilations) == 1:
@@ -96,8 +97,9 @@ def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
 def _one_axis(
     node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, pool: _Pool
 ) -> BuiltTensor:
-    """The pool along one axis of data [N, axes..., C], as one of an image with the axis as its
-    height and all later ones as its width."""
+    """The pool along one axis of data [N, axes..., C], computed on an image whose height is the
+    axis and whose width is all later axes.
+    """
     shape, at = data.shape, axis + 1
     image = (math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 : -1]), shape[-1])
     found = pool(node, node.reshaped(data, image), _with_width(window))
@@ -105,7 +107,7 @@ def _one_axis(
 
 
 def _with_width(window: OnnxWindow) -> OnnxWindow:
-    """The window of one axis as one of two, over an image of any width."""
+    """The window of one axis as a window of two, over an image of any width."""
     return window.with_height().part(slice(None, None, -1))
 
 
@@ -132,8 +134,9 @@ def _dilated(
 def _counted(
     node: OnnxNode, means: BuiltTensor, window: OnnxWindow, size: int, axis: int
 ) -> BuiltTensor:
-    """Means over whole windows, of which some cells are zeros that do not count, as means over the
-    other cells."""
+    """Means over whole windows, some of whose cells are excluded zeros, converted to means over the
+    other cells.
+    """
     counts = np.array(list(_counts(window, size)), np.float32)
     if (counts == window.kernel[0]).all():
         return means

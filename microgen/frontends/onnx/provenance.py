@@ -1,4 +1,4 @@
-"""What the model stores for float constants: it follows them through ops that move values."""
+"""The stored forms of the model's float constants, followed through ops that move values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose")
 def moved(
     op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
 ) -> Stored | None:
-    """What is stored for the output of an op of constants; None if it is not known."""
+    """The stored form of the output of an op of constants; None if it is unknown."""
     stored = inputs[0].stored
     if stored is None or output.value is None or op not in _MOVES:
         return None

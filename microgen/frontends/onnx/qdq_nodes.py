@@ -66,7 +66,7 @@ def _as_float(node: OnnxNode, tensor: BuiltTensor) -> BuiltTensor:
 
 
 def _constant(node: OnnxNode, data: BuiltTensor, found: Scales, hint: str) -> BuiltTensor:
-    """A constant as floats, which remembers what is stored."""
+    """A constant as floats, whose stored form is recorded."""
     assert data.value is not None
     scale, zero = found.over(data.shape)
     with np.errstate(over="ignore"):

@@ -17,11 +17,11 @@ OLDEST = 7
 
 
 def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
-    """The model at ``path`` with everything that belongs to it: external data, and what the request
-    gives. Its bytes are those of the file if there is nothing of the kind.
+    """The model at ``path`` with everything that belongs to it: external data, and the request's
+    values. If there are none of these, its bytes equal the file's.
 
-    Raises MicrogenError if a file is missing or what is given does not fit, ModelError if the bytes
-    are no model, and UnsupportedError for an opset that is too old or too new.
+    Raises MicrogenError if a file is missing or the request's values do not fit, ModelError if the
+    bytes are not a model, and UnsupportedError for an opset that is too old or too new.
     """
     data = model_files.read(path)
     model = parsed(data, path.name)
@@ -33,8 +33,9 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
 
 
 def parsed(data: bytes, file: str) -> onnx.ModelProto:
-    """The model with those bytes, without what belongs to it, and with its nodes in an order in
-    which they can run. Raises as ``read`` does."""
+    """The model with these bytes, without external data and the request's values. Its nodes are in
+    an order in which they can run. Raises as ``read`` does.
+    """
     model = _message(data, file)
     if not all(_is_text(each) for each in _strings(model)):
         raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")

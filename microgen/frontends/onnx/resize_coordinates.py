@@ -1,7 +1,7 @@
 """Where the places of a resized axis lie in the old one, and from which values they are made.
 
 Source: the specification of Resize. Positions are computed in float32, as onnxruntime does, so that
-those between two elements are rounded to the same one.
+positions between two elements are rounded to the same element.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Filter:
 
     cubic: float | None  # the coefficient of a cubic curve; None for a line
     antialias: bool  # the filter is stretched if the axis gets shorter
-    excludes: bool  # values outside have no weight; otherwise they are those at the edge
+    excludes: bool  # values outside have no weight; otherwise they equal the edge's
 
     def reach(self, scale: float) -> int:
         """The number of elements to each side that may have a weight."""
@@ -115,8 +115,9 @@ class Filter:
         return found
 
     def terms(self, at: Array, axis: ResizedAxis) -> tuple[Array, Array]:
-        """For each position the first element that has a weight, int32 [places], and the weights
-        of that and those after it, float32 [places, n]."""
+        """For each position, the first element that has a weight, int32 [places], and the weights
+        of it and the next elements, float32 [places, n].
+        """
         reach, exact = self.reach(axis.scale), at.astype(np.float64)
         elements = np.floor(exact)[:, None] + np.arange(-reach, reach + 2)
         weights = self._weight((elements - exact[:, None]) * self._stretch(axis.scale))

@@ -100,7 +100,7 @@ def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int)
 
 
 def _check(node: OnnxNode, tensor: BuiltTensor, found: Scales) -> None:
-    # Scales must be finite and not negative; those of whole tensors, which may be computed, also
+    # Scales must be finite and not negative; scales of whole tensors, which may be computed, also
     # normal.
     least = SMALLEST_SCALE if found.scale.size == 1 and not found.block else 0.0
     wrong = ~((found.scale >= least) & (found.scale < np.inf))
@@ -112,7 +112,7 @@ def _check(node: OnnxNode, tensor: BuiltTensor, found: Scales) -> None:
 
 
 def zero_dtype(node: OnnxNode, position: int) -> DType | None:
-    """The dtype of a zero point, which is that of the stored values; None without one."""
+    """The dtype of a zero point, which the stored values also have; None without a zero point."""
     found = node.optional(position)
     return None if found is None else found.dtype
 

@@ -48,7 +48,7 @@ def _find(domain_: str, op: str, version: int) -> OpSchema | None:
 def violations(
     proto: NodeProto, schema: OpSchema, operands: Sequence[BuiltTensor | None]
 ) -> Iterator[str]:
-    """How a node contradicts the definition of its operator."""
+    """The contradictions between a node and the definition of its operator."""
     yield from _counts(proto, schema)
     yield from _attributes(proto, schema)
     yield from _types(schema, operands)

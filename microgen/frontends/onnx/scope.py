@@ -1,5 +1,6 @@
-"""What names mean while the nodes of a graph, a function or a branch are imported, and the names of
-a model's outputs."""
+"""The tensors that names denote while the nodes of a graph, a function or a branch are imported,
+and the names of a model's outputs.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class OnnxScope:
     def inner(
         self, caller: str, versions: Mapping[str, int], attributes: Mapping[str, AttributeProto]
     ) -> OnnxScope:
-        """The scope of what takes the place of a node, without tensors."""
+        """The scope, without tensors, of the nodes that replace a node."""
         return OnnxScope(self.file, versions, attributes, f"{caller}/", depth=self.depth + 1)
 
     def add(self, name: str, tensor: BuiltTensor | None) -> None:
@@ -67,7 +68,8 @@ class OnnxScope:
 
     def renamed(self, proto: NodeProto) -> NodeProto:
         """The node with its outputs under their names in the graph, with the attributes of the
-        function's call that it refers to, and without inputs that the call leaves out."""
+        function's call to which the node refers, and without inputs that the call leaves out.
+        """
         if not self.depth and not any(each.ref_attr_name for each in proto.attribute):
             return proto  # it may have large constants
         found = NodeProto(op_type=proto.op_type, domain=proto.domain, overload=proto.overload)

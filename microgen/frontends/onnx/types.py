@@ -96,7 +96,7 @@ def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
         )
     try:
         found = numpy_helper.to_array(proto)
-    except Exception as error:  # the library raises what its reader happens to meet
+    except Exception as error:  # the library raises errors of many types
         raise ModelError(f"{called} cannot be read: {error}", where=where) from error
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
 
@@ -108,7 +108,7 @@ def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[ArrayTyp
 
 
 def attribute(proto: AttributeProto, where: str) -> Any:
-    """The value of an attribute: int, float, str, a tuple of those, an array."""
+    """The value of an attribute: int, float, str, a tuple of them, or an array."""
     kind = proto.type
     if kind == AttributeProto.INT:
         return int(proto.i)

@@ -1,5 +1,6 @@
-"""Imports nodes in their order. Those of functions and branches take the place of the node that
-calls them."""
+"""Imports nodes in their order. The nodes of functions and branches replace the node that calls
+them.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ class OnnxWalk:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A node and what surrounds it."""
+    """A node and its surroundings."""
 
     walk: OnnxWalk
     scope: OnnxScope
@@ -116,8 +117,9 @@ class _Place:
         )
 
     def value(self, node: OnnxNode) -> Value:
-        """The node's outputs: those of the model's own function, those of its importer, or those of
-        the function that defines its operator."""
+        """The node's outputs, from the model's own function, from the importer, or from the
+        function that defines the operator.
+        """
         if self.scope.depth:
             self.walk.count(node, self.scope.depth)
         local = self.walk.functions.local(self.proto)

@@ -45,7 +45,7 @@ class OnnxWindow:
         return OnnxWindow(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
 
     def with_height(self) -> OnnxWindow:
-        """The window of one axis as one of two, over an image of height 1."""
+        """The window of one axis as a window of two, over an image of height 1."""
         flat = {name: (1, *getattr(self, name)) for name in _COUNTS}
         return OnnxWindow(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
 
@@ -72,7 +72,7 @@ def positive(node: OnnxNode, name: str, rank: int, default: Sequence[int] | None
 
 
 def pads(node: OnnxNode, rank: int) -> tuple[Sizes, Sizes]:
-    """The attribute ``pads``: the cells before each axis, and those after."""
+    """The attribute ``pads``: the cells before each axis, and the cells after it."""
     found = _numbers(node, "pads", 2 * rank, (0,) * (2 * rank))
     if min(found) < 0:
         raise node.invalid(f"has the pads {list(found)}; numbers from 0 on are expected")
@@ -95,8 +95,9 @@ def auto_pad(node: OnnxNode) -> str:
 
 
 def halves(total: int, kind: str) -> tuple[int, int]:
-    """Padding before and after an axis of ``total`` cells; of an odd number, SAME_UPPER has one
-    more after, and SAME_LOWER one more before."""
+    """Padding before and after an axis, ``total`` cells in all. If this number is odd, SAME_UPPER
+    has one more cell after, and SAME_LOWER one more before.
+    """
     less = total // 2
     return (less, total - less) if kind == "SAME_UPPER" else (total - less, less)
 

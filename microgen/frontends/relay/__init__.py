@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _Relay(ModuleFormat):
-    """Numerics profiles are ignored, because Relay's operators say how they round."""
+    """Numerics profiles are ignored, because Relay's operators state their rounding."""
 
     suffix = ".relay"
     beside = (".params",)

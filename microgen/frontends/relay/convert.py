@@ -282,5 +282,7 @@ class _Conversion:
 
 
 def _operands(expr: Expr) -> Sequence[Expr]:
-    """The expressions that must have a value before this one. A function's body is not one."""
+    """The expressions that must have a value before this expression. A function's body is not among
+    them.
+    """
     return () if isinstance(expr, Function) else children(expr)

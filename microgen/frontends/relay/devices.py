@@ -40,5 +40,5 @@ def device_type(annotation: Call) -> int:
 
 
 def _kind(kind: str) -> str:
-    """A target's kind in nodes. It is empty for the host, whichever generator makes its code."""
+    """A target's kind in nodes. It is empty for the host with any code generator."""
     return "" if kind in _HOST_KINDS else kind

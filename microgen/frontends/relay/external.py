@@ -31,7 +31,7 @@ def external(
     """The results of a call of ``function``, which becomes a node of ``graph``.
 
     Constant arguments become constants of the function. ``converted`` makes the graph of a module's
-    @main. ``name`` is the name of the call's result. Raises what ``converted`` raises.
+    @main. ``name`` is the name of the call's result. Raises the errors of ``converted``.
     """
     assert module.types is not None, "infer_type comes first"
     own = _alone(function, args, module.types)

@@ -120,7 +120,7 @@ def _head(code: bytes, brace: int) -> bytes:
 
 
 def _is_model(body: bytes) -> bool:
-    """Whether the first eight numbers are those of a flatbuffer with the identifier."""
+    """Whether the first eight numbers are the header of a flatbuffer with the identifier."""
     try:
         first = bytes(_number(item.strip(_SPACE)) for item in body.split(b",", 8)[:8])
         return first[4:8] == IDENTIFIER

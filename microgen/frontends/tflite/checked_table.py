@@ -1,4 +1,4 @@
-"""What the schema package's accessors read a table through, once the table's layout is checked."""
+"""The reader of tables for the schema package's accessors, after the table's layout was checked."""
 
 from __future__ import annotations
 

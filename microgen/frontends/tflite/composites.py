@@ -1,7 +1,7 @@
 """Puts the operators of decompositions in the place of the STABLEHLO_COMPOSITE operators.
 
-A composite has a name for what its decomposition, a subgraph, computes. The decomposition's inputs
-and outputs become the composite's tensors; its other tensors are new ones.
+A composite names a function; its decomposition, a subgraph, computes this function. The
+decomposition's inputs and outputs become the composite's tensors; its other tensors are new ones.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _MOST = 20_000  # tensors, operators and operands of all decompositions
 
 
 def inlined(model: FileRecord) -> FileRecord:
-    """The model without composites. An operator of their name remains where a decomposition passes
-    a tensor on as it is: it only gives its inputs other names and types.
+    """The model without composites. If a decomposition passes a tensor on unchanged, an operator of
+    the composite's name remains, which only gives its inputs other names and types.
 
     ModelError if a decomposition contains itself, is missing, or has other numbers of inputs or
     outputs. UnsupportedError if the network becomes too large.
@@ -52,8 +52,9 @@ class _Inlining:
         numbers: Mapping[int, int],
         path: tuple[int, ...],
     ) -> None:
-        """Append operators of a subgraph. ``numbers`` are the numbers of its tensors, none if they
-        remain the same; ``path`` the numbers of the subgraphs in which it is."""
+        """Append operators of a subgraph. ``numbers`` maps the numbers of its tensors, and is empty
+        if they remain the same. ``path`` has the numbers of the enclosing subgraphs.
+        """
         for operator in operators:
             moved = self._moved(operator, numbers) if numbers else operator
             if operator.name == COMPOSITE:
@@ -74,8 +75,9 @@ class _Inlining:
     def _joined(
         self, composite: OperatorRecord, graph: SubgraphRecord
     ) -> tuple[dict[int, int], list[tuple[int, int]], list[tuple[int, int]]]:
-        """The numbers of the decomposition's tensors, and the pairs of tensors, one given to the
-        other, that are joined before and after its operators because they cannot be one."""
+        """The numbers of the decomposition's tensors, and the pairs of tensors that are linked
+        before and after its operators because they cannot be one tensor.
+        """
         numbers: dict[int, int] = {}
         before, after = list[tuple[int, int]](), list[tuple[int, int]]()
         for outer, inner in zip(composite.inputs, graph.inputs, strict=True):
@@ -100,7 +102,9 @@ class _Inlining:
         return numbers, before, after
 
     def _is_alike(self, outer: int, inner: TensorRecord) -> bool:
-        """Whether a tensor may be that of a decomposition: its stored values mean the same."""
+        """Whether a tensor may replace a decomposition's tensor: stored values of both mean the
+        same.
+        """
         tensor = self.tensors[outer]
         same = _meaning(tensor.quantization) == _meaning(inner.quantization)
         return same and tensor.dtype == inner.dtype

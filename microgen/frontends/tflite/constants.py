@@ -1,4 +1,4 @@
-"""The values of constants: plain arrays, and those that the file keeps in a smaller form.
+"""The values of constants: plain arrays, and arrays that the file stores in a smaller form.
 
 float16 and int4 are forms of storage only: importers see float32 and int8 values.
 """
@@ -25,7 +25,7 @@ SMALL: Mapping[str, DType] = MappingProxyType({"float16": DType.FLOAT32, "int4":
 def value(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     """The values as a read-only little-endian array of ``type_``.
 
-    ModelError if the buffer does not suit the type, or holds what its dtype does not have;
+    ModelError if the buffer does not suit the type, or holds values that its dtype does not have;
     UnsupportedError if the budget is too small.
     """
     stored = _stored(record, type_, where)
@@ -53,7 +53,7 @@ def _expansion(
 
 
 def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
-    """The values in the buffer, flat; those of int4 as int8."""
+    """The values in the buffer, flat; int4 values as int8."""
     size, each = math.prod(type_.shape), type_.dtype.nbytes
     each = 2 if record.dtype == "float16" else each
     expected = -(-size // 2) if record.dtype == "int4" else size * each

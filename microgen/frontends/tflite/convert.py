@@ -43,8 +43,9 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
 
 
 def _check_operators(model: FileRecord) -> None:
-    """Raise unless every operator has an output, except those that only set variables, and the
-    graph has inputs and outputs."""
+    """Raise unless the graph has inputs and outputs, and every operator has an output. Operators
+    that only set variables need none.
+    """
     file = model.reader.file
     for index, operator in enumerate(model.operators):
         if not operator.outputs and operator.name not in WITHOUT_OUTPUTS:
@@ -175,7 +176,7 @@ class FileSignature:
     name: str  # empty if the model has no signatures
     subgraph: int  # its number
     inputs: tuple[int, ...]  # their numbers among the subgraph's tensors
-    # Numbers of those that are computed and have values, which handles of variables have not.
+    # Numbers of computed tensors that have values; handles of variables have no values.
     tensors: frozenset[int]
     # The values of the graph's tensors that represent the one of a number and a value, by name.
     in_graph: Callable[[int, Array], dict[str, Array]]
@@ -184,7 +185,7 @@ class FileSignature:
 
 
 def of_signature(data: bytes, *, file: str, signature: str = "") -> FileSignature:
-    """The signature of that name, by default the first. Raises what ``load`` raises."""
+    """The signature called ``name``, by default the first. Raises the errors of ``load``."""
     identifier.check(data, file)
     model = records.read(data, file, signature)
     tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))

@@ -1,4 +1,4 @@
-"""Compares what an operator's nodes compute with what the file declares for its tensors."""
+"""Compares the results of an operator's nodes with the file's declarations of its tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEVER_INT32 = frozenset(
     }
 )
 
-# Ops that compute plain integers of all dtypes, and those that LiteRT's kernels have.
+# Ops that compute plain integers of all dtypes, and the dtypes of LiteRT's kernels.
 _WIDE = (
     *("add", "multiply", "subtract", "equal", "not_equal"),
     *("less", "less_equal", "greater", "greater_equal"),
@@ -58,7 +58,8 @@ def _in_onnx_only(op: str, data: ArrayType) -> str | None:
 def _dead(op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
     """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal.
 
-    The op is asked whether these scales may be 0, because then it computes nothing with them.
+    The op's ``check`` decides whether these scales may be 0: then the op computes nothing with
+    them.
     """
     activations = (*inputs, output)
     wrong = next((scale for each in activations if (scale := _dead_scale(each)) is not None), None)

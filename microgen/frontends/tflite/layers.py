@@ -1,5 +1,6 @@
 """The interface of TFLite's importers. It checks an operator's tensors and options when an importer
-asks for them."""
+reads them.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +65,8 @@ class Fix:
 class FileLayer(Operator):
     """One operator of the model.
 
-    Methods that return tensors raise UnsupportedError or ModelError, naming the layer, if the model
-    contradicts their description.
+    Methods that return tensors raise UnsupportedError or ModelError, which name the layer, if the
+    model contradicts the methods' descriptions.
     """
 
     def __init__(
@@ -121,7 +122,8 @@ class FileLayer(Operator):
 
     def data(self, position: int) -> BuiltTensor:
         """An input, computed or constant. It is float32, or int8 or int16 quantized per tensor, or
-        plain numbers of another dtype. The op's ``check`` refuses those that the op lacks."""
+        plain numbers of another dtype. The op's ``check`` refuses dtypes that the op lacks.
+        """
         return self._activation(self._index(position))
 
     def plain(self, position: int) -> BuiltTensor:
@@ -308,7 +310,7 @@ class FileLayer(Operator):
         shape: tuple[int, ...],
         output: BuiltTensor,
     ) -> None:
-        """Raise ModelError unless the op computes what the file declares."""
+        """Raise ModelError if the file's declarations contradict the op's result."""
         if shape != output.type.shape:
             raise self.invalid(
                 f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '

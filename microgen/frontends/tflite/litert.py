@@ -51,8 +51,9 @@ class LiteRT:
             raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """How much farther than an op's bound its kernels may be from the op's reference. Only
-        those of the float logistic are."""
+        """The error that LiteRT's kernels may have in addition to the op's bound. Only the kernels
+        of the float logistic have such an error.
+        """
         del files, graph
         return slack
 
@@ -106,7 +107,7 @@ def _tensors(interpreter: Any, record: FileSignature) -> Iterator[tuple[str, Arr
 
 
 def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
-    """The value of a tensor, with zeros where LiteRT leaves what was in memory."""
+    """The value of a tensor, with zeros for elements that LiteRT leaves unwritten."""
     value: Array = interpreter.get_tensor(index, record.subgraph)
     rows = record.unwritten.get(index)
     if rows is None:

@@ -24,7 +24,7 @@ from microgen.graph.ops.moves.views import ReinterpretAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 
-# The interpreter does not say how much it needs. Memory that it does not write is not taken.
+# The interpreter does not report its need of memory. Memory that it does not write is not taken.
 _ARENA_BYTES = 1 << 29
 
 
@@ -48,7 +48,9 @@ class Micro:
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
         """Every tensor that something uses, for each sample, with one interpreter. OracleError if
-        TFLite Micro refuses the model, which does not say why: the interpreter prints that."""
+        TFLite Micro refuses the model. The error has no reason, because the interpreter only prints
+        it.
+        """
         (model,) = files.values()
         record = of_signature(model, file="the model", signature=self.signature)
         if record.subgraph:
@@ -64,7 +66,7 @@ class Micro:
             raise OracleError(f"{self.name} refuses: {error}") from error
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """The same as of LiteRT, whose float logistic TFLite Micro has, too."""
+        """The slack of LiteRT, because TFLite Micro has the same float logistic."""
         del files, graph
         return litert.slack
 
@@ -83,7 +85,7 @@ def _tensors(interpreter: Any, record: FileSignature) -> Iterator[tuple[str, Arr
 
 
 def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
-    """The value of a tensor, with zeros where nothing writes to it."""
+    """The value of a tensor, with zeros for elements that nothing writes."""
     value: Array = interpreter.GetTensor(index, 0)["tensor_data"]
     rows = record.unwritten.get(index)
     if rows is None:

@@ -1,4 +1,4 @@
-"""The quantization of TFLite's tensors, and which of uint8 are accepted."""
+"""The quantization of TFLite's tensors, and the accepted uint8 tensors."""
 
 from __future__ import annotations
 
@@ -82,8 +82,9 @@ def is_signed_inside(record: TensorRecord) -> bool:
 
 
 def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Collection[str]) -> str:
-    """What an operator that uses quantized uint8 tensors does that microgen cannot, or "". It can
-    compute the operators ``exact``."""
+    """The unsupported part of an operator that uses quantized uint8 tensors, or "". microgen can
+    compute the operators ``exact``.
+    """
     used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
     if not any(map(is_signed_inside, used)):
         return ""

@@ -150,7 +150,9 @@ class Reader:
         return struct.unpack_from(layout, self.data, at)
 
     def spend(self, elements: int) -> None:
-        """Add work on so many elements. ModelError if there is more than the file can hold."""
+        """Add work on a number of elements. ModelError if their total exceeds the number that the
+        file can hold.
+        """
         self._elements_left -= elements
         if self._elements_left < 0:
             raise self.corrupt(f"its vectors claim more elements than its {len(self.data)} bytes")

@@ -1,4 +1,4 @@
-"""Recognizes files that are not TFLite models, so that the message can say what to do."""
+"""Recognizes files that are not TFLite models, so that the message can give advice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sparse constants: the file stores some values of a tensor, and says where each belongs.
 
 The places form a tree with one level for each axis, and further levels for axes that are cut into
-blocks. A dense level has every index of its axis; a compressed one lists those that occur.
+blocks. A dense level has every index of its axis; a compressed level lists the indices that occur.
 Source: schema.fbs, table SparsityParameters.
 """
 

@@ -1,6 +1,6 @@
 """The rows that LiteRT leaves unwritten in outputs of TFLite_Detection_PostProcess.
 
-They have what was in memory before. microgen's firmware writes zeros, so the oracle's are zeroed.
+They keep old contents of the memory. microgen's firmware writes zeros, so the oracle's are zeroed.
 """
 
 from __future__ import annotations

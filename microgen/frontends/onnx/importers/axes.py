@@ -89,8 +89,9 @@ def _topk(node: OnnxNode) -> Value:
 
 
 def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
-    """As many rows as boxes may be chosen, or as the model declares. Those without a box are -1,
-    which other operators read as the last element."""
+    """The output has a row for each box that may be chosen, or as many rows as the model declares.
+    Rows without a box are -1, which other operators read as the last element.
+    """
     boxes, scores = node.tensor(0), node.tensor(1)
     node.expect(boxes, DType.FLOAT32)
     most = _number(node, 2, "number of boxes")

@@ -64,7 +64,7 @@ def _range(node: OnnxNode) -> BuiltTensor:
 
 
 def _computed_range(node: OnnxNode, declared: Sequence[int]) -> BuiltTensor:
-    """As many elements as the model declares, from numbers that are computed."""
+    """A range whose start and step are computed. The model declares its number of elements."""
     start, delta = (node.reshaped(node.tensor(i), ()) for i in (0, 2))
     kind = move_nodes.shape_of(node, declared, start.dtype)
     budget.spend(moved(None, (), (kind,)), node.where)

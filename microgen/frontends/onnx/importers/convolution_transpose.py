@@ -76,7 +76,7 @@ def _after(node: OnnxNode, name: str, rank: int) -> Sizes:
 def _cropped(
     node: OnnxNode, full: Sizes, sizes: Sequence[int], strides: Sizes
 ) -> tuple[Sizes, Sizes]:
-    """The cells that are left out before the output, and the output's sizes."""
+    """The number of cells that are cropped before the output, and the output's sizes."""
     rank, kind = len(full), windows.auto_pad(node)
     wanted = node.ints("output_shape", ())[-rank:]
     if kind.startswith("SAME") and not wanted:
@@ -111,7 +111,8 @@ def _computed(node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spre
 
 def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
     """The padding after the output of the convolution in the opposite direction; None if there is
-    none."""
+    no such convolution.
+    """
     cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.outputs, strict=True)
     after = []
     for size, stride, kernel, before, output in cells:
@@ -151,8 +152,9 @@ def _transposed(
 
 
 def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTensor:
-    """Data [N, axes..., C] with the cells of each axis a stride apart, and zeros between and after
-    them."""
+    """Data [N, axes..., C] whose cells are a stride apart on each axis, with zeros between and
+    after them.
+    """
     batches, *sizes, channels = data.shape
     if max(strides) == 1:
         return data
@@ -175,7 +177,7 @@ def _of_stride_1(
         o + c - 1 - n - b for o, c, n, b in zip(spread.outputs, covers, sizes, before, strict=True)
     )
     crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
-    # Where the output needs less than all data, the rest is removed.
+    # Data that the output does not need is removed.
     kept = padded(node, data, ((0, 0), *crops, (0, 0)))
     zeros = (0,) * len(covers)
     window = windows.OnnxWindow(

@@ -74,7 +74,7 @@ def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
 
 
 def _sizes(node: OnnxNode, inputs: Sequence[Named]) -> dict[str, int]:
-    """The size of each axis; those of an ellipsis may be 1 in some operands."""
+    """The size of each axis. Axes of an ellipsis may have the size 1 in some operands."""
     sizes: dict[str, int] = {}
     for tensor, labels in inputs:
         for label, size in zip(labels, tensor.shape, strict=True):
@@ -134,8 +134,9 @@ def _summed(node: OnnxNode, named: Named, needed: set[str]) -> Named:
 
 
 def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> Named:
-    """The product of two operands, summed over the labels that are not needed later: a product of
-    matrices, one for each index of the labels that both have and that are needed."""
+    """The product of two operands, summed over the labels that are not needed later. It is a batch
+    of matrix products, whose batch axes are the needed labels that both operands have.
+    """
     lhs = _summed(node, left, later | set(right[1]))
     rhs = _summed(node, right, later | set(left[1]))
     both = "".join(label for label in lhs[1] if label in rhs[1])
@@ -154,7 +155,7 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
 def _matrices(
     node: OnnxNode, named: Named, batch: Labels, rows: Labels, columns: Labels
 ) -> BuiltTensor:
-    """The operand as [batch..., rows, columns], of which rows and columns are one axis each."""
+    """The operand as [batch..., rows, columns]; rows and columns are one axis each."""
     tensor, labels = named
     moved = transposed(node, tensor, [labels.index(label) for label in batch + rows + columns])
     sizes = moved.shape

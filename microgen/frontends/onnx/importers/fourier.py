@@ -72,8 +72,9 @@ def _length(node: OnnxNode, position: int, default: int) -> int:
 
 
 def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> Array:
-    """The share of the real and imaginary parts of each input in those of each output: float64
-    [outputs, 2, inputs, 2]."""
+    """The coefficients from the real and imaginary parts of each input to the real and imaginary
+    parts of each output: float64 [outputs, 2, inputs, 2].
+    """
     made, read = shape
     _spend(node, (made, 2, read, 2))
     # Exponents are whole numbers modulo the length, so that no angle is large and loses digits.
@@ -160,8 +161,9 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
 
 
 def _mel_weights(node: OnnxNode) -> BuiltTensor:
-    """Source: MelWeightMatrix of ONNX, whose bands are as many and two more, at equal distances
-    from the lower edge, on a scale that is logarithmic in the frequency."""
+    """Source: MelWeightMatrix of ONNX, whose band edges (two more than bands) are at equal
+    distances, from the lower edge on, on a scale that is logarithmic in the frequency.
+    """
     names = ("number of bands", "length", "rate", "lower edge", "upper edge")
     bands, length, rate, low, high = (move_nodes.number_of(node, i, n) for i, n in enumerate(names))
     dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)

@@ -55,7 +55,7 @@ def _width(stacks: Sequence[Sequence[BuiltTensor]]) -> int:
 def _stacked(
     node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Sequence[int]
 ) -> list[BuiltTensor]:
-    """What the iterations return, each output's values joined along a new axis."""
+    """The results of all iterations: each output's values are joined along a new axis."""
     found = []
     for axis, parts in zip(axes, zip(*stacks, strict=True), strict=True):
         at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)

@@ -1,4 +1,4 @@
-"""Pools: AveragePool, MaxPool, LpPool, and those over all spatial axes."""
+"""Pools: AveragePool, MaxPool, LpPool, and global pools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, MaxAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 
-_NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # what nn.max_pool2d computes
+_NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # the dtypes of nn.max_pool2d
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node
 
 
@@ -125,7 +125,7 @@ def _cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
 
 
 def _taps(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-    """What each tap reads at all places, [taps, N, C, places...]."""
+    """The values that each tap reads at all places, [taps, N, C, places...]."""
     pads = ((0, 0), (0, 0), *zip(window.before, window.ends, strict=True))
     whole = padded(node, data, pads, limits.least(data.dtype.numpy))
     shape, strides = (*data.shape[:2], *window.places), (1, 1, *window.strides)
@@ -146,7 +146,7 @@ def _steps(node: OnnxNode, sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _offsets(window: OnnxWindow, steps: tuple[int, ...]) -> Array:
-    """The position of each tap, relative to that of the first one."""
+    """The position of each tap, relative to the first tap."""
     strides = [d * s for d, s in zip(window.dilations, steps, strict=True)]
     return np.array([np.dot(tap, strides) for tap in np.ndindex(*window.kernel)], np.int32)
 

@@ -98,7 +98,7 @@ def _plus(node: OnnxNode, data: BuiltTensor, offset: BuiltTensor | None) -> Buil
 
 
 def _bias(node: OnnxNode, offset: BuiltTensor | None, units: int, rows: int) -> BuiltTensor | None:
-    """The offset as one value per column; None if it has more, or there is none."""
+    """The offset as one value per column; None if it has more values, or is absent."""
     if offset is None:
         return None
     shape = (1,) * (2 - len(offset.shape)) + offset.shape
@@ -158,7 +158,7 @@ def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
 
 
 def _middle(data: BuiltTensor) -> Array:
-    """A zero point for data whose own one is computed."""
+    """A constant zero point for data whose own zero point is computed."""
     return np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
 
 
@@ -171,7 +171,7 @@ def _floats(group: Group, data: str, zero: str, axis: int) -> str:
 
 
 def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) -> None:
-    """The sums, which have ``middle`` as the data's zero point, with the computed one."""
+    """The sums, corrected from the zero point ``middle`` of the data to the computed one."""
     node = group.node
     ones = group.constant(np.ones(node.tensor(0).shape, np.float32), "ones")
     weights = group.add(op, (ones, sums[1]), "weights", node.attributes())

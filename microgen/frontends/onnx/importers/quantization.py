@@ -45,7 +45,7 @@ def _computed(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTens
 
 
 def _stored_dtype(node: OnnxNode) -> DType:
-    """The dtype of the result: that of the zero point, or the one that the attribute names."""
+    """The dtype of the result: the zero point's dtype, or the one that the attribute names."""
     declared = int(node.attr("output_dtype", 0))
     found = scales.zero_dtype(node, 2)
     zero = node.optional(2)
@@ -81,8 +81,9 @@ _OUTPUT = "result"
 
 @dataclass(slots=True)
 class Group:
-    """The function that takes the place of a quantized operator. Its inputs are ``x0``, ``x1`` and
-    so on, those of the operator."""
+    """The function that takes the place of a quantized operator. Its inputs ``x0``, ``x1`` and so
+    on are the operator's inputs.
+    """
 
     node: OnnxNode
     nodes: list[NodeProto] = field(default_factory=list)
@@ -116,8 +117,9 @@ class Group:
         return self.add("DequantizeLinear", inputs, f"float{data}", axis=axis)
 
     def quantized(self, floats: str, scale: int, like: int = 0) -> Value:
-        """The result: floats as integers with the scale at a position and the zero point after it,
-        or 0 of the dtype of the operand ``like``."""
+        """The result: floats as integers, with the scale at a position and the zero point after it.
+        If that is left out, the zero point is 0, of the dtype of the operand ``like``.
+        """
         zero = self.given(scale + 1)
         if not zero:
             zero = self.constant(np.zeros((), self.node.tensor(like).dtype.numpy), "zero")
@@ -185,7 +187,7 @@ def _unary(op: str, *dropped: str) -> Importer:
 
 
 def _softmax(node: OnnxNode) -> Value:
-    """QLinearSoftmax; an attribute says of which opset's Softmax it is."""
+    """QLinearSoftmax; an attribute names the opset whose Softmax it computes."""
     group = Group(node)
     floats = group.add("Softmax", (group.dequantized(0),), "found", node.attributes("opset"))
     zero = group.given(4) or group.constant(np.zeros((), node.tensor(0).dtype.numpy), "zero")

@@ -187,8 +187,9 @@ def _weights(layer: _Layer) -> Iterator[BuiltTensor]:
 
 
 def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
-    """The biases of the input and of the state, added; but the state's own for the third gate of a
-    GRU that ``resets_after``."""
+    """The sums of the biases of the input and of the state. The third gate of a GRU that
+    ``resets_after`` keeps both biases, one after the other.
+    """
     node, gates, cells = layer.node, GATES[layer.kind], layer.cells
     found = layer.operand(3, (len(layer.reverses), 2 * gates * cells))
     if found is None:

@@ -31,8 +31,8 @@ def _reduction(
     reduce: _Reduce, *accepted: DType, of_nothing: float, shapes: _Numpy | None = None
 ) -> Importer:
     """The importer of a reduction. ``of_nothing`` is its result without elements, limited to the
-    dtype's range. ``shapes`` computes constant integers, of which shapes are made, whatever their
-    dtype."""
+    dtype's range. ``shapes`` computes constant integers of any dtype, from which shapes are made.
+    """
 
     def importer(node: OnnxNode) -> BuiltTensor:
         data, keep = node.tensor(0), bool(node.attr("keepdims", 1))
@@ -168,7 +168,7 @@ _POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
 
 
 def _comparable(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
-    """The data in a dtype of which extremes are computed: integers in int32."""
+    """The data in a dtype for which extremes can be computed: int32 for integers."""
     if data.dtype in (DType.FLOAT32, DType.INT32):
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None)

@@ -122,7 +122,7 @@ def _binarizer(node: OnnxNode) -> BuiltTensor:
 ActivationsImporter = Callable[[OnnxNode], BuiltTensor]
 
 _SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults of alpha and gamma
-_RANGES = {  # those that the op before may clamp to itself
+_RANGES = {  # clamps that the op before may do itself
     (0.0, 6.0): Activation.RELU6,
     (-1.0, 1.0): Activation.RELU_N1_TO_1,
     (0.0, math.inf): Activation.RELU_UNLIMITED,
@@ -131,7 +131,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def _activations_real(function: str, **defaults: float) -> ActivationsImporter:
-    """A function whose numbers are the attributes of these names, in their order."""
+    """A function whose numbers are the attributes with the given names, in their order."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
         numbers = (float(node.attr(name, default)) for name, default in defaults.items())
@@ -194,8 +194,9 @@ def _relu(node: OnnxNode) -> BuiltTensor:
 
 
 def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, BuiltTensor | None]:
-    """The least and the greatest value, None if there is none. They are attributes before opset 11,
-    by default the ends of the finite numbers."""
+    """The least and the greatest value; None for an absent limit. Before opset 11 they are
+    attributes, whose defaults are the least and greatest finite numbers.
+    """
     if node.version < 11:
         ends = (("min", -_LARGEST), ("max", _LARGEST))
         low, high = (float(node.attr(name, end)) for name, end in ends)

@@ -1,1 +1,3 @@
-"""ONNX Runtime as the oracle of ``.onnx`` files, and how far it is from the ops' references."""
+"""ONNX Runtime as the oracle of ``.onnx`` files, and the bounds of its distance from the ops'
+references.
+"""

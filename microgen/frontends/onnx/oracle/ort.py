@@ -59,8 +59,7 @@ class OnnxRuntime:
             yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """How much farther than an op's bound ONNX Runtime's kernels may be from the op's
-        reference."""
+        """The error that ONNX Runtime's kernels may have in addition to the op's bound."""
         (data,) = files.values()
         model = reader.parsed(data, "the model")
         return OrtSlack(ort_exact.exact(model, graph.types), ort_exact.operators(model))

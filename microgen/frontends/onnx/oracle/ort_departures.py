@@ -1,4 +1,5 @@
-"""Where ONNX Runtime defines results in another way than LiteRT, whose definition ops have.
+"""Results that ONNX Runtime defines differently from LiteRT. microgen's ops have LiteRT's
+definition.
 
 Such elements are no errors of a firmware. They are not compared, and a comparison says so.
 """

@@ -1,4 +1,4 @@
-"""Which tensors ONNX Runtime computes exactly as their operators are defined.
+"""The tensors that ONNX Runtime computes exactly as their operators are defined.
 
 IEEE 754 defines the result of one operation, and moves and choices have one result. So a tensor has
 no slack if only such operators lead to it from tensors that the graph has, too.

@@ -1,9 +1,9 @@
-"""How far ONNX Runtime's Fourier transforms are from exact ones.
+"""Bounds of the distance of ONNX Runtime's Fourier transforms from exact ones.
 
 The graph multiplies by a constant matrix, and an element of it that is 0 makes no error. ONNX
-Runtime (signal/dft.cc) computes each root of unity as cos and sin of a float32 angle, and leaves
-what these are off in every element. So its error is relative to the transform: to S, the sum of the
-magnitudes that are transformed. With u = 2**-24:
+Runtime (signal/dft.cc) computes each root of unity as cos and sin of a float32 angle, and every
+element has their errors. So its error is relative to the transform: to S, the sum of the magnitudes
+that are transformed. With u = 2**-24:
 
 - The angle of element j for the output k is 2 pi j k / N. The constant, the quotient, the index and
   the product are rounded, so it is off by 4 u of itself, and cos and sin by 2 u more.

@@ -1,8 +1,8 @@
 """Products of uint8 by int8 as ONNX Runtime computes them exactly.
 
 On processors with AVX2 and without VNNI, ONNX Runtime's kernels for uint8 data and int8 weights
-saturate sums of two products at 16 bits. Those for uint8 weights do not. So int8 weights, and their
-zero points, are given to it as uint8, moved by 128: the same products.
+saturate sums of two products at 16 bits. Its kernels for uint8 weights do not. So ONNX Runtime gets
+int8 weights and their zero points as uint8, moved by 128, which keeps the products.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def widened(model: ModelProto) -> ModelProto:
 
 
 def _kinds(model: ModelProto) -> dict[str, int]:
-    """The element types of tensors, as far as they follow from the model."""
+    """The element types of the tensors for which the model determines them."""
     known = onnx.shape_inference.infer_shapes(model).graph
     infos = (*known.input, *known.value_info, *known.output)
     return {info.name: info.type.tensor_type.elem_type for info in infos}

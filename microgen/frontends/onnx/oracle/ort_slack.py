@@ -1,4 +1,4 @@
-"""How far ONNX Runtime's kernels are from the references of ops, in addition to the ops' bounds.
+"""The errors of ONNX Runtime's kernels in addition to the ops' bounds.
 
 Tensors that ONNX Runtime computes exactly have no slack (``ort_exact``). Others are
 
@@ -115,14 +115,16 @@ def _of_floats(node: Node, given: Inexact) -> Array | float:
 
 def _of_places(data: Array, axes: slice) -> float:
     """Places between pixels are computed in float32, by another formula. The weights of the pixels
-    are as far off as the places, which are as large as the image."""
+    have the errors of the places, which are as large as the image.
+    """
     largest = np.abs(data, where=np.isfinite(data), out=np.zeros_like(data)).max(initial=0)
     return _ROUNDINGS * int(max(data.shape[axes])) * float(largest)
 
 
 def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
-    """What the error of a function is relative to, if that is more than 1: its result, or the
-    argument that it multiplies."""
+    """The magnitude to which the error of a function is relative, at least 1: its result, or the
+    argument that it multiplies.
+    """
     if node.op == "nn.hard_swish":
         return _sizes(data)
     if node.op == "log":
@@ -139,8 +141,9 @@ def _sizes(results: Array) -> Array:
 
 
 def _off(function: ActivationFormula, result: Ball) -> Array | float:
-    """How far off a function of a recurrent layer is. ``softplus`` is log(1 + exp(x)), whose
-    argument is rounded: relative to its result, but at least to 1."""
+    """The error of a function of a recurrent layer. ``softplus`` is log(1 + exp(x)), whose argument
+    is rounded, so its error is relative to its result or to 1, whichever is greater.
+    """
     error = _OF_FUNCTIONS.get(function.name, 0.0)
     if function.name == "softplus":
         return error * _sizes(result.value)

@@ -18,8 +18,9 @@ _OUTPUTS = {"GRU": 2, "LSTM": 3, "RNN": 2}  # states of each step, the last ones
 
 
 def named(model: ModelProto) -> dict[str, NodeProto]:
-    """The recurrent layers by name, that of the first output that has one. The other outputs get
-    names, too."""
+    """The recurrent layers by the name of their first output that has one. The other outputs get
+    names, too.
+    """
     found = {}
     for node in model.graph.node:
         if node.domain or node.op_type not in _OUTPUTS:

@@ -36,7 +36,7 @@ def _max_pool2d(call: RelayCall) -> BuiltTensor:
 
 def _avg_pool2d(call: RelayCall) -> BuiltTensor:
     """An average pool. Means of int32 are truncated."""
-    # int8 is refused: Relay sums it in int8, and TVM's importers never ask for that.
+    # int8 is refused: Relay sums it in int8, and TVM's importers never need that.
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
     def pooled(data: BuiltTensor, pads: Pads) -> BuiltTensor:

@@ -97,7 +97,7 @@ def _scaling(call: RelayCall) -> _Scaling:
 
 
 def _fused(call: RelayCall, sums: PendingSums | None, scaling: _Scaling) -> BuiltTensor | None:
-    """The layer with int8 outputs, or None. The scales of its weight are those of the sums."""
+    """The layer with int8 outputs, or None. The scales of its weight are the scales of the sums."""
     if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
         return None
     attrs: Attrs = dataclasses.replace(sums.attrs, rounding=scaling.rounding)  # type: ignore[call-arg]

@@ -119,7 +119,9 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
 
 
 def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:
-    """Whether the first input is fed. If it is not, it is the shape that the output declares."""
+    """Whether the first input is not constant. A constant one is the shape that the output
+    declares.
+    """
     if shape.type != ArrayType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
     # LiteRT accepts any fed shape that suits the data, but a firmware has only one.
@@ -140,7 +142,7 @@ _CUSTOM_PADDINGS: Mapping[int, Padding] = {1: "SAME", 2: "VALID"}  # C's TfLiteP
 def _transpose_conv_bias(layer: FileLayer) -> BuiltTensor:
     """MediaPipe's transposed convolution, of float32 only, which has its bias and no activation.
 
-    Its padding is that of the convolution in the opposite direction, as TRANSPOSE_CONV's is.
+    Like TRANSPOSE_CONV's, its padding is the padding of the convolution in the opposite direction.
     Source: MediaPipe, util/tflite/operations/transpose_conv_bias.cc.
     """
     layer.expect_inputs(3)

@@ -1,4 +1,4 @@
-"""TFLite_Detection_PostProcess: boxes of a detector, without those that overlap better ones."""
+"""TFLite_Detection_PostProcess: boxes of a detector, without boxes that overlap better ones."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _svdf(layer: FileLayer) -> BuiltTensor:
     return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)
 
 
-# Positions of an LSTM's inputs. Four are those of the input, forget, cell and output gate.
+# Positions of an LSTM's inputs. Groups of four are for the input, forget, cell and output gate.
 _WEIGHT, _RECURRENT, _PEEPHOLE, _BIAS = range(1, 5), range(5, 9), range(9, 12), range(12, 16)
 _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 17, 18, 19, 20
 _HIDDEN = 4  # position among the intermediates
@@ -144,8 +144,9 @@ def _expect_rows(layer: FileLayer, state: BuiltTensor, cells: int) -> None:
 
 
 def _expect_tanh(layer: FileLayer, cell: BuiltTensor) -> None:
-    """Raise if the profile's runtime has no tanh for the cell state, whereas the other runtime has
-    one, and computes the layer."""
+    """Raise if the profile's runtime lacks a tanh for the cell state, but the other runtime has one
+    and can compute the layer.
+    """
     scale = cell.type.scale
     power = sigmoid.power_of_two(scale)
     if power is not None and not (lstm_integer.has_tanh(scale) or _extras(layer)):

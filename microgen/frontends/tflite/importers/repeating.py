@@ -84,7 +84,7 @@ def _zeros_like(layer: FileLayer) -> BuiltTensor:
     layer.expect_inputs(1)
     layer.options(ZerosLikeOptions, BuiltinOptions.ZerosLikeOptions, required=False)
     data = layer.plain(0)
-    # TensorFlow Lite Micro writes stored zeros, whatever the zero point is: zeros_like.cc.
+    # TensorFlow Lite Micro writes stored zeros and ignores the zero point: zeros_like.cc.
     of_micro = [DType.INT8] if layer.numerics.name == "tflm" else []
     layer.expect(data, DType.FLOAT32, DType.INT32, DType.INT64, *of_micro)
     return layer.define(np.zeros(data.shape, data.dtype.numpy))

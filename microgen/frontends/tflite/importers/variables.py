@@ -125,8 +125,9 @@ def _period(layer: FileLayer, rows: int) -> int:
 
 
 def _is_due(layer: FileLayer, period: int, output: BuiltTensor) -> BuiltTensor:
-    """Whether this inference is the last of a period. A window of flags, one of which is true,
-    goes round."""
+    """Whether this inference is the last of a period. The node rotates a window of flags, one of
+    which is true.
+    """
     layer.expect(output, DType.BOOL)
     if output.type.size != 1:
         raise layer.invalid(f"has a second output of {output.type}; one bool is expected")

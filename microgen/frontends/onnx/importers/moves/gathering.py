@@ -69,7 +69,7 @@ def _features(node: OnnxNode) -> BuiltTensor:
 
 
 def _one_hot(node: OnnxNode) -> BuiltTensor:
-    """A choice between two values, "on" where the index is that of the place."""
+    """A choice between two values: "on" at the place that the index names."""
     given, values = node.tensor(0), node.tensor(2)
     rank = len(given.shape) + 1
     axis, declared = arguments.axis(node, rank, -1), node.declared_for(1)

@@ -48,7 +48,7 @@ def _pads(node: OnnxNode, data: BuiltTensor) -> tuple[Pair, ...]:
 
 
 def _cropped(node: OnnxNode, data: BuiltTensor, pads: tuple[Pair, ...]) -> BuiltTensor:
-    """The data without what negative pads remove."""
+    """The data without the elements that negative pads remove."""
     begin = [max(0, -before) for before, _ in pads]
     shape = [
         size - first - max(0, -after)

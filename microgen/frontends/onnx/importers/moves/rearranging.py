@@ -144,8 +144,9 @@ def _chosen(
 
 
 def _reverse_sequence(node: OnnxNode) -> BuiltTensor:
-    """Rows of the merged first two axes: at step t of a sequence of n steps, that of step n - 1 - t
-    if t is less than n, otherwise that of step t."""
+    """Rows of the merged first two axes. At step t of a sequence of n steps, the row is from step n
+    - 1 - t if t is less than n, otherwise from step t.
+    """
     data, lengths = node.tensor(0), move_nodes.indices_of(node, 1)
     batch, time = int(node.attr("batch_axis", 1)), int(node.attr("time_axis", 0))
     if {batch, time} != {0, 1} or len(data.shape) < 2 or lengths.shape != (data.shape[batch],):

@@ -130,7 +130,7 @@ def _scaled(
 
 
 def _changed(axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
-    """The axes without those that remain as they are."""
+    """The axes that the resize changes."""
     return {k: axis for k, axis in axes.items() if axis.scale != 1 or axis.size != axis.places}
 
 

@@ -83,7 +83,7 @@ def _affine_grid(node: OnnxNode) -> BuiltTensor:
 
 
 def _places(node: OnnxNode, sizes: Sequence[int], aligns: bool) -> Array:
-    """The coordinates of each place, those of the last axis first, then a 1."""
+    """The coordinates of each place, last axis first, then a 1."""
     if aligns and min(sizes) == 1:
         raise node.unsupported("aligns the corners of an axis of one element", supported="two")
     sides = [

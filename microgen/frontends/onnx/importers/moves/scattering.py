@@ -81,8 +81,9 @@ def _scatter_nd(node: OnnxNode) -> BuiltTensor:
 
 
 def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
-    """Rows from an index of each batch on. The axes after the one that the indices count along are
-    those of a row."""
+    """Rows are written from an index of each batch on. The axes after the indexed axis are the axes
+    of a row.
+    """
     data, updates = node.tensor(0), node.tensor(1)
     axis, mode = arguments.axis(node, len(data.shape), -2), str(node.attr("mode", "linear"))
     inner, count = data.shape[axis + 1 :], updates.shape[axis] if updates.shape else 0
@@ -126,8 +127,8 @@ def _max_unpool(node: OnnxNode) -> BuiltTensor:
     zeros = move_nodes.filled(node, natural, np.zeros((), data.dtype.numpy))
     found = scattered(node, zeros, positions, data)
     pairs = zip(wanted, natural, strict=True)
-    # Positions are those in the tensor that was pooled. A larger output has it at its beginning,
-    # and zeros after it.
+    # Positions refer to the tensor that was pooled. A larger output has it at its beginning, and
+    # zeros after it.
     pads = tuple((0, size - own) for size, own in pairs)
     if any(after < 0 for _, after in pads):
         raise node.invalid(
@@ -172,7 +173,7 @@ class _Blocks:
         return tuple((n - dilation * (k - 1) - 1) // step + 1 for n, k, step, dilation in sides)
 
     def places(self) -> Array:
-        """For each element of each block its place in the padded image: [elements, blocks]."""
+        """The place in the padded image of each element of each block: [elements, blocks]."""
         grids = []
         sides = zip(self.block, self.counts(), self.strides, self.dilations, strict=True)
         for k, count, step, dilation in sides:
