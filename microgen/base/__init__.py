@@ -1,2 +1,2 @@
-"""What every other room uses: errors, files, formats of bytes and text, names, output, manifests.
+"""The base of all other rooms: errors, files, formats of bytes and text, names, output, manifests.
 Nothing here knows a network."""

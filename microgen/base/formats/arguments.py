@@ -1,5 +1,5 @@
-"""What callers from Python pass: unknown names and wrong types are errors with the fix, and texts
-mean what they mean on the command line."""
+"""Checks the arguments of Python callers. Unknown names and wrong types are errors with the fix.
+Texts have the same meaning as on the command line."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def output(value: Any, *, force: Any) -> Path:
 
 
 def path(name: str, value: object) -> Path:
-    """The path that a parameter is. Raises UsageError if it is none."""
+    """A parameter's value as a path. Raises UsageError if the value is not a path."""
     if not isinstance(value, str | Path):
         raise UsageError(f"is a {type(value).__name__}, expected a path", where=name)
     return Path(value)

@@ -89,8 +89,8 @@ _OPTIONAL = (
 class Manifest(ModuleRecord):
     """The whole of ``microgen.json``: the first model's record, and the facts about the firmware.
 
-    ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its
-    SHA-256. ``more`` are the other models. ``shared_workspace`` is None if none is shared.
+    ``board`` is ``Board.to_json()``. ``files`` maps each other file of the project to its SHA-256.
+    ``more`` are the other models. ``shared_workspace`` is None if the models share no workspace.
     ``built_from`` is the digest of everything that decides the code, which the firmware's notes
     repeat (``manifest.note``); projects of earlier versions have none.
     """
@@ -190,9 +190,9 @@ def load(project: Path) -> Manifest:
 
 
 def is_as_written(project: Path) -> bool:
-    """Whether a project's manifest is what ``dumps`` wrote, by its digest of itself. This finds
-    accidental edits. It is no protection, because anybody can write a new digest. Raises as
-    ``load`` does."""
+    """Whether a project's manifest is unchanged since ``dumps`` wrote it, by its digest of itself.
+    This finds accidental edits. It is no protection, because anybody can write a new digest. Raises
+    as ``load`` does."""
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
 

@@ -1,4 +1,5 @@
-"""What a firmware says it was built from: the digest, and the notes of the model's object files."""
+"""The notes of the model's object files, and the digest in them of everything that decides the
+code."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from microgen.base.manifest.records import ModuleRecord
 BUILT_FROM = "built_from"  # the field of the manifest, and of the notes
 OWNER, TYPE = "FDO", 0xCAFE1A7E  # `readelf -n` prints notes of these as text
 SECTION = ".note.microgen"
-KIND = "microgen"  # the notes' "type": who made what they describe
+KIND = "microgen"  # the notes' "type": the maker of the described code
 COMPILER = "compiler"  # the last field, which the compiler fills in
 
 _SOURCES = "model/codegen/host/src"
 _C_OR_ASM = (".c", ".S")
-# Those that decide the code and are short; the digest covers all.
+# Short options that decide the code; the digest covers all options.
 _OPTIONS = ("toolchain", "executor", "interface", "codegen", "optimize", "numerics", "planner")
 
 
@@ -28,8 +29,9 @@ def header(module: str) -> str:
 
 
 def digest(manifest: Mapping[str, Any]) -> str:
-    """The SHA-256 of everything that decides the code: a manifest's JSON value, which has the
-    digests of all files, without the notes' headers and what is computed from the rest."""
+    """The SHA-256 of everything that decides the code. It is computed from a manifest's JSON value,
+    which has the digests of all files, without the notes' headers and without values computed from
+    other values."""
     modules = (manifest, *manifest.get("more", ()))
     # These headers contain the digest, so it cannot cover them.
     notes = {header(module["module"]) for module in modules}
@@ -57,12 +59,12 @@ def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) ->
 
 
 def units(files: Mapping[str, str], modules: tuple[str, ...]) -> dict[str, list[str]]:
-    """The translation units that have a note, by the module that it names, sorted. Of those that
-    several modules share it is the first."""
+    """The translation units that have a note, sorted, by the module that the note names. The note
+    of a unit that several modules share names the first module."""
     found: dict[str, list[str]] = {module: [] for module in modules}
     for name in sorted(files):
         path = PurePosixPath(name)
         if str(path.parent) == _SOURCES and path.suffix in _C_OR_ASM:
-            owner = path.stem.rpartition("_")[0]  # what follows it has no "_"
+            owner = path.stem.rpartition("_")[0]  # the text after it has no "_"
             found[owner if owner in found else modules[0]].append(name)
     return found

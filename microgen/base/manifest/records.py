@@ -20,8 +20,8 @@ class PortRecord:
     """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
     tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
     The firmware ignores such an input, because the model's shapes determine it. For all other
-    inputs ``fixed`` is empty. ``buffer`` is the planned buffer that it is if tensors may lie in
-    what the caller passes for it. ``over`` names the input in whose buffer an output lies.
+    inputs ``fixed`` is empty. ``buffer`` is its planned buffer, if tensors may lie in the memory
+    that the caller passes for it. ``over`` names the input in whose buffer an output lies.
     """
 
     name: str
@@ -38,11 +38,12 @@ class PortRecord:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRecord:
-    """An argument of a call: ``offset`` bytes into what has the C name or symbol ``name``, which is
-    of the ``storage`` "input", "output", "sid", "scratch", "constant" or "device".
+    """An argument of a call: the address ``offset`` bytes into the object with the C name or symbol
+    ``name``. ``storage`` is the object's kind: "input", "output", "sid", "scratch", "constant" or
+    "device".
 
-    ``in_struct``: it is in a structure of all such arguments in order, whose address is passed
-    instead of the first of them."""
+    ``in_struct``: a structure has all such arguments in order, and its address is passed instead of
+    the first of them."""
 
     storage: str
     name: str
@@ -134,9 +135,9 @@ class DeviceRecord:
 class PoolRecord:
     """A workspace pool: the ELF symbol of the arena, its output section, size, alignment.
 
-    A pool that the caller passes has neither symbol nor section. ``memory`` names the board's
-    memory that was asked for. ``targets`` names those whose calls may use the pool (empty: all).
-    ``port`` names the input or output in whose buffer the pool lies; that is aligned to
+    A pool that the caller passes has neither symbol nor section. ``memory`` names the requested
+    memory of the board. ``targets`` names the targets whose calls may use the pool (empty: all).
+    ``port`` names the input or output in whose buffer the pool lies; the buffer is aligned to
     ``promised`` bytes. The first ``before`` bytes of the pool lie in front of the port.
     """
 
@@ -312,10 +313,10 @@ class EstimateRecord:
 @dataclass(frozen=True, slots=True)
 class DeadChannelsRecord:
     """The channels of a layer's result ``tensor`` that the firmware does not compute, because they
-    are constant or nothing reads them. The model's tensor has ``channels`` of them; those in
-    ``kept``, ascending, are left. ``weights`` is the number of the layer's weights, and
-    ``products`` that of its products in an inference, that are not needed because of this and
-    because of the channels that the layer's input lacks.
+    are constant or nothing reads them. The model's tensor has ``channels`` channels. The firmware
+    computes the channels in ``kept``, which ascend. Because of this, and because of the channels
+    that the layer's input lacks, ``weights`` weights of the layer and ``products`` of its products
+    in an inference are not needed.
     """
 
     layer: str
@@ -349,7 +350,7 @@ class SharedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRecord:
-    """One model of the firmware. ``options`` are those of ``generate``. ``kernels`` are the C
+    """One model of the firmware. ``options`` are the options of ``generate``. ``kernels`` are the C
     symbols of kernels whose code the operators contain or call. ``passed_pools`` are the pools that
     the caller passes, in the order of their structure. ``external`` and ``blob`` are from external
     code generators, if there are any. ``dead_channels`` has the layers that compute less than in

@@ -1,4 +1,4 @@
-"""The records of what is computed, and fed, row by row."""
+"""The records of results that are computed row by row, and of inputs that are passed row by row."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class RowsRecord:
     """How a call computes a result row by row: the ELF symbol ``function`` computes ``rows`` rows
     each time, the last time perhaps fewer, and writes them where argument number ``argument``
     points. That happens ``count`` times, in step ``first`` of the call and then every ``period``
-    steps. If it ``is_last``, the result is that of the last time, and those before are parts of
-    it."""
+    steps. If it ``is_last``, the last time writes the final result, and the times before write
+    parts of it."""
 
     function: str
     argument: int

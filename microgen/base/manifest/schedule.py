@@ -27,8 +27,9 @@ class ChoiceRecord:
     computes the nodes. ``form`` is "specialised" for a body compiled for the operator's shape, or
     "shared" for the out-of-line form. It is "assembled" for a concatenation whose parts are
     computed in its result's bytes, so that no kernel is called. ``in_place``: the result may take
-    the place of an input. If ``rows`` is not 0, so many rows are computed at a time; then all
-    choices of the function are, and what is between them never exists whole.
+    the place of an input. If ``rows`` is not 0, the kernel computes ``rows`` rows at a time. Then
+    all choices of the function are computed by rows, and the tensors between them never exist
+    whole.
     """
 
     computes: tuple[str, ...]
@@ -56,12 +57,12 @@ class FunctionChoices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleRecord:
-    """A schedule: ``functions`` in the order of their calls; the rest says how it was found.
+    """A schedule: ``functions`` in the order of their calls; the other fields describe the search.
 
-    ``goal`` is that of ``--optimize``, or "file". ``considered`` counts the schedules that were
-    compared. ``ram_bound`` is the certificate: the bytes of workspace, inputs and outputs that no
-    schedule of the search needs less of, 0 if it is not known. ``instructions`` and ``cycles`` of
-    an inference, and ``flash`` in bytes of the operators' code and the constants, are estimates,
+    ``goal`` is the goal of ``--optimize``, or "file". ``considered`` counts the schedules that were
+    compared. ``ram_bound`` is the certificate: a lower bound of the bytes of workspace, inputs and
+    outputs of all schedules of the search, or 0 if it is not known. ``instructions`` and ``cycles``
+    of an inference, and ``flash`` in bytes of the operators' code and the constants, are estimates,
     without ``unmeasured`` layers.
     """
 
@@ -77,8 +78,8 @@ class ScheduleRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontOrigin:
-    """What was explored: the SHA-256 of the model's file, the core, and as text the values of those
-    options that can change what there is to choose, if they are not the defaults."""
+    """The origin of a front: the SHA-256 of the model's file, the core, and, as texts, the options
+    that can change the set of schedules and do not have their default values."""
 
     model: str
     core: str

@@ -1,1 +1,1 @@
-"""Rules for names: those that C allows, TVM's names, and names of a firmware's modules."""
+"""Rules for names: valid names in C, TVM's names, and names of a firmware's modules."""

@@ -1,4 +1,4 @@
-"""Second names of outputs in C: those that TVM's frontend gives them."""
+"""Second names of outputs in C, which are the names that TVM's frontend gives them."""
 
 from __future__ import annotations
 

@@ -189,14 +189,14 @@ def module_name(name: str) -> str:
 
 
 def short(name: str, limit: int = 48) -> str:
-    """A layer's name for people: converters join the names of fused layers with ``;``, of which
-    the first says most. Cut in the middle if it is still long."""
+    """A layer's name for people. Converters join the names of fused layers with ``;``, so this is
+    the first of them, which says most. A name that is still long is cut in the middle."""
     return errors.short(name.split(";", 1)[0], limit)
 
 
 def public(tensor: str) -> str:
-    """A tensor's name for messages: that of the model's layer, without what importers add to name a
-    step of it, as in ``pool#NHWC``."""
+    """A tensor's name for messages: the name of the model's layer, without the suffix by which
+    importers name a step of it, as in ``pool#NHWC``."""
     return short(tensor.partition("#")[0] or tensor)
 
 

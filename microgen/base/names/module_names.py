@@ -21,11 +21,12 @@ _SOURCES = (".c", ".h", ".S")
 
 
 def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
-    """A name for each model: the name asked for. If that is empty, or if ``names`` is, it is
-    ``default`` for a single model; for one of several it is its file's name, with ``_`` for
+    """A name for each model: the requested name. If that name or ``names`` is empty, a single model
+    is called ``default``, and one of several models has the name of its file, with ``_`` for
     characters that a name cannot have.
 
-    Raises MicrogenError if there are not as many, or if one cannot name a module.
+    Raises MicrogenError if the numbers of names and models differ, or if a name cannot name a
+    module.
     """
     names = names or [""] * len(models)
     if len(names) != len(models):

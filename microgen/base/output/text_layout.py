@@ -1,7 +1,7 @@
 """Text laid out in a number of columns: no line is broken inside a word.
 
-A width of None means no limit: nothing is wrapped. Every line of the result is printable, whatever
-file its text came from.
+A width of None means no limit: nothing is wrapped. Every line of the result is printable, even if
+its text is from an untrusted file.
 """
 
 from __future__ import annotations
