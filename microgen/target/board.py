@@ -49,15 +49,14 @@ class Board:
     such a region. ``arena`` and ``buffers`` name the regions of the workspace and of main's inputs
     and outputs: ``ram``, or ``large_buffers`` if that is too small. ``platform`` names the
     runtime's file in ``crt/src`` ("semihosting" or "posix"), ``startup`` the start-up file
-    ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is what the linker script reserves.
-    ``generate`` replaces it by what the code needs, unless the board ``has_stack``, which is that
-    its ``board.yml`` says it. ``toolchain`` is the compiler's prefix, empty for the host.
+    ("cortex_m" or "riscv"; empty for the host). ``stack_bytes`` is the stack that the linker script
+    reserves. ``generate`` replaces it by the need of the code, unless the board ``has_stack``: its
+    ``board.yml`` states the stack. ``toolchain`` is the compiler's prefix, empty for the host.
     ``zephyr`` is the board's name in Zephyr 3.4, empty if Zephyr does not have it. ``clock_hz`` is
     the CPU's clock, ``flash_wait_states`` the flash's at that clock, and ``debug_probe`` the name
-    of what the board is debugged with; 0 or empty if they are not known. ``boot`` names the block
-    that its boot ROM wants to find in flash (``boot.BLOCKS``), ``component`` the framework that
-    makes its firmware ("esp-idf"), of which the model is a component; each is empty if there is
-    none.
+    of the board's debugger; 0 or empty if they are not known. ``boot`` names the block that its
+    boot ROM wants to find in flash (``boot.BLOCKS``), ``component`` the framework that makes its
+    firmware ("esp-idf"), in which the model is a component; each is empty if there is none.
     """
 
     name: str
@@ -118,7 +117,7 @@ class Board:
         return not self.memories
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for the manifest. It has those fields of ``OPTIONAL`` that are given."""
+        """Plain data for the manifest. Fields of ``OPTIONAL`` without a value are left out."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
         # It describes board.yml. In a manifest the stack has been decided.
@@ -191,7 +190,7 @@ def _default_stack(board: Board) -> int:
 
 
 def _texts(data: dict[str, Any], cpu: Cpu) -> dict[str, str]:
-    """The fields that are texts. Those that are not given follow from the CPU or another field."""
+    """The fields that are texts. Missing ones follow from the CPU or another field."""
     flash, ram = (data.get(name, name if cpu.startup else "") for name in ("flash", "ram"))
     implied = {
         "toolchain": cpu.toolchain,

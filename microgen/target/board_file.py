@@ -1,7 +1,7 @@
 """Reads ``board.yml``: every mistake is an error with its line and column.
 
-``docs/schemas/board.json`` says which keys and values there are; what a schema cannot say, such as
-memories that overlap, is checked here.
+``docs/schemas/board.json`` defines the keys and values. This module checks the rules that a schema
+cannot express, for example that memories do not overlap.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_BYTES = 1 << 16
 _LEAST_STACK = 256
 _TOP = 1 << 32  # all cores have 32-bit addresses
 _VECTORS_ALIGNMENT = 128  # VTOR has no lower bits: DDI 0403, B3.2.5
-_ESPRESSIF = "rv32im"  # what the names of the CPUs begin with that ESP-IDF compiles for
+_ESPRESSIF = "rv32im"  # prefixes of the names of the CPUs that ESP-IDF compiles for
 _DEFAULT_RIGHTS = {"flash": "rx", "ram": "rw"}
 # The fields that name a memory, with the rights that it needs.
 _USES = {
@@ -50,7 +50,7 @@ Way: TypeAlias = "tuple[str | int, ...]"  # keys and indices that lead to a valu
 
 @dataclass(frozen=True, slots=True)
 class BoardProblem:
-    """A wrong value: the way to it, what is wrong, and what to do."""
+    """A wrong value: the path to it, the mistake, and the fix."""
 
     path: Way
     what: str
@@ -116,7 +116,7 @@ def parse(name: str, text: bytes, path: Path) -> Board:
 
 
 def check(data: object, where: str) -> None:
-    """Raise BoardError, with the field, unless the data are those of a sound ``board.yml``."""
+    """Raise BoardError, with the field, unless the data are a valid ``board.yml``."""
     found = next(_problems(data), None)
     if found is not None:
         raise BoardError(str(found), where=where, hint=found.hint)

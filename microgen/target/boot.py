@@ -13,8 +13,8 @@ from dataclasses import dataclass
 class BootBlock:
     """A boot block: a "second stage" or an "image definition". ``source`` is its file in
     ``crt/src/platform``, ``boot_<name>.S``. It takes ``nbytes`` bytes of flash, which is at
-    ``origin``: in front of the vectors if ``is_first``, otherwise after them. ``core`` is what the
-    names of the CPUs begin with whose boot ROM wants it."""
+    ``origin``: in front of the vectors if ``is_first``, otherwise after them. ``core`` is the
+    prefix of the names of the CPUs whose boot ROM needs the block."""
 
     kind: str
     source: str

@@ -32,7 +32,7 @@ _CHOSEN = {
 }
 # The stack is computed, if neither the board nor an option says it.
 _STACK = "stack_bytes"
-# What a board of another project may not say, because its CPU says it.
+# Fields that a board of another project may not set, because its CPU defines them.
 _TOOLS = ("toolchain", "cflags", "platform", "startup", "qemu")
 
 
@@ -109,8 +109,8 @@ def _clocked(data: Mapping[str, Any], board: Board) -> Board:
 
 
 def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
-    """The fields in which a project's copy differs from the board, except those that generation may
-    choose. A clock is an option of ``generate``."""
+    """The fields in which a project's copy differs from the board, except fields that generation
+    may choose. The clock is one of them, because it is an option of ``generate``."""
     expected = json.loads(json.dumps(_clocked(data, board).to_json()))
     fixed = expected.keys() - _CHOSEN.keys() - {_STACK}
     different = [key for key in expected if key in fixed and _lacks(data, key, expected[key])]

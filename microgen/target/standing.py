@@ -1,8 +1,8 @@
 """Which cores' measurements stand for a CPU: one rule for all tables.
 
 Measurements of the CPU itself come first. If there are none, an estimate (the costs of kernels, the
-cycles of instructions) is that of the nearest core, and a bound (bytes of stack and of code) is the
-most of all cores of the architecture. docs/explanation/costs.md has the rule for people.
+cycles of instructions) is the nearest core's estimate, and a bound (bytes of stack and of code) is
+the maximum of all cores of the architecture. docs/explanation/costs.md has the rule for people.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ _VERSIONS = ("v6S-M", "v7", "v7E-M", "v8-M.baseline", "v8-M.mainline", "v8.1-M.m
 
 
 def cores(cpu: Cpu, measured: Iterable[str]) -> tuple[Cpu, ...]:
-    """The cores that stand for a CPU, of those ``measured``, by their names: for an estimate the
-    first of them, for a bound all.
+    """The names of the ``measured`` cores that stand for a CPU. An estimate uses the first of them,
+    a bound all.
 
-    It is the CPU alone if it was measured. Otherwise they are the cores of its architecture, with
-    the nearest first: one that has no feature for integers that the CPU has not; of several such
-    the one with the same name for compilers, then with the nearest version of the architecture,
-    then with the most features in common, then the first. There is none for the host."""
+    If the CPU itself was measured, it is the only one. Otherwise they are the cores of its
+    architecture, with the nearest first: one that has no feature for integers that the CPU lacks;
+    of several such cores the one with the same name for compilers, then with the nearest version of
+    the architecture, then with the most features in common, then the first. There is none for the
+    host."""
     known = [CPUS[name] for name in measured if name in CPUS]
     if cpu.name in {one.name for one in known}:
         return (cpu,)

@@ -66,7 +66,7 @@ class Targets:
 
     def by_kind(self, kind: str, *, where: str = "") -> Target:
         """The target of that kind, the host for "". Raises MicrogenError if none was declared;
-        ``where`` names what asks for it."""
+        ``where`` is the place that the error names."""
         found = next((t for t in (HOST, *self.declared) if t.kind == kind), None)
         if found is None:
             raise MicrogenError(
