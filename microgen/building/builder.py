@@ -70,9 +70,9 @@ def build(
     settings: Mapping[str, str] | None = None,
 ) -> BuildResult:
     """Build the project into ``project/build``, or with sanitizers (the host only) into
-    ``project/build-sanitize``. Object files that were built from other files than the project's
-    are not used again, whatever their times are; with ``anew``, none are. ``settings`` are
-    variables of its ``CMakeLists.txt``.
+    ``project/build-sanitize``. Object files that were built from other files than the project's are
+    not used again, even if their times are newer; with ``anew``, no object file is used again.
+    ``settings`` are variables of its ``CMakeLists.txt``.
 
     Raises ProjectError if it is not a project, BoardError if another build system makes the
     board's firmware, ToolError if a tool is missing, CapacityError if the linker finds that a

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from microgen.building import tools
 
-# Name, what needs it, whether generate, build, verify and run of a .tflite file need it.
+# Name; its users; whether generate, build, verify and run of a .tflite file need it.
 _PACKAGES = (
     ("numpy", "every command", True),
     ("cattrs", "every command", True),
@@ -32,8 +32,8 @@ class ToolStatus:
     """One package or program.
 
     ``found`` is its version, or "present" for a part of a program. It is empty if the program is
-    missing or does not work; ``install`` is then what to type, and otherwise empty. ``required``:
-    generate, build, verify or run need it for Arm boards or ``native``.
+    missing or does not work; then ``install`` is the command that installs it, and otherwise it is
+    empty. ``required``: generate, build, verify or run need it for Arm boards or ``native``.
     """
 
     name: str

@@ -34,15 +34,15 @@ _REMOVE = 'sleep 2; rm -rf -- "$1"'  # by then nothing writes there any more
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A program in a session of its own. ``mark`` is in its environment and so in that of all
-    programs that it starts, whatever sessions and process groups these make for themselves."""
+    """A program in a session of its own. ``mark`` is in its environment. All programs that it
+    starts inherit the mark, even if they make sessions and process groups of their own."""
 
     popen: subprocess.Popen[bytes]
     mark: str
 
     def end(self) -> None:
-        """End the program if it still runs, first politely, then by force, and then by force what
-        it started."""
+        """End the program if it still runs, first politely, then by force. Then end the programs
+        that it started by force."""
         for end in (self._terminate, self._kill):
             if self.popen.poll() is None:
                 end()
@@ -69,7 +69,7 @@ def started(
     command: Sequence[str], env: Mapping[str, str] | None = None, **options: Any
 ) -> Iterator[Started]:
     """Start a program; end it with all that it started when the block is left, or when this process
-    is killed. ``options`` are those of ``Popen``. Raises OSError if it cannot be started."""
+    is killed. ``options`` are the options of ``Popen``. Raises OSError if it cannot be started."""
     # 128 random bits, because every process whose environment has the mark is killed.
     token = secrets.token_hex(16)
     mark = f"{_MARK}={token}"
@@ -141,8 +141,8 @@ def _marked(mark: str) -> list[int]:
 @contextlib.contextmanager
 def _watched(command: str, argument: str) -> Iterator[None]:
     """While the block runs, a shell in a session of its own waits for a line from us. If its input
-    ends without one, we have been killed, and it runs ``command``. Where there is no shell, as on
-    Windows, nothing is done then."""
+    ends without a line, this process has been killed, and the shell runs ``command``. Without a
+    shell, as on Windows, nothing runs then."""
     if not os.path.exists(_SHELL):
         yield
         return

@@ -1,4 +1,5 @@
-"""What ends a command early: Ctrl-C, and the signals of a terminal or a shell that goes away.
+"""Interrupts that end a command early: Ctrl-C, and the signals of a terminal or a shell that
+closes.
 
 There are two answers. While modules are imported, and when the work is done, nothing has to be
 undone: the process ends at once. While a command works, an exception lets every block undo its
@@ -33,7 +34,7 @@ def is_command() -> bool:
 
 
 def answer(handler: Any) -> None:
-    """Let ``handler`` answer all these signals, except those that nohup ignores."""
+    """Let ``handler`` handle all these signals, except signals that nohup ignores."""
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
@@ -58,8 +59,9 @@ def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def raise_again(swallowed: Any) -> None:
-    """The interpreter's hook for exceptions that it swallows, such as those of finalizers. Ctrl-C
-    among them would be lost, so it is raised again a moment later, where it is not swallowed."""
+    """The interpreter's hook for exceptions that it swallows, such as exceptions in finalizers.
+    Ctrl-C would be lost there, so this function raises it again a moment later, outside the
+    finalizer."""
     if received and issubclass(swallowed.exc_type, KeyboardInterrupt):
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, interrupt)
@@ -90,4 +92,4 @@ def _end() -> None:
 
 if is_command():
     answer(leave)
-    atexit.register(_end)  # what is registered first is called last
+    atexit.register(_end)  # the function that is registered first is called last

@@ -22,8 +22,8 @@ _POLL = 0.2  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A program that ended. ``status`` is its exit status, negative for a signal, or None if it
-    was stopped at its time limit. ``output`` is what it printed, including errors."""
+    """A program that ended. ``status`` is its exit status, negative for a signal, or None if it was
+    stopped at its time limit. ``output`` is its printed text, including errors."""
 
     status: int | None
     output: str
@@ -91,7 +91,8 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[guard.Sta
     """Start ``find(command[0])`` with the other arguments; end it with all that it started when the
     block is left, or when this process is killed.
 
-    ``options`` are those of ``Popen``. Raises ToolError if it is missing, or cannot be started.
+    ``options`` are the options of ``Popen``. Raises ToolError if the program is missing or cannot
+    be started.
     """
     path = find(str(command[0]))
     with contextlib.ExitStack() as ended:

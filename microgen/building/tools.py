@@ -46,7 +46,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolState:
-    """A tool's version or "present", empty if it does not work; then, what to install."""
+    """A tool's version or "present", empty if it does not work; then, the package to install."""
 
     found: str
     packages: tuple[str, ...]
@@ -135,8 +135,8 @@ def version_in(text: str) -> str:
 
 
 def packages_of(program: str) -> str:
-    """Debian's packages for a program, or empty if the list does not have it. For a compiler they
-    include those of its library."""
+    """Debian's packages for a program, or empty if the list does not have it. A compiler's packages
+    include the packages of its library."""
     rows = [t for t in TOOLS if program in (t.name, t.program, *t.also) and "{" not in t.package]
     return " ".join(dict.fromkeys(word for tool in rows for word in tool.package.split()))
 
