@@ -15,7 +15,7 @@ from microgen.graph.ir.graph import Array
 
 Attrs = Mapping[str, Any]
 
-# Names as in TVM's text. The importer refuses those that the kernels lack, naming the place.
+# Names as in TVM's text. The importer refuses types that the kernels lack, naming the place.
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),

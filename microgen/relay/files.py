@@ -70,7 +70,7 @@ def dumps(module: IRModule, params: Mapping[str, Array] | None = None) -> dict[s
 
 
 def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
-    """The module with those parameters of ``@main`` replaced by constants.
+    """The module with the named parameters of ``@main`` replaced by constants.
 
     Raises ModelError for a name that is not a parameter, and for an array of another type.
     """

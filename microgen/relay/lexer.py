@@ -91,7 +91,7 @@ def tokens(source: Source) -> Iterator[Token]:
 
 
 def metadata(source: Source) -> str:
-    """The contents of the metadata section, "" if there is none. Raises what ``tokens`` raises."""
+    """The contents of the metadata section, "" if there is none. Raises as ``tokens`` does."""
     if METADATA not in source.text:
         return ""
     *_, end = tokens(source)

@@ -2,7 +2,7 @@
 
 A variable is known until the end of its block. A temporary (``%0``) remains known, because a
 printer that shares values names a value where it is first used, which may be in an inner block. If
-it hid another temporary, that one is known again.
+that temporary hid another one, the other one is known again after the block.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def operands(expr: Expr) -> Sequence[Expr]:
 
 
 def post_order(root: Expr) -> Iterator[Expr]:
-    """Every expression once, after those below it, including the bodies of inner functions."""
+    """Every expression once, after its operands, including the bodies of inner functions."""
     return depth_first(root, children)
 
 

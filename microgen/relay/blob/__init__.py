@@ -6,9 +6,9 @@ The bytes are TVM v0.14's (``src/target/codegen.cc``, ``src/runtime/library_modu
     u64 count      number of entries, including the import tree
     count x { string type key, payload }
 
-``_lib`` represents what is compiled into the firmware and has no payload. ``_import_tree``, the
-last entry, has ``vector<u64> row_ptr`` and ``vector<u64> child_indices``.
-See docs/reference/module-blob.md.
+``_lib`` represents the code that is compiled into the firmware, and has no payload.
+``_import_tree``, the last entry, has ``vector<u64> row_ptr`` and ``vector<u64> child_indices``. See
+docs/reference/module-blob.md.
 """
 
 from microgen.relay.blob.reader import Blob, loads

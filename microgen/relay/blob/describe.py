@@ -40,8 +40,8 @@ def listing(blob: Blob) -> BlobListing:
 def extract(blob: Blob) -> dict[str, bytes]:
     """File name -> content: ``<index>_<key>_<function>.bin`` for each payload, and its text.
 
-    The function is in the name if the module has exactly one. Names have only ASCII letters,
-    digits, ``_``, ``-`` and ``.``, whatever is in the blob, and are all different.
+    The function is in the name if the module has exactly one. All names are different, and have
+    only ASCII letters, digits, ``_``, ``-`` and ``.``, even if the blob has other characters.
     """
     files: dict[str, bytes] = {}
     for index, (module, content) in enumerate(zip(blob.modules, blob.contents, strict=True)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from microgen.base.errors import MicrogenError, ModelError
 from microgen.base.names import cnames
 
-LIBRARY = "_lib"  # what is compiled into the firmware, which TVM calls DSO-exportable
+LIBRARY = "_lib"  # the code that is compiled into the firmware, which TVM calls DSO-exportable
 IMPORT_TREE = "_import_tree"
 
 
@@ -19,8 +19,8 @@ IMPORT_TREE = "_import_tree"
 class Module:
     """A node of the module tree; two modules are one only if they are the same object.
 
-    ``payload`` is what the loader of ``type_key`` reads; ``LIBRARY`` has none. For other modules
-    None means that the module cannot be serialised, and a blob refuses it.
+    ``payload`` has the bytes that the loader of ``type_key`` reads; ``LIBRARY`` has no payload.
+    Another module without a payload cannot be serialised, and a blob refuses it.
     """
 
     type_key: str

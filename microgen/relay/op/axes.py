@@ -1,4 +1,4 @@
-"""Ops along axes: reductions, and those that keep the shape."""
+"""Ops along axes: reductions, and ops that keep the shape."""
 
 from __future__ import annotations
 

@@ -126,12 +126,12 @@ class RelayOp:
     """The definition of an op.
 
     ``relation(attrs, types)`` returns the type of the result from the types of the arguments, in
-    order. It raises ValueError with a sentence that names the argument, what was found and what was
-    expected. Before, it is checked that the arguments in ``tuples`` are tuples, those in ``either``
-    tuples or tensors, and all others tensors. ``positional`` is the order of arguments and
-    attributes in TVM's Python function, if it is not ``args``, then ``fields``. (``fields`` are in
-    the order of TVM's attribute struct, in which the printer writes them.) ``defaults`` are scalars
-    that the Python builder uses for arguments that are not given.
+    order. It raises ValueError with a sentence that names the argument, the value found and the
+    value expected. The caller has checked that the arguments in ``tuples`` are tuples, the
+    arguments in ``either`` tuples or tensors, and all others tensors. ``positional`` is the order
+    of arguments and attributes in TVM's Python function, if it is not ``args``, then ``fields``.
+    (``fields`` are in the order of TVM's attribute struct, in which the printer writes them.)
+    ``defaults`` are scalars that the Python builder uses for arguments that are not given.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """PartitionGraph: turns every region into a function, and calls it in the place of the region.
 
-Source: TVM v0.14, ``partition_graph.cc``. The name of a function is
-``tvmgen_<module>_<compiler>_<function>_<region>``, that of a parameter
+Source: TVM v0.14, ``partition_graph.cc``. A function is named
+``tvmgen_<module>_<compiler>_<function>_<region>``, and a parameter
 ``<compiler>_<region>_i<index>``. The index counts the region's ``compiler_begin`` calls. A value
 that enters a region in several places is one parameter; constants are bound. If several values
 leave a region, the function returns a flat tuple of them. Regions that only make and read tuples

@@ -34,7 +34,7 @@ Rule = Callable[[Expr, Expr], Expr]
 
 
 class Rewriter:
-    """The types of a module's expressions, and of those that a pass creates."""
+    """The types of a module's expressions, and of the expressions that a pass creates."""
 
     def __init__(self, module: IRModule) -> None:
         if module.types is None:

@@ -1,4 +1,4 @@
-"""The payloads of modules: their common base, and those that belong to the blob's own format.
+"""The payloads of modules: their common base, and the payloads of the blob's own format.
 
 All others belong to the codegens that make them (``ExternalCodegen.payloads``).
 """

@@ -15,7 +15,7 @@ from microgen.base.names import cnames
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A module's statement about one of its functions: the symbol inside, and the types of its
-    operands as texts (``typed``), those of constants as ``<name>: <type>``."""
+    operands as texts (``typed``). The type of a constant is ``<name>: <type>``."""
 
     symbol: str
     inputs: tuple[str, ...]
