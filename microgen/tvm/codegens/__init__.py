@@ -1,1 +1,2 @@
-"""The code generators that TVM's documents describe. Each is found like those of other packages."""
+"""The code generators that TVM's documents describe. microgen finds them like the code generators
+of other packages."""

@@ -15,7 +15,7 @@ from microgen.tvm.mlf import metadata
 
 
 def model_path(suffix: str, module: str) -> str:
-    """The path of the model file in the project. ``suffix`` is that of the model's format."""
+    """The path of the model file in the project. ``suffix`` is the suffix of the model's format."""
     return f"model/src/{module}{suffix}"
 
 

@@ -71,8 +71,8 @@ def module(
 
 
 def _needed(program: Program) -> dict[str, str]:
-    """The dependencies of the module's code, with the archive's folder for each: the runtime, which
-    has that of each type of loaded modules, and files from code generators."""
+    """The dependencies of the module's code, with the archive's folder for each: the runtime, with
+    the runtimes of all types of loaded modules, and files from code generators."""
     needed = {"microgen_crt": RUNTIME_FOLDER}
     for module in program.external_modules:
         made = module.made

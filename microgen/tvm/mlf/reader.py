@@ -82,7 +82,7 @@ class OperatorParameter:
 @dataclass(frozen=True, slots=True)
 class ArchivedModule:
     """One module. ``operators`` is for the "operator" style, which has neither ``main`` nor
-    ``operator_functions``. ``parameters`` are those of the module's parameter file."""
+    ``operator_functions``. ``parameters`` are the contents of the module's parameter file."""
 
     model_name: str
     export_datetime: str

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 from microgen.base.errors import ModelError
 
-MAX_BYTES = 256 << 20  # of an archive; those of microcontrollers have at most a few megabytes
+MAX_BYTES = 256 << 20  # of an archive; archives for microcontrollers have at most a few megabytes
 MAX_MEMBERS = 20_000
 
 _BLOCK = 512
@@ -50,7 +50,7 @@ def write(files: Mapping[str, bytes]) -> bytes:
 def _member(path: PurePosixPath, data: bytes | None) -> tarfile.TarInfo:
     """The header of a file, or of a folder if there is no data."""
     member = tarfile.TarInfo("/".join((".", *path.parts)))
-    # As in TVM's archives, whoever exports. Equal projects then give equal archives.
+    # As in TVM's archives, for every user who exports. Equal projects then give equal archives.
     member.uname = member.gname = "root"
     if data is None:
         member.type, member.mode = tarfile.DIRTYPE, 0o755

@@ -19,8 +19,8 @@ from microgen.tvm.codegens.accelerator import commands, limits, source
 class Accelerator(ExternalCodegen):
     """A simulated int8 accelerator, which runs command streams between the hooks of a device.
 
-    It computes with our reference kernels (``crt/src/accelerator/accelerator_compute.c``), so
-    it takes the nodes that those take, within limits of its own.
+    It computes with our reference kernels (``crt/src/accelerator/accelerator_compute.c``), so it
+    takes the same nodes as these kernels, within limits of its own.
     """
 
     name = "accelerator"

@@ -12,17 +12,17 @@ from microgen.relay.transform import OperatorCall, Predicate
 
 # The macros that define one function for each call of an operator, ``CSOURCE_<what>_OP_<n>D``.
 #
-# They are the guide's: ``CSOURCE_BINARY_OP_2D(f, +, 10, 10);`` defines ``f(a, b, out)`` for float32
-# tensors of 10 x 10. Here the functions are static, pointers to inputs are const, and indices
-# are int32_t. ``_S32`` marks those for int32.
+# They are the macros of TVM's guide: ``CSOURCE_BINARY_OP_2D(f, +, 10, 10);`` defines ``f(a, b,
+# out)`` for float32 tensors of 10 x 10. Here the functions are static, pointers to inputs are
+# const, and indices are int32_t. ``_S32`` marks the macros for int32.
 
 _WIDTH = 79
 
 
 @dataclass(frozen=True, slots=True)
 class MacroKind:
-    """A kind of macro: the number of tensors that it reads, what its function does with element
-    ``k``, and, if the integer form differs, what that does. ``p_OP_`` is the macro's argument."""
+    """A kind of macro: the number of tensors that it reads, the C statements of its function for
+    element ``k``, and the statements of its integer form. ``p_OP_`` is the macro's argument."""
 
     name: str
     reads: int

@@ -23,7 +23,7 @@ from microgen.tvm.codegens.json_graph.serializer import composite_attr, texts
 # Relay function -> the JSON graph of DNNL's runtime.
 #
 # Source: TVM v0.14, ``src/relay/backend/contrib/dnnl/codegen.cc``, DNNLJSONSerializer. Unlike
-# there, the operands of a composite function are in the runtime's order, whatever the order of its
+# there, the operands of a composite function are in the runtime's order, not in the order of its
 # parameters, and a padding of one or two numbers becomes the four that the runtime reads.
 
 
@@ -37,8 +37,8 @@ def serialize(symbol: str, function: Function, types: Mapping[Expr, Type]) -> Se
 
 
 def kernel_of(call: Call) -> Kernel:
-    """The node of an operator, or of a composite function, which has the attributes of its first
-    operator, and those of a clip at its end."""
+    """The node of an operator or of a composite function. The node of a composite function has the
+    attributes of its first operator and of a clip at its end."""
     if isinstance(call.op, Op):
         return Kernel(call.op.name, tuple(call.args), _texts(call.attrs))
     name = composite_attr(call, "Composite")

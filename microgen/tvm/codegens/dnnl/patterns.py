@@ -80,7 +80,7 @@ def _activation(body: CompositeBody, types: Mapping[Expr, Type]) -> str | None:
     return _operator(body.activation, types) if body.activation else None
 
 
-# The operators and patterns that dnnl takes. Of the patterns, the first that fits is used.
+# The operators and patterns that dnnl takes. The first pattern that fits is used.
 #
 # Source of the patterns and their order: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``,
 # pattern_table.

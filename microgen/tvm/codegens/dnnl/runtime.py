@@ -41,8 +41,8 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
 
 
 def workspace_bytes(graph: JSONGraph) -> int:
-    """The bytes that a call of the function needs in addition to its arguments: for intermediates,
-    each at the lowest place that is free of those that are still needed."""
+    """The bytes that a call of the function needs for intermediates, in addition to its arguments.
+    Each intermediate lies at the lowest offset that overlaps no live one."""
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)
     spans = [

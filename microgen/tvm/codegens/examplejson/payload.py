@@ -33,7 +33,8 @@ class ExampleJson(Payload):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The functions: names of subgraphs, or those that the line ``<name>: <symbol>`` gives."""
+        """The functions' symbols: the names of subgraphs, or the symbols from the lines ``<name>:
+        <symbol>``."""
         found: list[str] = []
         for first, *rest in self._lines:
             if found and rest and first == f"{found[-1]}:":

@@ -55,8 +55,8 @@ def subgraphs(functions: Sequence[ExternalFunction]) -> list[Subgraph]:
 
 
 def _headers(symbols: Sequence[str]) -> list[str]:
-    """The names of functions in the text: their own if the guide's parser finds those, otherwise
-    the numbers that are left."""
+    """The names of functions in the text: their own names if the guide's parser finds them,
+    otherwise unused numbers."""
     own = {symbol for symbol in symbols if MARK in symbol}
     numbered = (f"{MARK}{k}" for k in itertools.count())
     left = (name for name in numbered if name not in own)

@@ -1,7 +1,7 @@
 """The bytes that a text takes on the board, on a target with pointers of a given size.
 
-The structures are those of ``examplejson_graph.h`` and ``runtime_examplejson.c`` in
-``crt/src/examplejson``. The plan of the workspace is that of ``examplejson_plan.c``.
+The structures are defined in ``examplejson_graph.h`` and ``runtime_examplejson.c`` in
+``crt/src/examplejson``. The workspace is planned as in ``examplejson_plan.c``.
 """
 
 from __future__ import annotations

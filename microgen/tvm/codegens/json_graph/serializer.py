@@ -83,7 +83,8 @@ def composite_attr(call: Call, key: str) -> str:
 def texts(attrs: Attrs) -> NodeAttrs:
     """Attributes in the form of the JSON; ValueError for lists in lists.
 
-    Attributes named like those that every node has only repeat its types, and are left out.
+    Attributes with the names of a node's common attributes only repeat its types, so they are left
+    out.
     """
     return {name: _listed(name, v) for name, v in attrs.items() if name not in RESERVED}
 
