@@ -17,14 +17,14 @@ from microgen.graph.ir.graph import Array
 
 _SECONDS = 600.0  # far longer than any network takes: it only bounds hangs
 _ASKED, _SAID = "asked.json", "said.json"
-_SHOWN = 200  # characters of what the library prints
+_SHOWN = 200  # characters of the library's messages
 
 
 def layers(
     oracle: Oracle, model: Path, signature: str, samples: Sequence[Sequence[Array]]
 ) -> Iterator[Mapping[str, Array]]:
     """The result of ``oracle.layers`` for the model's file. Raises OracleError if the oracle
-    refuses the model or ends the process, with what its library has printed."""
+    refuses the model or ends the process, with the messages that its library has printed."""
     with guard.scratch() as folder:
         for i, sample in enumerate(samples):
             np.savez(folder / f"in{i}.npz", *sample)

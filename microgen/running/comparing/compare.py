@@ -1,4 +1,4 @@
-"""Compares what the firmware computes with the numpy reference and with the oracle of the model's
+"""Compares the firmware's results with the numpy reference and with the oracle of the model's
 format, layer by layer.
 
 The reference computes each layer from the inputs that the layer had in the firmware. The
@@ -81,8 +81,9 @@ def compare(
 def compare_application(
     project: Path, inferences: Sequence[runner.Inference]
 ) -> tuple[Verdict, ...]:
-    """Compare the inferences that a program ran whose main is not the project's, each model by
-    itself: those that were read and returned 0. A model without any has no verdicts."""
+    """Compare the inferences of a program whose main is not the project's main, each model by
+    itself. Only inferences that were read and returned 0 are compared. A model without such
+    inferences has no verdicts."""
     record = manifest.load(project)
     verdicts: list[Verdict] = []
     for module in record.modules:
@@ -311,8 +312,8 @@ class _Module:
     def _rightly_named(
         self, chosen: Sequence[int], read: Traced, compared: Comparison
     ) -> Comparison:
-        """The comparison of the layers that have the right name, if the passes have given names of
-        the model to other values. Then the firmware is right to compute these. Outputs are always
+        """The comparison without misnamed layers. The passes may have given names of the model to
+        other values, and then the firmware is right to compute the other values. Outputs are always
         compared, and so is what the network computes of the others."""
         samples = [self.samples[i] for i in chosen]
         wrong: dict[str, Misnamed] = {}
@@ -351,8 +352,8 @@ class _Module:
 
 
 def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict:
-    """The verdict if outputs may differ on the ``explained`` samples. Where the bounds from end to
-    end allow any value, the firmware's layers must have been judged, too."""
+    """The verdict if outputs may differ on the ``explained`` samples. If the bounds from end to end
+    allow any value, the firmware's layers must have been judged, too."""
     unjudged = (explained & ends.vague) - judged(verdict.layers)
     return replace(verdict, explained=len(explained - unjudged), unjudged=len(unjudged))
 

@@ -80,10 +80,11 @@ class Ends:
         return max((end.ratio for ends in self.samples for end in ends), default=0.0)
 
     def chosen(self, *, is_exact: bool, in_sequence: bool) -> tuple[int, ...]:
-        """The samples whose layers are compared: all, if floats are rounded and there are few.
-        Otherwise it is the first that is beyond a bound, or else the one with the largest
-        difference; and of those that only layers can judge, the ones with the largest differences.
-        ``in_sequence``: layers depend on earlier samples, which are then included."""
+        """The samples whose layers are compared. If floats are rounded and there are few samples,
+        these are all. Otherwise they are the first sample beyond a bound, or the sample with the
+        largest difference if there is none, and the samples with the largest differences among the
+        samples that only layers can judge. ``in_sequence``: layers depend on earlier samples, which
+        are then included."""
         if not is_exact and len(self.samples) <= MOST:
             return tuple(range(len(self.samples)))
         off = [max((end.off for end in ends), default=0.0) for ends in self.samples]
@@ -94,7 +95,7 @@ class Ends:
 
 
 def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
-    """The samples in order; ``in_sequence``: and those before them."""
+    """The samples in order; ``in_sequence``: and all samples before them."""
     found = sorted({*samples})
     return tuple(range(found[-1] + 1)) if in_sequence and found else tuple(found)
 
@@ -114,8 +115,8 @@ def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
 
 
 def judged(layers: Comparison | None) -> frozenset[int]:
-    """The samples that layers have judged: those with layers that were read, none of which differs
-    in an element for which any value is allowed."""
+    """The samples that layers have judged: some of their layers were read, and no such layer
+    differs in an element for which any value is allowed."""
     held = layers.held if layers else ()
     return frozenset(one.sample for one in held) - {one.sample for one in held if one.unlimited}
 

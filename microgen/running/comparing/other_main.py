@@ -1,7 +1,7 @@
-"""Runs firmware whose ``src/main.c`` is perhaps not the project's any more.
+"""Runs firmware whose ``src/main.c`` may have been changed by the user.
 
-Such a main passes inputs of its own to the models, so what is profiled and compared are the calls
-of their run functions. The run has outputs only if main reads samples as the project's does.
+Such a main passes inputs of its own to the models, so the calls of their run functions are profiled
+and compared. The run has outputs only if main reads samples as the project's does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of the model's tensors the layers show that were read from the firmware."""
+"""Maps the layers that were read from the firmware to tensors of the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Traced:
 
     ``layers``, by sample: the name by which a layer was read -> the array, in the dtype and shape
     of what it ``shows``. ``names``: tensor of the graph -> the layers that show it, in the order in
-    which they are computed. ``absent`` are the names of which the graph has nothing.
+    which they are computed. ``absent`` are the names of layers without a tensor in the graph.
     """
 
     layers: tuple[Mapping[str, Array], ...]
@@ -70,8 +70,7 @@ def traced(
 ) -> Traced:
     """The layers of some samples as tensors of a graph. ``shows`` says what the names of layers
     stand for; ``states`` are the names of variables. ``outputs``, by sample, take the place of
-    layers: tensor of the graph -> what the firmware gave for it. Raises InternalError if sizes
-    differ."""
+    layers: tensor of the graph -> the firmware's output. Raises InternalError if sizes differ."""
     read: list[dict[str, Array]] = [{} for _ in outputs]
     for layer in layers:
         read[layer.sample] |= {layer.tensor: layer.array, **layer.variables}
@@ -91,7 +90,7 @@ def traced(
 
 def of_model(source: Graph, reduced: Graph) -> dict[str, Shown]:
     """The tensors that layers' names mean in the model's graph ``source``. ``reduced`` is the graph
-    after the passes. Names that are not in it are those of the model's own ports."""
+    after the passes. Names that are not in ``reduced`` are the names of the model's own ports."""
     own = {name: Shown(name, kind) for name, kind in source.types.items()}
     return {**own, **layouts.shown(reduced, source.types)}
 

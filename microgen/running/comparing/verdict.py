@@ -22,8 +22,8 @@ class Verdict:
     ``Ends.chosen`` names. If layers could not be read, ``layers`` is None and ``why_no_layers``
     says why. ``other`` compares the source's own layers, if it has any, with the reference. On
     ``explained`` samples the outputs differ, but the bounds of layers explain it. On ``unjudged``
-    samples they differ where the bounds from end to end allow any value, and no layers judge them.
-    ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
+    samples the outputs differ, the bounds from end to end allow any value, and no layers judge
+    them. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
     """
 
     name: str

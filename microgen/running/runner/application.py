@@ -1,8 +1,8 @@
-"""Follows a program whose ``main`` is not the project's: which inferences it runs, on which inputs,
-with which results, and what its layers compute.
+"""Follows a program whose ``main`` is not the project's: it reads the inferences with their inputs,
+outputs and layers.
 
-The program stops at each entry of a model's run function, where the arguments say where inputs and
-outputs are, and at the address to which that returns.
+The program stops at each entry of a model's run function, where the arguments are the addresses of
+inputs and outputs, and at the function's return address.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _OFFSET_FIELD = {4: 32, 8: 40}
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """A call of a model's run function: the status that it returned and the address to which. If it
-    was read, its inputs, outputs and layers, by the model's tensor names."""
+    """A call of a model's run function: its status and its return address. If the call was read, it
+    also has the inputs, outputs and layers, by the model's tensor names."""
 
     module: str
     status: int
@@ -135,8 +135,9 @@ class _Follower(Tracer):
             raise _ReturnedError
 
     def inferences(self, found: list[Inference], *, reads: bool) -> None:
-        """Add each inference to ``found`` when it has ended, until the program ends. Of a model
-        with state no more are read after a reset or an error, because the state is another then."""
+        """Add each inference to ``found`` when it has ended, until the program ends. After a reset
+        or an error of a model with state, no more of its inferences are read, because the state is
+        unknown then."""
         counts = dict.fromkeys((module.module for module in self._manifest.modules), 0)
         most = dict.fromkeys(counts, MOST_READ if reads else 0)
         while True:
@@ -219,7 +220,7 @@ class _Follower(Tracer):
 
     def _port(self, port: PortRecord, address: int) -> Array:
         dtype = DType(port.dtype).numpy
-        if port.fixed:  # the firmware ignores what the caller passes
+        if port.fixed:  # the firmware ignores the caller's value
             return np.array(port.fixed, dtype).reshape(port.shape)
         return self._bytes(address, port.nbytes).view(dtype).reshape(port.shape)
 

@@ -94,7 +94,7 @@ def number(value: float) -> float | None:
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """A layer whose result could not be read, because it was not in memory when call number
-    ``call`` returned. Its errors count as those of the next layer that could be read."""
+    ``call`` returned. Its errors are attributed to the next layer that could be read."""
 
     call: int
     layer: str
@@ -117,10 +117,11 @@ def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of a comparison. ``held`` are the compared tensors, ``absent`` names those without
-    expected values, and ``unseen`` are layers that could not be read. ``first`` is None if all
-    compared tensors are within their bounds. ``misnamed`` says which tensors do not have the value
-    of the model's tensor of that name after the passes; only outputs among them are compared."""
+    """The result of a comparison. ``held`` are the compared tensors, ``absent`` names tensors
+    without expected values, and ``unseen`` are layers that could not be read. ``first`` is None if
+    all compared tensors are within their bounds. ``misnamed`` says which tensors do not have the
+    value of the model's tensor of that name after the passes; only outputs among them are
+    compared."""
 
     held: tuple[Held, ...]
     absent: tuple[str, ...]
@@ -163,8 +164,8 @@ def compare(
     shows: Mapping[str, Shown] = MappingProxyType({}),
 ) -> Comparison:
     """Compare a module's tensors, each with its sample's number, with the expected ones, up to the
-    first that differs. ``absent`` is passed on to the result. ``shows`` says which of the
-    model's tensors the expected ones show, if they are others. There may be nothing to compare.
+    first that differs. ``absent`` is passed on to the result. ``shows`` maps the expected tensors
+    to the model's tensors if they differ. There may be nothing to compare.
     """
     calls = {step.tensor: call.index for call in module.calls for step in call.read}
     held: list[Held] = []

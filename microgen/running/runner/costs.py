@@ -21,8 +21,9 @@ from microgen.verifier.instructions import architectures
 @dataclass(frozen=True, slots=True)
 class RunCost:
     """The cost of an inference or a call: modelled cycles, and bytes read from flash as data.
-    ``waited`` and ``followed`` are the lines of flash for which the core waits: those of data and
-    after jumps, and next lines of code. They are counted where there are wait states."""
+    ``waited`` and ``followed`` are the lines of flash for which the core waits: ``waited`` the
+    lines of data and after jumps, ``followed`` the next lines of code. They are counted if flash
+    has wait states."""
 
     cycles: int
     flash_bytes: int
@@ -41,9 +42,10 @@ class RunCost:
 @dataclass(frozen=True, slots=True)
 class RunCosts:
     """Modelled costs of a run. ``rows``: for each sample and each model, in order, the cost of the
-    inference, then of each operator call. ``core`` is the one whose timings were used.
-    ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are those of flash. ``stands`` says
-    whose timings stand for the board's CPU, if they are not its own."""
+    inference, then of each operator call. ``core`` is the core whose timings were used.
+    ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are the wait states of flash.
+    ``stands`` names the core whose timings stand for the board's CPU, if the CPU has no timings of
+    its own."""
 
     core: CoreTimings
     clock_hz: int
@@ -96,8 +98,9 @@ _NOTHING = RunCost(0, 0)
 def of_run(
     core: CoreTimings, board: Board, elf: Path, counted: Path, calls: Sequence[int]
 ) -> RunCosts:
-    """The costs of a run of ``elf``, of which ``counted`` is the plugin's file of blocks. ``calls``
-    has each model's number of operator calls. Raises BuildError if objdump fails."""
+    """The costs of a run of ``elf``. ``counted`` is the file of blocks that the plugin wrote in
+    this run. ``calls`` has each model's number of operator calls. Raises BuildError if objdump
+    fails."""
     code = architectures.instructions(board, disassemble(elf, board))
     found = list(_inferences(TimingModel(core, board, code), counted, calls))
     width = len(calls)
@@ -109,7 +112,7 @@ def of_run(
 def _inferences(
     model: TimingModel, counted: Path, calls: Sequence[int]
 ) -> Iterator[tuple[RunCost, ...]]:
-    """The costs of each inference in the file: its own, then those of its calls."""
+    """The costs of each inference in the file: its own costs, then the costs of its calls."""
     blocks: dict[int, BasicBlock] = {}
     costs: list[RunCost] = []
     number = 0

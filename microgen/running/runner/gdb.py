@@ -143,7 +143,7 @@ class Stub:
 
     def _stop(self) -> Stop:
         reply = self._receive()
-        while reply[:1] == b"O":  # what the program prints
+        while reply[:1] == b"O":  # the program's output
             reply = self._receive()
         return parse_stop(reply)
 

@@ -95,7 +95,8 @@ def _loadable(program: Elf) -> bytes:
     """A file that any loader reads as the program was read: the ELF header, and the segments with
     their headers; no sections. Empty for a program with addresses of 64 bits.
 
-    So an emulator loads what ``verify`` has seen, however it would have read the original file.
+    So an emulator loads the same bytes that ``verify`` has checked, even if it would have read the
+    original file in another way.
     """
     found = program.headers
     # FORMS[1] has addresses of 32 bits, as all emulated boards have.

@@ -1,4 +1,5 @@
-"""The numbers in what a firmware printed: it has no code to print floats, so it prints words."""
+"""Makes the numbers in a firmware's output readable: it has no code to print floats, so it prints
+words."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from microgen.base.manifest import Manifest, PortRecord
 from microgen.running.runner import samples
 
 _LINE = re.compile(r"^(microgen: output [^\n]* =)((?: 0x[0-9a-f]{8})+)$", re.MULTILINE)
-_DTYPES = ("float32", "uint32", "int64", "uint64")  # those that main prints as their words
+_DTYPES = ("float32", "uint32", "int64", "uint64")  # the dtypes that main prints as words
 
 
 def readable(console: str, manifest: Manifest) -> str:

@@ -91,7 +91,8 @@ def directory() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Process]:
-    """Start a command in ``where``. If it still runs at the end, or if we are killed, it is ended.
+    """Start a command in ``where``. The command is ended at the end of the block, or when this
+    process is killed.
 
     With ``gdb`` its standard input and output are a debugger's connection, not the console. Raises
     ToolError if the program is missing or cannot be started.

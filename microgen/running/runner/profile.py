@@ -65,8 +65,8 @@ def prepare(
 ) -> str:
     """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
     ``-plugin`` argument. ``emulator`` is the program that will load the plugin. ``returned_to``:
-    the addresses to which the run functions return, in a program that is not the project's main.
-    An inference is then a call of a run function, and not what is between the timers' calls.
+    the addresses to which the run functions return, in a program that is not the project's main. An
+    inference is then a call of a run function, not the code between the timers' calls.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
@@ -151,7 +151,8 @@ def counts_of_runs(
 
 
 def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
-    """The modules of the inferences, of which several calls may be needed for one."""
+    """The module of each whole inference. An inference may need several calls of the run
+    function."""
     intervals = {module.module: module.intervals for module in modules}
     seen = dict.fromkeys(intervals, 0)
     found = []

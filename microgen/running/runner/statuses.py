@@ -20,7 +20,7 @@ class Meaning:
     hint: str
 
 
-# crt/include/tvm/runtime/crt/error_codes.h: codes of generated code and crt/, and those of TVM.
+# crt/include/tvm/runtime/crt/error_codes.h: codes of generated code and crt/, and codes of TVM.
 MEANINGS = {
     0x0100: Meaning("FunctionNameNotFound", "a function that is called is not linked", _PROJECT),
     0x0101: Meaning("FunctionIndexInvalid", "a module has no function of that index", _PROJECT),

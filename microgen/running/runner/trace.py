@@ -114,12 +114,12 @@ def walk(
 
 
 def progressed(layers: Sequence[TracedLayer], samples: int, manifest: Manifest) -> str:
-    """How far the reading of layers came, as text."""
+    """The progress of reading layers, as text."""
     return f"after {len(layers)} of {samples * manifest.seen_count} layers"
 
 
 def load_bias(stub: Stub, image: Image) -> int:
-    """How far above its ELF's addresses the host's kernel put a program."""
+    """The host kernel's load address of a program minus its ELF's address."""
     return _entry_point(stub) - image.entry
 
 
@@ -189,8 +189,8 @@ class Tracer(Walker):
         module: ModuleRecord,
         rows: Sequence[tuple[StepRecord, RowsRecord]],
     ) -> list[TracedLayer]:
-        """The layers of a call that computes them row by row: what each of its parts has written
-        when it returns."""
+        """The layers of a call that computes them row by row: the rows that each of its parts has
+        written when the part returns."""
         found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
         for step, each in rows:
             self.run_to(self._image.address(each.function) + self._bias)

@@ -1,7 +1,7 @@
-"""Modelled cycles: how long a core takes for the blocks of code that ran.
+"""Modelled cycles: the cycles that a core takes for the blocks of code that ran.
 
-``of_cpu`` finds a core's timings, ``model`` applies them. docs/explanation/timing.md says what
-is modelled.
+``of_cpu`` finds a core's timings, ``model`` applies them. docs/explanation/timing.md describes the
+model.
 """
 
 from microgen.running.timing.conditions import Conditions

@@ -16,11 +16,11 @@ class TimingRow:
     """Instructions that take equally long. ``mnemonics`` is a regular expression of the whole
     mnemonic, without width and without an IT block's condition.
 
-    ``cycles`` are those in which nothing else is issued, if ``each`` is 0; otherwise ``each`` more
-    for every register of the instruction's list. ``taken``: further cycles if the instruction
-    changes the program counter. ``source`` is the manual and its section, or the measurement.
-    ``latency`` and ``unit`` are read by ``in_order`` only: the cycles after which another
-    instruction can use the result, and what executes it.
+    ``cycles`` are the cycles in which nothing else is issued, and ``each`` further cycles for every
+    register of the instruction's list. ``taken``: further cycles if the instruction changes the
+    program counter. ``source`` is the manual and its section, or the measurement. ``latency`` and
+    ``unit`` are read by ``in_order`` only: the cycles after which another instruction can use the
+    result, and the unit that executes it.
     """
 
     mnemonics: str
@@ -61,9 +61,9 @@ class CoreTimings:
     """A core's timings. The first row that has a mnemonic holds, the last row has all others.
 
     ``is_fitted``: the timings are not all published, so rows are assumed, and were compared with
-    measurements if there are any. ``assumptions`` say what the table leaves open and what was
-    chosen. ``unaligned``: further cycles of a taken branch to an instruction of 32 bits that is not
-    at a multiple of four.
+    measurements if there are any. ``assumptions`` name the gaps of the table and the chosen values.
+    ``unaligned``: further cycles of a taken branch to an instruction of 32 bits that is not at a
+    multiple of four.
     """
 
     name: str

@@ -19,8 +19,8 @@ CORES = (
 )
 
 
-# By the names of CPUs: each has the timings of the core that compilers know it as, and all RV32
-# those of E31.
+# By the names of CPUs: each CPU has the timings of the core that compilers know it as, and all RV32
+# have the timings of E31.
 _TIMED = {
     cpu.name: core
     for core in CORES

@@ -17,11 +17,12 @@ _Issued = list[tuple[TimingRow, Instruction]]
 class InOrder:
     """Issues up to ``width`` instructions in a cycle, each when its operands are ready.
 
-    ``units``: how many instructions of a unit can be issued in a cycle (1 if it is not named).
-    Those of unit "alone" are issued alone. ``is_narrow``: only instructions of 16 bits are issued
-    together. ``overlap``: an instruction of a unit in it lets one of another unit in it start in
-    its last cycle. ``busy``: units that begin nothing before their last result. A block starts with
-    all operands ready, whatever the block before left undone.
+    ``units``: the number of instructions of a unit that can be issued in a cycle (1 if the unit is
+    not named). Instructions of unit "alone" are issued alone. ``is_narrow``: only instructions of
+    16 bits are issued together. ``overlap``: an instruction of a unit in it lets one of another
+    unit in it start in its last cycle. ``busy``: units that begin nothing before their last result.
+    A block is assumed to start with all operands ready, even if the block before left results
+    pending.
     """
 
     width: int
@@ -65,7 +66,7 @@ class InOrder:
         return not (self.is_narrow and is_wide) and same < self.units.get(row.unit, 1)
 
     def _occupied(self, issued: _Issued, row: TimingRow | None) -> int:
-        """The cycles before an instruction can follow those issued together."""
+        """The cycles until an instruction can follow the instructions that are issued together."""
         before = issued[-1][0]
         both = {before.unit, row.unit if row else ""} & self.overlap
         return before.cycles if len(both) < 2 and before.unit in self.overlap else 1

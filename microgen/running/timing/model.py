@@ -56,7 +56,7 @@ class TimingModel:
         return self._core.flash.waiting(self._wait, waited, part.follows)
 
     def _cost(self, block: BasicBlock) -> tuple[int, int]:
-        """The cycles of a block that falls through, and those that a jump at its end adds."""
+        """The cycles of a block that falls through, and the cycles that a jump at its end adds."""
         if block not in self._costs:
             self._costs[block] = self._priced(block)
         return self._costs[block]

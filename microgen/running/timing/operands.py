@@ -1,4 +1,4 @@
-"""Which registers an instruction reads and writes, as far as pipelines ask."""
+"""The registers that an instruction reads and writes, for the models of pipelines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _RISCV_WRITES_NOTHING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UsedRegisters:
-    """The registers that an instruction writes and reads, those of its address among them."""
+    """The registers that an instruction writes and reads, including the registers of its
+    address."""
 
     writes: frozenset[str]
     reads: frozenset[str]
@@ -95,7 +96,8 @@ def _is_two_operand(instruction: Instruction) -> bool:
 
 
 def _registers(text: str) -> set[str]:
-    """The registers that a text names. Those of the FPU are the words that they consist of."""
+    """The registers that a text names. A register of the FPU is named by its single-precision
+    registers."""
     whole = _RANGE.sub(_spelled, text)
     return {word for name in _ARM.findall(whole) for word in _parts(name)}
 

@@ -13,8 +13,8 @@ _TARGET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # pyOCD must not read it a
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server. ``kind`` is gdb, openocd or pyocd. Of a server that runs, ``host`` and ``port`` are
-    known; ``name`` is OpenOCD's configuration file or pyOCD's target."""
+    """A server. ``kind`` is gdb, openocd or pyocd. ``host`` and ``port`` are known if the server
+    runs already; ``name`` is OpenOCD's configuration file or pyOCD's target."""
 
     kind: str
     name: str

@@ -18,7 +18,7 @@ _DEMCR, _TRACE_ON = 0xE000EDFC, 1 << 24
 _DWT_CTRL, _COUNTS, _NO_COUNTER = 0xE0001000, 1, 1 << 25
 _DWT_CYCCNT = 0xE0001004
 _FASTEST = 1_000_000_000  # Hz, of a core whose clock is not known
-_MARGIN = 1.25  # a board's clock is what someone wrote
+_MARGIN = 1.25  # the stated clock of a board may be wrong
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Sources: "Debugging with GDB", appendices "Target Descriptions" and "Memory Map Format". The texts
 are XML. We look for the few elements that matter instead of parsing it, because a server is not
-trusted, and a parser would follow what it says.
+trusted, and a parser would follow its instructions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read(document: Callable[[str], str]) -> Description:
 
 
 def regions(text: str) -> tuple[MemoryRegion, ...]:
-    """The memories of a memory map. Those whose numbers make no sense are left out."""
+    """The memories of a memory map. Memories with invalid numbers are left out."""
     return tuple(_regions(_COMMENT.sub("", text)))
 
 
@@ -75,8 +75,8 @@ def _documents(document: Callable[[str], str]) -> Iterator[str]:
         text = _COMMENT.sub("", document(waiting.pop(0)))
         seen += 1
         yield text
-        # In front of those that wait: registers without numbers are counted in the order of the
-        # text.
+        # Before the files that wait, because registers without numbers are counted in the order of
+        # the text.
         waiting = [*_INCLUDE.findall(text), *waiting]
 
 

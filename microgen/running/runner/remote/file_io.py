@@ -21,8 +21,8 @@ _FILE, _TERMINAL = 0o100600, 0o020600  # S_IFREG and S_IFCHR, for the owner
 
 
 class FileIo:
-    """Answers requests with a run's files. Raises GdbError for what is no request, and what
-    ``memory`` raises."""
+    """Answers requests with a run's files. Raises GdbError for a text that is not a request, and
+    the errors of ``memory``."""
 
     def __init__(self, files: Files, memory: RemoteMemory) -> None:
         self._files = files
@@ -44,7 +44,7 @@ class FileIo:
         match = _REQUEST.fullmatch(request)
         if match is None:
             raise GdbError(f"unexpected request {request[:40]!r}")
-        # stat, rename and unlink need a name, and so does whatever else there may be one day
+        # stat, rename, unlink and unknown requests need a file's name, so they are refused
         call = self._calls.get(match[1], _refuse)
         try:
             return b"F%x" % call(_numbers(match[2]))
@@ -83,7 +83,7 @@ class FileIo:
         mode = _TERMINAL if handle <= STDERR else _FILE
         # dev, inode, mode, links, user, group, rdev; size, block size, blocks; three times
         state = (0, 0, mode, 1, 0, 0, 0, size, 512, -(-size // 512), 0, 0, 0)
-        # The protocol's structures are big-endian, whatever the core is.
+        # The protocol's structures are big-endian on every core.
         self._memory.write(to, struct.pack(">7I3Q3I", *state))
         return 0
 
@@ -98,7 +98,7 @@ class FileIo:
         return 0
 
     def _system(self, args: Sequence[int]) -> int:
-        """Without a command it asks whether there is a shell, and there is none."""
+        """A request without a command asks for a shell, and there is none."""
         if args[1]:
             raise RefusedError(EPERM)
         return 0

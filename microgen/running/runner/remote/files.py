@@ -1,6 +1,6 @@
 """The files of a firmware that runs on a board: samples, results and the console, all in memory.
 
-There are no others. Whatever the firmware asks for, it reaches no file of this machine.
+There are no others. No request of the firmware reaches a file of this machine.
 """
 
 from __future__ import annotations

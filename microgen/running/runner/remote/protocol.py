@@ -1,8 +1,8 @@
-"""What a debugger needs beyond reading a stopped program: writing memory and registers, flash, and
+"""A debugger's commands beyond reading a stopped program: writing memory and registers, flash, and
 the calls with which the program uses the debugger's files.
 
-Source: "Debugging with GDB", appendix "GDB Remote Serial Protocol". OpenOCD, pyOCD, J-Link and
-QEMU differ in what they have of it, so every command that is not essential has a substitute.
+Source: "Debugging with GDB", appendix "GDB Remote Serial Protocol". OpenOCD, pyOCD, J-Link and QEMU
+implement different parts of it, so every command that is not essential has a substitute.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ class Remote(Stub):
     """A core that is stopped. ``limit``: seconds that the program may run without progress.
 
     ``serve`` answers the program's requests for File-I/O. Call ``progress`` before ``resume``, and
-    whenever the program has made some. After ``limit`` without, ``resume`` raises TimeoutError, and
-    the program still runs. Methods raise as those of ``Stub``.
+    whenever the program has made progress. After ``limit`` seconds without a call, ``resume``
+    raises TimeoutError, and the program still runs. Methods raise the same errors as the methods of
+    ``Stub``.
     """
 
     def __init__(self, connection: socket.socket, limit: float) -> None:
@@ -110,7 +111,7 @@ class Remote(Stub):
             self._slowly(b"vFlashWrite:%x:%b" % (address + at, escaped(part)))
 
     def programmed(self) -> None:
-        """Finish what ``erase`` and ``program`` began."""
+        """Finish the writing that ``erase`` and ``program`` began."""
         self._slowly(b"vFlashDone")
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
@@ -137,7 +138,7 @@ class Remote(Stub):
             reply = self._receive(self._deadline)
             if reply[:1] == b"F":
                 self._send(_INTERRUPTED if self._is_interrupted else self.serve(reply))
-            elif reply[:1] != b"O":  # what the server says
+            elif reply[:1] != b"O":  # the server's answer
                 return parse_stop(reply)
         raise TimeoutError
 

@@ -32,8 +32,8 @@ def skipped(machine: str, pc: int, memory: RemoteMemory) -> int | None:
 
 
 def perform(operation: int, argument: int, files: Files, memory: RemoteMemory) -> int:
-    """The result of a call, as the register gets it. Calls other than those for files and text
-    fail, those for time among them: their time would be the debugger's."""
+    """The result of a call, as the register gets it. Only calls for files and text succeed. Calls
+    for time fail, because their time would be the debugger's."""
     try:
         return _performed(operation, argument, files, memory) & 0xFFFFFFFF
     except RefusedError:

@@ -74,7 +74,7 @@ def openocd(name: str, log: Path) -> list[str]:
 
 def pyocd(target: str, port: int) -> list[str]:
     """The command of a pyOCD that serves a port of this machine. It does not serve semihosting,
-    because it would keep what the firmware prints; we do it instead."""
+    because it would keep the firmware's output; microgen serves semihosting instead."""
     options = ("gdbserver", "--no-wait", "--target", target, "--port", str(port))
     return ["pyocd", *options, "--telnet-port", "0", "--no-config"]
 

@@ -153,7 +153,7 @@ class _Timer(Walker):
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
-    """The sum of counts, of which none is known if one is not."""
+    """The sum of counts, or None if one of them is None."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
@@ -185,7 +185,7 @@ def _result(job: Job, target: RemoteTarget, files: Files, code: int) -> JobResul
 def _said(
     job: Job, target: RemoteTarget, files: Files, layers: list[TracedLayer] | None = None
 ) -> Iterator[None]:
-    """Turn a hang, and a connection that ends, into RunError with what was reached until then."""
+    """Turn a hang, and a connection that ends, into RunError with the progress until then."""
 
     def done() -> str:
         if layers is not None:
