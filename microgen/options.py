@@ -25,7 +25,7 @@ CONSTANT_ALIGNMENTS = (4, 8, 16, 32, 64, 128, 256)
 TOOLCHAINS = ("gcc", "llvm")
 EMITS = ("", "llvm-ir")
 STACK_MARGIN = 512  # bytes for exceptions that interrupt one another
-STACK_UNIT = 16  # what stacks in linker scripts are a multiple of
+STACK_UNIT = 16  # stacks in linker scripts are a multiple of this
 _LEAST_STACK = 256  # bytes
 
 
@@ -100,7 +100,7 @@ class Options:
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Options:
-        """The options with these names and values. Raises UsageError for a name that is none."""
+        """The options with these names and values. Raises UsageError for an unknown name."""
         arguments.check_known(given, list(_kinds()))
         return Options(**given)
 

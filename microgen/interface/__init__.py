@@ -1,1 +1,1 @@
-"""What users call: the Python API and the command line, with the reports that it prints."""
+"""The interfaces for users: the Python API, and the command line with its reports."""

@@ -54,7 +54,7 @@ def interrupted(error: BaseException) -> int:
 
 
 def _failed(error: Exception, console: Console) -> int:
-    """Say what ended the command; return its exit code."""
+    """Print the error that ended the command; return its exit code."""
     if isinstance(error, BrokenPipeError):  # the reader of our output left, as `| head` does
         sys.stderr.close()
         return 0
@@ -84,7 +84,8 @@ def _print(console: Console, outcome: Outcome) -> None:
 
 
 class _Help(argparse.HelpFormatter):
-    """Breaks lines between words only, because ``cmsis-`` is not what one has to type."""
+    """Breaks lines between words only, because a name that is broken at its hyphen, such as
+    ``cmsis-``, cannot be typed."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(text, width, break_on_hyphens=False)
@@ -112,8 +113,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _words(given: Sequence[str]) -> list[str]:
-    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``. What
-    else follows ``help`` is the name of a page, which the command reads."""
+    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``.
+    Another word after ``help`` is the name of a page, which the command reads."""
     if list(given) == ["help"]:
         return ["--help"]
     if len(given) == 2 and given[0] == "help" and given[1] in COMMANDS:

@@ -152,7 +152,7 @@ def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: C
 
 
 def _stands(done: Compiled | Firmware) -> str:
-    """Whose costs chose the kernels, if they are not those of the board's own core."""
+    """The core whose costs chose the kernels, if it is not the board's own core."""
     return cost.said(CPUS[done.manifest.board["cpu"]])
 
 

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Print what the file's contents say. Its name does not decide how it is read."""
+    """Print the file's contents. The format is found from the contents, not from the name."""
     found = inspection.inspect(
         args.path,
         verbose=console.verbose,

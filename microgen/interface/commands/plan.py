@@ -81,7 +81,7 @@ def _explored(args: argparse.Namespace, console: Console) -> Outcome:
 
 
 def _written(explored: Front, output: Path) -> list[str]:
-    """Write the front to a file, or each of its schedules to one of a folder; return what to
+    """Write the front to a file, or each of its schedules to a file of a folder; return the text to
     print."""
     count = len(explored.found)
     # A folder may have any name, also one with the suffix.

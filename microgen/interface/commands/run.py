@@ -175,7 +175,7 @@ def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
 
 
 def _modelled(costs: RunCosts, row: Sequence[RunCost]) -> tuple[_Numbers, ...]:
-    """The columns of modelled costs, of which ``row`` has the inference's, then the calls'."""
+    """The columns of modelled costs. ``row`` has the costs of the inference, then of its calls."""
     listed = [*row[1:], costs.outside_calls(row), row[0]]
     return (
         ("cycles", [f"{cost.cycles:,}" for cost in listed]),

@@ -1,4 +1,4 @@
-"""``microgen verify``: check from the ELF that the firmware is what was planned."""
+"""``microgen verify``: check from the ELF that the firmware follows the plan."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Check, and print the failed checks (with ``-v`` all checks), after what was not looked at.
+    """Check, and print the failed checks (with ``-v`` all checks), after the report's notice.
 
     Exit 1 if a check failed, or if a check that an option asked for is ``n/a``.
     """
@@ -99,8 +99,8 @@ def _all(report: VerifyReport, used: Ram) -> list[Part]:
 
 
 def _short(report: VerifyReport, used: Ram) -> list[Part]:
-    """The notice if there is one, the failed checks, those that could not be done as asked, and
-    one line with the summary and sizes."""
+    """The notice if there is one, the failed checks, the requested checks that are ``n/a``, and one
+    line with the summary and sizes."""
     failed = [
         line
         for check in report.failed

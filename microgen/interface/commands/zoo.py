@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Do what is missing, write the table and print its causes; exit 1 if a cell failed."""
+    """Work on the missing cells, write the table and print its causes; exit 1 if a cell failed."""
     from microgen.interface.zoo import listing, runs, table
     from microgen.interface.zoo.results import Store
 

@@ -94,7 +94,7 @@ def _project(record: Manifest, *, verbose: bool) -> Inspected:
 
 
 def _costs(record: Manifest) -> CostConditions:
-    """What the cycles in the reasons hold for: costs are measured without wait states."""
+    """The conditions of the cycles in the reasons: costs are measured without wait states."""
     return CostConditions.on(CPUS[record.board["cpu"]])
 
 

@@ -131,8 +131,8 @@ def _array(path: Path) -> bytes:
 
 
 def beside(path: Path) -> list[Manifest]:
-    """The manifest of the project in which a file was built, if there is one. It has the sizes of
-    payloads whose format microgen does not know."""
+    """The manifest of the project in which a file was built, if there is one. The manifest has the
+    sizes of payloads whose format microgen does not know."""
     with suppress(MicrogenError):
         return [manifest.load(path.resolve().parent.parent)]
     return []

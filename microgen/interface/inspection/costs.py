@@ -23,7 +23,7 @@ class CostConditions:
 
     @classmethod
     def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> CostConditions:
-        """Those of a CPU, or of the core that stands for it."""
+        """The conditions for a CPU, or for the core that stands for it."""
         name = cost.measured_core(cpu)
         core = timing.of_cpu(CPUS[name]) if name else None
         return cls(Conditions(core, clock_hz, wait_states), cost.said(cpu)) if core else cls()

@@ -42,7 +42,7 @@ class Estimated:
         return found.waiting(one.score.waited, one.score.followed) if found else 0
 
     def cycles(self, one: FrontPoint) -> int:
-        """The cycles of a schedule, with those in which it waits for flash."""
+        """The cycles of a schedule, including the cycles in which it waits for flash."""
         return one.score.cycles + self.waits(one)
 
     def milliseconds(self, one: FrontPoint) -> float | None:
@@ -50,7 +50,7 @@ class Estimated:
         return self.conditions.milliseconds(self.cycles(one)) if self.conditions else None
 
     def lines(self, front: Front) -> Iterator[str]:
-        """What is said about the estimates, and what they leave out."""
+        """Sentences about the estimates and the costs that they leave out."""
         first = front.found[0]
         if self.conditions:
             yield str(self.costs)
@@ -99,7 +99,7 @@ def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:
 
 
 def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
-    """The table, the drawing if there are several schedules, and what was considered."""
+    """The table, the drawing if there are several schedules, and the figures of the search."""
     yield _table(front, estimated)
     if len(front.found) > 1:
         yield ""
@@ -153,19 +153,19 @@ def _table(front: Front, estimated: Estimated) -> Table:
 
 
 def _marks(found: Sequence[FrontPoint]) -> Iterator[str]:
-    """A character for each; those beyond the last have the last one."""
+    """A character for each schedule; schedules beyond the last character share it."""
     return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(found)))
 
 
 def _drawing(found: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
-    """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. Of marks in
-    one place that of the least is drawn."""
+    """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. If several
+    marks have one place, the least is drawn."""
     ram, flash = [one.ram.arena_io for one in found], [one.score.flash for one in found]
     name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
     cycles = [estimated.cycles(one) for one in found]
     rows = [[" "] * WIDE for _ in range(HIGH)]
     drawn = zip(heights, cycles, _marks(found), strict=True)
-    # Reversed, so that of several marks in one place the least is drawn last.
+    # Reversed, so that the least of several marks in one place is drawn last.
     for y, x, mark in sorted(drawn, reverse=True):
         row = rows[HIGH - 1 - _place(y, heights, HIGH)]
         row[_place(x, cycles, WIDE)] = mark

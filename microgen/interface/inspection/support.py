@@ -33,8 +33,8 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class OpRow:
-    """An op: what it accepts, and in ``how``, as text, its kernels, each with the CPU
-    features that it needs. ``sources`` are those of the kernels."""
+    """An op: the operands that it accepts, and in ``how``, as text, its kernels with the CPU
+    features that they need. ``sources`` are the sources of the kernels."""
 
     op: str
     about: str

@@ -236,7 +236,7 @@ def _result(future: Future[Any]) -> Done:
 
 
 def _end(client: Client, futures: list[Future[Any]], runs: set[str]) -> None:
-    """Cancel tasks, and end the processes of those that run already."""
+    """Cancel tasks, and end the processes of tasks that run already."""
     with contextlib.suppress(Exception):  # the scheduler may be gone
         client.cancel(futures)
         for run in runs:

@@ -56,8 +56,8 @@ def of_model(files: Mapping[str, bytes]) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name under which the model is worked on. Equal files thus have equal results, whatever
-    they are called; only the ending matters."""
+    """The name under which the model is worked on. Equal files thus have equal results under all
+    names; only the ending matters."""
     ending = _ENDING.search(path.name.lower())
     return f"model{ending[0] if ending else ''}"
 

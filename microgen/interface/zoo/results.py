@@ -1,4 +1,4 @@
-"""A cell of the table: one model on one board, and how far it came."""
+"""A cell of the table: one model on one board, and the stage that it reached."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Cell:
     """The result of one model on one board.
 
     ``stage`` is where it ended, the last one if it is ok. ``cause`` is one line without paths, and
-    ``hint`` says what to do. ``sizes`` are bytes by name, ``instructions`` those of the first
-    sample, or None if nothing counted them. ``compared`` is the verdict by the name of its source.
-    ``lacking`` says what is not installed. ``limit`` is the time limit in seconds if the cell ended
-    at it, otherwise 0. ``seconds`` is how long it took.
+    ``hint`` says what to do. ``sizes`` are bytes by name. ``instructions`` are the instructions of
+    the first sample, or None if nothing counted them. ``compared`` is the verdict by the name of
+    its source. ``lacking`` names the packages that are not installed. ``limit`` is the time limit
+    in seconds if the cell ended at it, otherwise 0. ``seconds`` is the time that the cell took.
     """
 
     status: str

@@ -43,8 +43,9 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """A model before its cells are known. ``keys`` are those of its cells by board, ``options``
-    those of ``generate``; ``cell`` is that of all boards if it cannot be read."""
+    """A model before its cells are known. ``keys`` are the keys of its cells by board, and
+    ``options`` the options of ``generate``. If the model cannot be read, ``cell`` is the cell of
+    all boards."""
 
     entry: ListedModel
     sha256: str
@@ -57,7 +58,7 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
     """The rows, in the list's order. Cells that are in the store are not done again; others are
     written to it as they come. ``note`` gets a sentence for each thing that is not installed.
 
-    Raises MicrogenError if the work cannot be done at all; what was done is in the store.
+    Raises MicrogenError if the work cannot be done at all; finished cells are in the store.
     """
     models = [_model(entry, plan) for entry in plan.entries]
     wanted: dict[str, tuple[_Model, str]] = {}

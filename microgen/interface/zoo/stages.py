@@ -121,7 +121,8 @@ class _Work:
 
     def _ended(self, error: MicrogenError) -> Cell:
         """The cell after an error. It is a refusal if the error is about the model and the board.
-        Exactly MicrogenError is what is raised for a file of another kind, or of no model."""
+        An error of exactly the class MicrogenError means that the file is of another kind, or has
+        no model."""
         is_refusal = isinstance(error, ModelError | UnsupportedError | CapacityError)
         found = self._failed(f"{error.where}: {error.what}", error.hint)
         if is_refusal or (type(error) is MicrogenError and self._stage == "generate"):

@@ -49,7 +49,7 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class Done:
     """A cell, and whether another run would give the same. ``refusal`` says why this worker cannot
-    work at all; ``hint`` says what to do about it."""
+    work at all; ``hint`` is the fix."""
 
     cell: Cell
     is_lasting: bool = True
