@@ -51,7 +51,7 @@ PORTABLE = ("MEAN", "REDUCE_MAX")
 
 @dataclass(frozen=True)
 class Shape:
-    """A layer: what it is called in the table, its output and weights, and its options."""
+    """A layer: its name in the table, its output and weights, and its options."""
 
     code: str
     title: str

@@ -105,7 +105,7 @@ def _of_sources(
 
 
 def _costs(asked: argparse.Namespace, cores: Sequence[str]) -> None:
-    """Measure costs, then what requantizations add to these, then the samples of both."""
+    """Measure costs, then the costs that requantizations add, then the samples of both."""
     known = tables.read(COSTS).cores
     new = [core for core in cores if core not in known]
     wanted: dict[str, Sequence[str]] = dict.fromkeys(cores, asked.symbols)

@@ -1,4 +1,4 @@
-"""What cppcheck's MISRA addon finds in crt's kernels: the list in crt/README.md.
+"""Lists the findings of cppcheck's MISRA addon in crt's kernels: the list in crt/README.md.
 
     python -m scripts.misra
 
@@ -29,7 +29,7 @@ CRT = ROOT / "crt"
 HEADERS = sorted((CRT / "include" / "microgen").rglob("*.h"))
 DOCUMENT = CRT / "README.md"
 
-# What compilers define for each kind of core: cppcheck sees the code that is compiled for it.
+# The macros that compilers define for each kind of core, so that cppcheck sees the same code.
 _GCC, _DSP = "-D__GNUC__=12", ("-D__ARM_FEATURE_DSP=1", "-D__ARM_FEATURE_SAT=1")
 CORES = {
     "without extensions": (_GCC,),
@@ -37,7 +37,7 @@ CORES = {
     "with MVE": (_GCC, *_DSP, "-D__ARM_FP=14", "-D__ARM_FEATURE_MVE=3"),
 }
 
-# For each rule: what the addon reports, in our words, and why the kernels do it.
+# For each rule: the addon's report in our words, and the reason for the deviation.
 REASONS = {
     "2.3": ("a type that this file does not use", "kernels of one family share their parameters"),
     "2.4": ("a tag that this file does not use", "headers declare for their callers"),
@@ -107,7 +107,7 @@ GENERATED = {
     "19.2": "TVM's type of arguments; the second name of an output",
     "21.15": "a value's bytes, whatever its type",
 }
-# Rules that the addon would report, and what they are about.
+# Rules that the addon would report, and their subjects.
 ABSENT = {
     "15.1": "`goto`",
     "17.1": "variadic functions",
@@ -134,7 +134,7 @@ def findings(headers: Iterable[Path] = HEADERS) -> list[Finding]:
     program = _cppcheck()
     own = {path.name for path in headers}
     paths = [str(path.relative_to(CRT)) for path in headers]
-    with tempfile.TemporaryDirectory() as copy:  # cppcheck writes files next to those it reads
+    with tempfile.TemporaryDirectory() as copy:  # cppcheck writes files next to its input files
         shutil.copytree(CRT / "include", Path(copy) / "include")
         each = [_checked([program, *defined, *paths], copy) for defined in CORES.values()]
     found = {one for some in each for one in some}
@@ -225,7 +225,7 @@ def text(found: Sequence[Finding]) -> str:
 
 
 def extensions() -> str:
-    """What the headers need besides C99, and which ones."""
+    """The extensions of C99 that the headers need, and their names."""
     listed = (
         ("inline assembly (`__asm__`, of GCC and Clang)", ["__asm__"]),
         ("`__attribute__`, to inline functions or to keep them apart", ["__attribute__"]),

@@ -67,7 +67,7 @@ def _measure(asked: Sequence[Combination], processes: int, docs: Path) -> int:
 
 
 def _check(asked: Sequence[Combination], processes: int, docs: Path) -> int:
-    """Measure, compare, and say what is worse, better or was not compared."""
+    """Measure, compare, and print the figures that are worse, better or not compared."""
     found = _measured(asked, processes)
     committed = results.load(docs / results.NAME)
     report = check.compare(committed, found.results, asked, {**found.missing, **found.failed})

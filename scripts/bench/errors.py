@@ -1,4 +1,4 @@
-"""How far modelled cycles are from published ones: ``docs/cycle_error.json``."""
+"""The errors of modelled cycles, compared with published ones: ``docs/cycle_error.json``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Errors:
 
     @cached_property
     def each(self) -> list[float]:
-        """By how much of the published cycles ours are above them, for each row."""
+        """The relative error of our cycles for each row; positive if ours are more than the
+        published ones."""
         known = {(r.network, r.board): r.published for r in self.records}
         return [row.cycles / known[row.network, row.board] - 1 for row in self.rows]
 
@@ -96,7 +97,7 @@ def records(peers: Peers, matrix: Matrix) -> tuple[Record, ...]:
 
 
 def load(peers: Peers, matrix: Matrix, path: Path = FILE) -> Errors:
-    """The committed rows. Raises ValueError if they are not those of the records."""
+    """The committed rows. Raises ValueError if the rows do not belong to the records."""
     found = structure(json.loads(path.read_text(encoding="utf-8")), list[Row])
     known = records(peers, matrix)
     if [(r.network, r.board) for r in found] != [(r.network, r.board) for r in known]:

@@ -57,7 +57,7 @@ def of_node(node: Node, graph: Graph) -> int:
 
 
 def of_calls(compiled: Compiled) -> list[int]:
-    """The multiply-accumulates of each operator call, with those of the nodes fused into it. Nodes
+    """The multiply-accumulates of each operator call, including the nodes fused into it. Nodes
     whose result no call writes belong to the call that reads it, directly or through others."""
     graph = compiled.graph
     calls = compiled.program.calls

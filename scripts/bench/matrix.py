@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("matrix.yml")
 
 @dataclass(frozen=True)
 class Network:
-    """A model's file, "int8", "float32" or "hybrid", and what the network does."""
+    """A model's file, its kind ("int8", "float32" or "hybrid"), and the network's task."""
 
     file: str
     kind: str
@@ -38,8 +38,8 @@ class Network:
 @dataclass(frozen=True)
 class Board:
     """A board. ``core`` is its heading in tables. If it ``runs_on`` another board, it is that board
-    with the clock in Hz and the wait states of flash that are given here: those of ``device``,
-    which also says where they are from. ``flash`` replaces the one that the core's timings have."""
+    with this clock in Hz and these wait states of flash. They are the values of ``device``, which
+    also names their source. ``flash`` replaces the flash of the core's timings."""
 
     core: str
     runs_on: str = ""
@@ -51,7 +51,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Combination:
-    """What one measurement is of, by names."""
+    """The names of one measurement's network, board and goal."""
 
     network: str
     board: str

@@ -31,7 +31,7 @@ from scripts.bench import macs
 from scripts.bench.matrix import Board, Network
 from scripts.bench.results import Figures, Layer, MeasuredBoard, Result
 
-_SECONDS = 600.0  # until firmware that has not finished its sample counts as hung
+_SECONDS = 600.0  # until firmware without a finished sample is considered hung
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """The results of a job, the model file's SHA-256, and what they were measured with."""
+    """The results of a job, the model file's SHA-256, and the tools and the board of the
+    measurement."""
 
     results: tuple[Result, ...]
     sha256: str
@@ -56,7 +57,8 @@ class Done:
 
 
 def job(asked: Job) -> Done:
-    """Measure. Raises MicrogenError if anything fails; what does not fit is a result."""
+    """Measure. Raises MicrogenError if anything fails. Firmware that does not fit the board is a
+    result, not an error."""
     with surroundings(asked) as folder:
         found = list(_results(asked, folder))
         board = _described(asked.board)

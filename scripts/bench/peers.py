@@ -1,4 +1,4 @@
-"""What others take, and the floors: ``peers.yml``."""
+"""Figures of other programs, and the floors: ``peers.yml``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ QUANTITIES = (*FIGURES, "instructions_o3")
 @dataclass(frozen=True)
 class Peer:
     """Somebody else's figures: by quantity, by network, by board. ``source`` names the code or the
-    publication, ``measured`` how, ``note`` says how far outputs are from LiteRT's. ``whose`` names
-    the holder of each figure of cycles, by network and board, if they are not all one's."""
+    publication, ``measured`` how, ``note`` says how much the outputs differ from LiteRT's.
+    ``whose`` names the holder of each figure of cycles, by network and board, if there are several
+    holders."""
 
     title: str
     source: str
@@ -37,8 +38,8 @@ class Peer:
 
 @dataclass(frozen=True)
 class Floor:
-    """Instructions per multiply-accumulate at the least, of a kind of network on boards: those of
-    the ``products`` alone, and of a ``loop`` with its loads (0: unknown). ``why`` derives them."""
+    """The least instructions per multiply-accumulate of a kind of network on boards: for the
+    ``products`` alone, and for a ``loop`` with its loads (0: unknown). ``why`` derives them."""
 
     boards: tuple[str, ...]
     kind: str
@@ -91,8 +92,8 @@ class Peers:
 
 
 def load(path: Path = FILE) -> Peers:
-    """The data. Raises ValueError if a field is wrong, a quantity unknown, or ``whose`` names the
-    holders of other figures than those of cycles."""
+    """The data. Raises ValueError if a field is wrong, a quantity unknown, or ``whose`` names
+    holders of figures other than cycles."""
     found = structure(yaml.safe_load(path.read_text(encoding="utf-8")), Peers)
     for name, peer in found.peers.items():
         if unknown := sorted(set(peer.figures).difference(QUANTITIES)):

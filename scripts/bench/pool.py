@@ -25,14 +25,14 @@ class Outcome:
 
     @property
     def combinations(self) -> list[Combination]:
-        """What the job is of."""
+        """The combinations that the job measures."""
         names = (self.job.network, self.job.board)
         return [Combination(*names, optimize) for optimize in self.job.optimize]
 
 
 @dataclass
 class Measured:
-    """New results, and by combination why there is none."""
+    """New results, and for each combination without a result the reason."""
 
     results: Results = field(default_factory=Results)
     missing: dict[Combination, str] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def _results(outcome: Outcome, done: Done) -> Results:
 
 
 def _warm_up() -> None:
-    """Import what the first model would, so that its time of generation is like the others'."""
+    """Import all modules, so that the first model's time of generation does not include imports."""
     api.compile_model(ROOT / "examples" / "digits" / "digits_int8.tflite", "native")
 
 

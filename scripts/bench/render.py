@@ -47,7 +47,7 @@ def files(results: Results, matrix: Matrix) -> dict[str, str]:
 
 
 def write(results: Results, matrix: Matrix, docs: Path = DOCS) -> list[Path]:
-    """Write every file, and remove those of networks that there are no results of."""
+    """Write every file, and remove the files of networks without results."""
     made = files(results, matrix)
     (docs / PAGES).mkdir(exist_ok=True)
     for old in (docs / PAGES).glob("*.*"):

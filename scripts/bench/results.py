@@ -43,7 +43,7 @@ FIGURES = tuple(f.name for f in fields(Figures))
 
 @dataclass(frozen=True)
 class Layer:
-    """An operator call: the model's first name for it, the output's elements, what it took."""
+    """An operator call: the model's first name for it, the output's elements, its costs."""
 
     name: str
     op: str
@@ -67,8 +67,8 @@ class Result:
     """One measurement, or in ``refused`` why there is no firmware.
 
     ``arena_bound`` is the lower bound of ``arena_io``, ``stack_used`` the painted stack's mark;
-    bytes. ``generate_s`` and ``build_s`` are CPU seconds. If the firmware has the files of that
-    with another ``--optimize``, it is named in ``same_as`` and has the layers.
+    bytes. ``generate_s`` and ``build_s`` are CPU seconds. If another ``--optimize`` generates the
+    same files, ``same_as`` names it, and its result has the layers.
     """
 
     network: str
@@ -85,7 +85,7 @@ class Result:
 
     @property
     def of(self) -> Combination:
-        """What was measured."""
+        """The measured combination."""
         return Combination(self.network, self.board, self.optimize)
 
 
@@ -99,7 +99,8 @@ class MeasuredNetwork:
 
 @dataclass(frozen=True)
 class MeasuredBoard:
-    """What the modelled cycles are of. ``fitted``: part of the core's timings are assumed."""
+    """A board, and the core and clock of its modelled cycles. ``fitted``: part of the core's
+    timings are assumed."""
 
     title: str
     cpu: str
@@ -121,11 +122,11 @@ class Results:
 
     @cached_property
     def by_combination(self) -> dict[Combination, Result]:
-        """The results by what they are of."""
+        """The results by their combinations."""
         return {result.of: result for result in self.results}
 
     def layers(self, result: Result) -> tuple[Layer, ...]:
-        """The layers of a result, also if they are those of another."""
+        """The layers of a result, or of the result that it equals."""
         if not result.same_as:
             return result.layers
         same = Combination(result.network, result.board, result.same_as)

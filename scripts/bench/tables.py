@@ -44,7 +44,7 @@ def size(shape: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Tables:
-    """What all tables are made from."""
+    """The data for all tables."""
 
     results: Results
     matrix: Matrix

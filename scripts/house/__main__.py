@@ -15,7 +15,7 @@ from scripts.house.tree import Figure, Tree
 
 _WIDTH = 100
 # The value is one number for seven modules, and a part of a larger object for many more. Neither
-# count is that of a reader who follows it, so none is given.
+# count shows the effort of a reader who follows the value, so this program gives no count.
 _BY_HAND = "folders that --ram passes through"
 
 

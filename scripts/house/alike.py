@@ -123,7 +123,7 @@ def _runs(own: Sequence[Line]) -> Iterator[tuple[int, Sequence[Line]]]:
 
 
 def _pairs(files: dict[Path, list[Line]], places: Iterable[tuple[Path, int]]) -> Iterator[Alike]:
-    """Two places each; those in one file must not overlap."""
+    """Pairs of places; two places in one file must not overlap."""
     for (a, at), (b, there) in itertools.combinations(places, 2):
         # Overlapping places of one file are one run of lines that repeats itself.
         if a != b or abs(at - there) >= RUN:

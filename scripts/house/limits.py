@@ -1,7 +1,7 @@
 """The limits of all figures: the goal, and the value that a change must not make worse.
 
-``tests/scripts/test_house.py`` compares the tree with ``allowed``. Whoever improves a figure lowers
-it, until it is the goal.
+``tests/scripts/test_house.py`` compares the tree with ``allowed``. A change that improves a figure
+also lowers its limit, until the limit is the goal.
 """
 
 from __future__ import annotations

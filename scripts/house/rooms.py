@@ -66,7 +66,7 @@ def arrows(tree: Tree) -> Counter[Arrow]:
 
 
 def against(drawn: Counter[Arrow]) -> list[Arrow]:
-    """The arrows to take out until there is no circle, those of the fewest imports first."""
+    """The arrows to take out until there is no circle, arrows with the fewest imports first."""
     left, out = set(drawn), []
     while circling := [arrow for arrow in left if arrow[0] in _reached(arrow[1], left)]:
         # By name if counts are equal, so that the figure does not depend on the order of a set.

@@ -1,9 +1,9 @@
 """Kernel symbols that a search in the tree does not find.
 
-The symbols are those of all implementations that microgen can choose from: the manifest and the
-reports print them. A symbol is found if it is a word of a text file below ``crt/`` or
-``microgen/``. JSON is left out, because the keys of a table of costs define nothing, and so is
-``docs/``, whose list of operators names neither header nor module.
+All implementations that microgen can choose have symbols, which the manifest and the reports print.
+A symbol is found if it is a word of a text file below ``crt/`` or ``microgen/``. JSON is left out,
+because the keys of a table of costs define nothing, and so is ``docs/``, whose list of operators
+names neither header nor module.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def listed(tree: Tree) -> list[str] | str:
 
 
 def missing(tree: Tree, symbols: list[str]) -> list[str]:
-    """Those symbols that are in no file."""
+    """The symbols that are in no file."""
     words: set[str] = set()
     for path in (*tree.files("crt", _TEXT), *tree.files("microgen", _TEXT)):
         words.update(_SYMBOL.findall(path.read_text(encoding="utf-8")))

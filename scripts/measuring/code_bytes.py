@@ -41,8 +41,8 @@ def missing(core: str) -> set[str]:
 
 
 def write(asked: Mapping[str, Collection[str]]) -> None:
-    """Measure sources for cores, or all of those for which there are no names, and put them into
-    the table. Sources that are gone are left out. The library is measured with all kernels."""
+    """Measure sources for cores, and put them into the table. For a core without names, all sources
+    are measured. Sources that are gone are left out. The library is measured with all kernels."""
     known = every()
     for core, stems in asked.items():
         found = tables.read(CODE_BYTES).column(core)
@@ -91,7 +91,7 @@ def compiler(cpu: Cpu, toolchain: str) -> list[str]:
 
 
 def _library(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> dict[str, int]:
-    """Bytes of GCC's library for all objects, and for those without floats."""
+    """Bytes of GCC's library for all objects, and for the objects without floats."""
     plain = [each for each in objects if not any(map(_is_float, _undefined(each)))]
     found = {"all": objects, "integer": plain}
     return {name: _helpers(each, cpu, scratch) for name, each in found.items()}

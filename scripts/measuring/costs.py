@@ -19,8 +19,8 @@ from microgen.target.cpu import CPUS, Feature
 from scripts.measuring import fit, layer_costs, shapes, tables
 from scripts.measuring.layer_costs import Case, Measured
 
-VECTOR = ("four_", "vector", "window_")  # what the numbers begin with that only MVE's loops have
-# Estimates that are further off are worth less than none: then the form is not written.
+VECTOR = ("four_", "vector", "window_")  # prefixes of the numbers that only MVE's loops have
+# A wrong estimate is worse than none, so a form with a larger error is not written.
 LIMIT = 0.3
 MOST = 150  # layers of one firmware: the compiler has them all in one file
 LAYER = 4000  # assumed bytes of a layer's code
@@ -55,8 +55,8 @@ def _lacks_costs(kernel: Implementation, core: str) -> bool:
 
 
 def write(asked: Mapping[str, Sequence[str]], count: int) -> None:
-    """Measure kernels on cores, or all of those for which there are no names, and put their
-    coefficients into the table. ``count`` firmwares are measured at a time."""
+    """Measure kernels on cores, and put their coefficients into the table. For a core without
+    names, all kernels are measured. ``count`` firmwares are measured at a time."""
     jobs = [job for core, symbols in asked.items() for job in _jobs(core, symbols)]
     with ProcessPoolExecutor(count) as pool:
         found = [row for rows in pool.map(_rows, jobs) for row in rows]
@@ -75,9 +75,9 @@ def _by_symbol(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]
 
 
 def _put(core: str, form: str, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Puts a form's coefficients into the table, or removes those that are too far off. A line is
-    printed for each kernel, with the largest differences of the fit. What has no kernel any more is
-    left out."""
+    """Puts a form's coefficients into the table, or removes coefficients with too large an error. A
+    line is printed for each kernel, with the largest differences of the fit. Entries without a
+    kernel in the tree are left out."""
     known = {kernel.symbol for kernel in tables.kernels()}
     column = f"{core} {form}"
     before = tables.read(COSTS).column(column)
@@ -173,7 +173,7 @@ def _fitted(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _largest(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The functions that kernels may share, and the bytes of each: those of its largest copy."""
+    """The functions that kernels may share, and the bytes of the largest copy of each."""
     found: dict[str, int] = {}
     for row in rows:
         for name, nbytes in row["cores"].items():

@@ -16,7 +16,7 @@ _FEATURES = (
 
 
 def write() -> None:
-    """Write those documents that lack a core."""
+    """Write the documents that lack a core."""
     for path, text in texts().items():
         if text != path.read_text(encoding="utf-8"):
             path.write_text(text, encoding="utf-8")

@@ -62,7 +62,7 @@ def non_negative(terms: npt.NDArray[np.float64], target: Vector) -> Vector:
 
 
 def _inner(terms: npt.NDArray[np.float64], target: Vector, found: Vector, free: Flags) -> Vector:
-    """Solves for the free coefficients; those that would become negative are fixed at 0."""
+    """Solves for the free coefficients; coefficients that would become negative are fixed at 0."""
     while True:
         solved = np.zeros_like(found)
         solved[free] = np.linalg.lstsq(terms[:, free], target, rcond=None)[0]

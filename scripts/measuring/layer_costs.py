@@ -1,4 +1,4 @@
-"""Runs layers in QEMU, each computed by a given kernel, and reads what they cost."""
+"""Runs layers in QEMU, each computed by a given kernel, and reads their costs."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measured costs of a layer. ``code_bytes`` are those of its operator's function and
-    parameters; ``shared_bytes`` those of the kernel's functions that operators share, ``cores``
-    those of functions that several kernels may share. ``waited`` and ``followed`` are lines of
-    flash, as in ``runner.costs.Cost``."""
+    """The measured costs of a layer. ``code_bytes`` are the bytes of its operator's function and
+    parameters, ``shared_bytes`` the bytes of the kernel's functions that operators share, and
+    ``cores`` the bytes of functions that several kernels may share. ``waited`` and ``followed`` are
+    lines of flash, as in ``runner.costs.Cost``."""
 
     case: Case
     node: Node
@@ -90,7 +90,7 @@ def cases(
     shapes: Mapping[str, Sequence[Layer]], cpu: Cpu, symbols: Sequence[str] = ()
 ) -> list[Case]:
     """The layers of ``shapes`` for each kernel that can compute them on the CPU: all kernels, or
-    only those of ``symbols``."""
+    only the kernels in ``symbols``."""
     found: dict[str, Case] = {}
     for op, its_layers in shapes.items():
         for kernel in kernels.registry()[op]:
@@ -101,7 +101,7 @@ def cases(
 
 
 def fitting(kernel: Implementation, its_layers: Sequence[Layer]) -> Iterator[Case]:
-    """Those of an op's layers that a kernel can compute."""
+    """The layers of an op that a kernel can compute."""
     for kind in KINDS:
         for number, layer in enumerate(its_layers):
             case = Case(kernel, kind, layer, number)
@@ -150,13 +150,13 @@ def constants(case: Case) -> dict[str, int]:
 
 
 def fitting_on(core: str, kernel: Implementation, its_layers: Sequence[Layer]) -> Iterator[Case]:
-    """Those of an op's layers that a kernel can compute on the core's board."""
+    """The layers of an op that a kernel can compute on the core's board."""
     has_little_ram = tables.has_little_ram(core)
     return (case for case in fitting(kernel, its_layers) if not has_little_ram or small(case))
 
 
 def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) -> list[Measured]:
-    """Builds one firmware with all layers, runs it once, and reads what each layer cost."""
+    """Builds one firmware with all layers, runs it once, and reads the cost of each layer."""
     board = tables.board(core)
     builder = Builder(SMALL if tables.has_little_ram(core) else 4 * SMALL)
     nodes = []
@@ -187,8 +187,8 @@ def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) ->
 
 
 def _with_misses(board: Board, core: CoreTimings | None) -> FlashPlan:
-    """The plan of the profiler for a board whose flash has wait states, so that it counts misses;
-    the cycles remain those of the board."""
+    """The plan of the profiler for a board whose flash has wait states, so that the profiler counts
+    misses. The modelled cycles are unchanged."""
     return _flash_plan(replace(board, flash_wait_states=1), core)
 
 
@@ -242,8 +242,8 @@ def _measured(
 
 
 def _cores(kernel: Implementation, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The kernel's cores and their bytes: those of the largest copy, of which compilers make
-    several for different arguments. Firmware seldom has more than one of them."""
+    """The kernel's cores, with the bytes of the largest copy of each. Compilers make several copies
+    for different arguments, but firmware seldom has more than one of them."""
     found: dict[str, int] = {}
     for name, nbytes in sizes.items():
         if _base(name) in kernel.cores:

@@ -272,8 +272,8 @@ def add(
     data: Sequence[int],
     activation: Activation = Activation.NONE,
 ) -> Node:
-    """An addition of two tensors of one shape, with different scales. Their ratios are not those of
-    small numbers, because then there are ties, for which no affine form is exact."""
+    """An addition of two tensors of one shape, with different scales. Their ratios are not ratios
+    of small numbers, because such ratios have ties, for which no affine form is exact."""
     inputs = (b.data(dtype, 1, *data), b.rescaled(b.data(dtype, 1, *data)))
     quant = Quant((0.8713,), (-4,))
     return b.node("add", AddAttrs(activation), *inputs, dtype=dtype, quant=quant)

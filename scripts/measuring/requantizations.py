@@ -29,7 +29,7 @@ NAMES = (
 )
 _MOST, _FEW = 120, 30  # layers of one firmware, and on a board with little RAM
 _DIGITS = 4
-_LEAST = 6  # instructions or cycles: less is below what kernels with one requantization differ by
+_LEAST = 6  # instructions or cycles: kernels with one requantization differ by as much
 
 
 def cases(core: str, form: str) -> Iterator[Case]:
@@ -57,7 +57,7 @@ def missing(core: str) -> bool:
 
 
 def write(cores: Sequence[str], count: int) -> None:
-    """Measure what requantizations add on the cores, and put it into the table."""
+    """Measure the costs that requantizations add on the cores, and put them into the table."""
     jobs = [(core, form) for core in cores for form in cost.FORMS]
     list(samples.estimated(cores[0]))  # so that processes know what fits
     with ProcessPoolExecutor(count) as pool:

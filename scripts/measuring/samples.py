@@ -1,4 +1,4 @@
-"""Two layers of each kernel that has costs, as measured: what tests compare the costs with.
+"""Two measured layers of each kernel that has costs. Tests compare the costs with them.
 
 ``tests/kernels/samples.json`` has, by core, form, kernel and layer: instructions, cycles, bytes of
 code, bytes of shared code, lines of flash that are waited for, and lines that are followed. A layer
@@ -26,11 +26,11 @@ from scripts.measuring.layer_costs import Case
 from scripts.measuring.layers import Layer
 
 FILE = Path(__file__).resolve().parents[2] / "tests" / "kernels" / "samples.json"
-# What estimates may be of what was measured, in time and in bytes of code. The ends for time are
-# less than a factor of three apart, so costs that are three times or a third of right ones are
-# outside, whatever their error.
+# The allowed ratios of estimates to measurements, in time and in bytes of code. The ends for time
+# are less than a factor of three apart, so costs that are three times or a third of right ones are
+# always outside.
 TIME, CODE = (0.6, 1.7), (0.4, 3.4)
-# What small layers may be off, whatever they take.
+# The error that small layers may always have.
 FEW = {"instructions": 5000, "cycles": 5000, "code_bytes": 96, "shared_bytes": 96}
 _NONE = {**FEW, "instructions": 0, "cycles": 0}  # of a kernel's largest sample
 FIELDS = ("instructions", "cycles", "code_bytes", "shared_bytes", "waited", "followed")
@@ -44,7 +44,7 @@ Samples: TypeAlias = dict[str, dict[str, dict[str, Rows]]]  # by core, form and 
 
 
 def forms(kernel: Implementation, core: str) -> tuple[str, ...]:
-    """The forms of which a kernel has costs on a core: its own, or those that it is measured as."""
+    """The forms for which a kernel, or the kernel that it is measured as, has costs on a core."""
     of = cost.table(kernel.symbol).get(core) or {}
     like = kernel.measured_as
     other = (cost.table(like.symbol).get(core) or {}) if like else {}
@@ -140,15 +140,15 @@ def _compared(
         if name == "shared_bytes" and not its:
             continue  # a part that is no function if only one operator of a firmware calls it
         few = slack[name]
-        if name == "shared_bytes":  # compilers may copy what kernels share into their bodies
+        if name == "shared_bytes":  # compilers may copy shared functions into kernels' bodies
             few += sum(nbytes for _, nbytes in known.cores)
         if not (least * its <= mine <= most * its or abs(mine - its) <= few):
             yield f"{case.name} {core} {form} {name}: estimated {mine:,}, expected {its:,}"
 
 
 def write(asked: Mapping[str, Collection[str]], count: int) -> None:
-    """Measure the samples of kernels on cores, or of all of those for which there are no names, and
-    write them, and what they say of waits for flash."""
+    """Measure the samples of kernels on cores, and write them with their waits for flash. For a
+    core without names, all kernels are measured."""
     jobs = [(core, shared, symbols) for core, symbols in asked.items() for shared in (True, False)]
     for core in asked:
         list(wanted(core, cost.SPECIALISED))  # so that processes know what fits
@@ -181,8 +181,8 @@ def _measured(job: tuple[str, bool, Collection[str]]) -> dict[str, Rows]:
 
 
 def _parts(cases: Sequence[Case], core: str) -> Iterator[list[Case]]:
-    """The cases of each firmware: those of floats by themselves, because small boards have no room
-    for inputs of both dtypes."""
+    """The cases of each firmware. Floats have a firmware of their own, because small boards have no
+    room for inputs of both dtypes."""
     most = 30 if tables.has_little_ram(core) else 120
     floats = [case for case in cases if case.kind == "f32"]
     others = [case for case in cases if case.kind != "f32"]

@@ -342,7 +342,8 @@ def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer
 
 
 FIT = _joined(_FIT, alternatives.MORE)
-# With those of kernels that are measured as another: what estimates are compared with.
+# The layers with which estimates are compared, including layers of kernels that are measured as
+# another.
 COMPARED = _joined(FIT, alternatives.ALIKE)
 
 _FUNCTIONS = {
@@ -362,7 +363,7 @@ _FUNCTIONS = {
 }
 
 
-# Layers of which no costs are measured, but the stack.
+# Layers whose stack is measured, but not their costs.
 FURTHER: Mapping[str, tuple[Layer, ...]] = {
     "nn.recurrent": tuple(
         layer

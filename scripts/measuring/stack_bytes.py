@@ -70,8 +70,8 @@ def every(core: str) -> set[str]:
 
 
 def missing(core: str) -> set[str]:
-    """The sources that were not measured for a core: their out-of-line forms, or those for the
-    shapes of ``shapes.FURTHER``."""
+    """The sources that were not measured for a core: their out-of-line forms, or their operators
+    for the shapes of ``shapes.FURTHER``."""
     columns = [tables.read(STACK_BYTES).column(f"{core} {kind}") for kind in TOOLCHAINS]
     further = {case.kernel.code.stem for case in layer_costs.cases(shapes.FURTHER, CPUS[core])}
     return {
@@ -83,8 +83,8 @@ def missing(core: str) -> set[str]:
 
 
 def write(asked: Mapping[str, Collection[str]], count: int) -> None:
-    """Measure sources for cores, and put them into the table: all, and what is around operators,
-    for cores for which there are no names. ``count`` columns are measured at a time."""
+    """Measure sources for cores, and put them into the table. For a core without names, all sources
+    are measured, and the code around operators. ``count`` columns are measured at a time."""
     jobs = [(core, kind, stems) for core, stems in asked.items() for kind in TOOLCHAINS]
     with ProcessPoolExecutor(count) as pool:
         for (core, kind, _), found in zip(jobs, pool.map(_column, jobs), strict=True):
@@ -93,7 +93,7 @@ def write(asked: Mapping[str, Collection[str]], count: int) -> None:
 
 
 def _column(job: Job) -> Found:
-    """A column of the table: a new one, or that of the file with the sources measured again."""
+    """A column of the table: a new one, or the file's column with the sources measured again."""
     core, kind, stems = job
     board = tables.board(core)
     with tempfile.TemporaryDirectory() as scratch:
@@ -123,11 +123,12 @@ def _all(board: Board, kind: str, folder: Path) -> Found:
 
 
 def _some(board: Board, kind: str, folder: Path, stems: Collection[str]) -> Found:
-    """The out-of-line forms of some sources, and those for the shapes of ``shapes.FURTHER``."""
+    """The out-of-line forms of some sources, and their operators for the shapes of
+    ``shapes.FURTHER``."""
     found = {"shared": _shared(board, kind, folder, stems)}
     further = layer_costs.cases(shapes.FURTHER, board.cpu)
     cases = [case for case in further if case.kernel.code.stem in stems]
-    own = {case.kernel.code.stem for case in cases}  # without what is around the layers
+    own = {case.kernel.code.stem for case in cases}  # without the code around the layers
     for number, part in enumerate(_at_once(cases, kind)):
         made = _layers(part, board, kind, folder / f"layers{number}")
         _add(found, {p: {n: b for n, b in rows.items() if n in own} for p, rows in made.items()})
@@ -203,8 +204,8 @@ def _layers(cases: Sequence[Case], board: Board, kind: str, folder: Path) -> Fou
 
 
 def _own(program: Program, graph: CallGraph) -> Found:
-    """The largest operator of each kernel that is compiled for the operators' own shapes: of all,
-    and of those with one batch."""
+    """The largest operator of each kernel that is compiled for the operators' own shapes: of all
+    operators, and of operators with one batch."""
     found: Found = {"own": {}, "one": {}}
     for function in program.kernel_functions:
         kernels = [(kernel, function.name) for kernel in function.body]

@@ -28,7 +28,7 @@ def read(name: str) -> MeasuredTable:
 
 
 def put(name: str, column: str, numbers: Rows) -> None:
-    """Puts numbers into a column of a table, which may be new, instead of those that it has."""
+    """Replaces the numbers of a table's column, which may be new."""
     table = read(name)
     if not numbers and column not in table.columns:
         return
@@ -49,9 +49,9 @@ def kernels() -> Iterator[Implementation]:
 
 
 def board(core: str) -> Board:
-    """The board on which a core is measured: one that has it, that QEMU emulates if there is such a
-    board, and of several the one with the largest RAM, then the first by name. For a core that no
-    board has, it is that of the nearest core, with the other one in its place."""
+    """The board on which a core is measured: the first board with the core. Boards that QEMU
+    emulates come first, then boards with larger RAM, then the names decide. If no board has the
+    core, it is the nearest core's board with this core instead."""
     place = _place(core)
     return found.at(place) if place else _own(core)[0]
 
