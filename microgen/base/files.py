@@ -53,7 +53,7 @@ class FileTree:
 
     def write_to(self, root: Path, *, force: bool = False, record: str = MANIFEST) -> None:
         """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged. The file
-        ``record`` says what belongs to it.
+        ``record`` lists the files that belong to the project.
 
         If ``root`` is a project that is also a west workspace, it remains a workspace.
         Raises ProjectError if ``root`` has anything that microgen did not generate (see
@@ -100,7 +100,7 @@ def _make_staging(staging: Path, root: Path) -> None:
 
 @functools.lru_cache(maxsize=4096)  # trees that are merged have the same names
 def _parts(name: str) -> tuple[str, ...]:
-    """The folders and the file of a relative path; nothing if it leads out of where it begins."""
+    """The folders and the file of a relative path; nothing if it leads out of its root."""
     path = PurePosixPath(name)
     return () if path.is_absolute() or ".." in path.parts else path.parts
 

@@ -34,7 +34,7 @@ def _whole(value: Any) -> int:
 
 
 def _several(value: Any, kind: Any) -> tuple[Any, ...]:
-    """The parts of a list; a single one stands for a list of it."""
+    """The parts of a list; a single value is treated as a list of one."""
     return tuple(map(_is(kind), value if isinstance(value, tuple | list) else [value]))
 
 
@@ -97,8 +97,8 @@ def check_known(given: Iterable[str], known: Sequence[str]) -> None:
 
 
 def output(value: Any, *, force: Any) -> Path:
-    """A path to write to, and over files of others only if ``force``, which must be a bool: the
-    text "no" would be true. Raises UsageError."""
+    """A path to write to. Files of others are replaced only with ``force``. It must be a bool,
+    because the text "no" would be true. Raises UsageError."""
     typed("force", bool, force)
     return path("output", value)
 
@@ -131,7 +131,7 @@ def check_arrays(inputs: object) -> None:
 
 def of_function(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The keyword arguments of a function, with the types that its parameters have. Raises
-    UsageError for a name that it does not have, and for another type."""
+    UsageError for an unknown name, and for a value of another type."""
     parameters = inspect.signature(function).parameters.values()
     known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
     check_known(given, known)

@@ -119,8 +119,8 @@ class Manifest(ModuleRecord):
         return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
 
     def port_array(self, pool: PoolRecord) -> str:
-        """The symbol of main's array for an input or output of the manifest's own module in which
-        the pool lies; empty if it lies in none."""
+        """The symbol of main's array, for an input or output of the manifest's own module, in which
+        the pool lies; empty if the pool lies in no such array."""
         ports = {port.name: port.nbytes for port in self.inputs + self.outputs}
         if pool.port not in ports:
             return ""
@@ -198,8 +198,8 @@ def is_as_written(project: Path) -> bool:
 
 
 def built_from(project: Path) -> str:
-    """The digest of everything that decides the code, computed from what a project's manifest says
-    now. Raises as ``load``, which has to accept the manifest first."""
+    """The digest of everything that decides the code, computed from a project's present manifest.
+    Raises as ``load``, which has to accept the manifest first."""
     return note.digest(_read(project))
 
 

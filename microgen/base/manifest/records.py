@@ -56,8 +56,8 @@ class StepRecord:
     """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
 
     When the function returns, the result is ``offset`` bytes after the call's ``args[argument]``,
-    the scratch or an output, which is its last part if the offset is negative. If it is not there,
-    ``argument`` is None and ``unseen`` says why.
+    the scratch or an output. If the offset is negative, that is the result's last part. If the
+    result is not in memory, ``argument`` is None and ``unseen`` says why.
     """
 
     op: str
@@ -79,10 +79,10 @@ class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
     ``function`` is the ELF symbol. ``steps`` are the layers that it computes, in order. ``args``
-    are in C order, including scratch. ``packed`` is the ELF symbol of
-    the packed function that calls ``function``; it is empty if the runner calls it directly.
-    ``target`` computes the call, or the host if it is empty. ``device`` is the C name of the device
-    whose hooks surround it, if any. ``can_fail``: ``function`` returns a status.
+    are in C order, including scratch. ``packed`` is the ELF symbol of the packed function that
+    calls ``function``; it is empty if the runner calls it directly. ``target`` computes the call,
+    or the host if ``target`` is empty. ``device`` is the C name of the device whose hooks surround
+    the call, if any. ``can_fail``: ``function`` returns a status.
     """
 
     index: int
@@ -314,9 +314,9 @@ class EstimateRecord:
 class DeadChannelsRecord:
     """The channels of a layer's result ``tensor`` that the firmware does not compute, because they
     are constant or nothing reads them. The model's tensor has ``channels`` channels. The firmware
-    computes the channels in ``kept``, which ascend. Because of this, and because of the channels
-    that the layer's input lacks, ``weights`` weights of the layer and ``products`` of its products
-    in an inference are not needed.
+    computes the channels in ``kept``, which ascend. Because of the missing channels of the result
+    and of the layer's input, an inference needs ``weights`` fewer weights of the layer and
+    ``products`` fewer of its products.
     """
 
     layer: str
@@ -382,7 +382,7 @@ class ModuleRecord:
 
     @property
     def intervals(self) -> int:
-        """How often the timer runs in an inference of ``src/main.c``: while rows are fed."""
+        """The number of runs of the timer in an inference of ``src/main.c``: while rows are fed."""
         return self.feed.count if self.feed else 1
 
     def passed_bytes(self, port: PortRecord) -> int:

@@ -10,8 +10,8 @@ FROM_FILE = "file"  # a goal
 
 @dataclass(frozen=True, slots=True)
 class KernelSource:
-    """Where a kernel of the firmware comes from: its header, as C includes it, and the modules of
-    microgen that describe it."""
+    """The sources of a kernel of the firmware: its header, as C includes it, and the modules of
+    microgen that describe the kernel."""
 
     kernel: str
     header: str

@@ -10,7 +10,7 @@ from microgen.base.names.tvm_names import sanitize_name
 
 
 def of(names: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
-    """For each output, its name in the model by TVM's rule, or "" if that is no second name.
+    """For each output, its name in the model by TVM's rule, or "" if it has no second name.
 
     ``names`` are the outputs' names in the model, or empty; ``fields`` their fields in C. An output
     has no second name if it is its field, the field or second name of another output, or a name

@@ -132,7 +132,7 @@ _RUNNER = frozenset(
 def identifier(name: str) -> str:
     """The name with every character except ASCII letters and digits replaced by ``_``, as in TVM.
 
-    Names that C, C++, the C library or the runner use for something else get a leading ``t_``.
+    Names that are already used in C, C++, the C library or the runner get a leading ``t_``.
     """
     plain = sanitize_name(name) if name else ""
     # C reserves names with a leading underscore (C99, 7.1.3).

@@ -1,7 +1,7 @@
 """A command's output for the user: results on stdout, progress and errors on stderr.
 
-Everything that is printed for people goes through ``text_layout.lines``. It removes characters that
-a terminal would obey, and never breaks a word.
+Everything that is printed for people goes through ``text_layout.lines``. ``lines`` removes control
+characters of terminals, and never breaks a word.
 """
 
 from __future__ import annotations

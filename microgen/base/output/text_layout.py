@@ -17,7 +17,7 @@ from microgen.base.errors import cut
 from microgen.base.printable import printable
 
 GAP = 2
-_SHORTEST = 16  # columns of a name in which it is still recognisable
+_SHORTEST = 16  # a name cut to so many columns is still recognisable
 _TALLEST = 6  # lines of a cell; longer ones are easier to read as a block
 _INDENT = 4  # of continuation lines
 

@@ -109,7 +109,8 @@ class Microgen(_Command):
         super().__init__("microgen", "compile a trained network to a firmware project, and more")
 
     def do_run(self, _args: argparse.Namespace, unknown: list[str]) -> None:
-        """Start it; ``generate`` without a board is for the board of west's ``build.board``."""
+        """Start microgen; ``generate`` without a board is for the board of west's
+        ``build.board``."""
         options = _options(unknown)
         board = self.config.get("build.board")
         if board and options[:1] == ["generate"] and not any(map(_is_board, options)):
