@@ -97,7 +97,7 @@ class Board:
 
     @property
     def rams(self) -> tuple[Memory, ...]:
-        """The regions that a program writes. Not the one for code, even if that is RAM."""
+        """The regions that a program writes. The region for code is left out, even if it is RAM."""
         return tuple(m for m in self.memories if "w" in m.access and m.name != self.flash)
 
     @property

@@ -216,7 +216,7 @@ def _of_schema(error: Any) -> BoardProblem:
 
 
 def _use_problems(data: Mapping[str, Any]) -> Iterator[BoardProblem]:
-    """Memories that are missing, or cannot be used as the board says."""
+    """Memories that are missing, or that the board uses in a wrong way."""
     cpu = CPUS[data["cpu"]]
     if cpu.architecture == "host":
         if "memories" in data:

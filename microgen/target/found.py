@@ -1,7 +1,7 @@
-"""Where boards are found: installed, in the folders of ``MICROGEN_BOARDS``, at a path.
+"""Finds boards: installed ones, in the folders of ``MICROGEN_BOARDS``, or at a path.
 
-Only commands that start no program of a board also look in ``./boards``: a folder that somebody
-else wrote must not choose programs because of where a command was typed.
+Only commands that start no program of a board also look in ``./boards``: a folder of somebody else
+must not choose programs because a command was typed in it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The board for which a project was generated, from the copy of it in the project's manifest.
 
 A project is not trusted to name programs and their arguments. So the copy must equal a board of
-this machine, or it must name no program: it then has the compiler, the flags, the platform and the
-start-up file of its CPU, and no emulator.
+this machine, or it must name no program: then the project has the compiler, the flags, the platform
+and the start-up file of its CPU, and no emulator.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
 
 
 def _is_stack(nbytes: object, board: Board) -> bool:
-    """Whether a linker script for the board can reserve so many bytes."""
+    """Whether a linker script for the board can reserve this number of bytes."""
     if isinstance(nbytes, bool) or not isinstance(nbytes, int):
         return False
     return nbytes == 0 if board.is_host else 0 < nbytes <= board.memory(board.ram).length

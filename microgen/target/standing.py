@@ -40,8 +40,8 @@ def core(cpu: Cpu, measured: Iterable[str]) -> Cpu | None:
 
 
 def said(what: str, stands: Cpu, cpu: Cpu) -> str:
-    """The sentence that says so, such as "costs of Cortex-M33 stand for Cortex-M35P"; empty if the
-    CPU's own were measured."""
+    """The sentence about the core that stands for a CPU, such as "costs of Cortex-M33 stand for
+    Cortex-M35P"; empty if the CPU's own were measured."""
     if stands.name == cpu.name:
         return ""
     names = [title(one) for one in (stands, cpu)]
