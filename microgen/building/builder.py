@@ -1,4 +1,4 @@
-"""Builds a generated project with CMake and Ninja; says in one line why it failed."""
+"""Builds a generated project with CMake and Ninja; a failure is an error of one line."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def build(
     command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]
     log = _run(command, project, folder, board)
     if anew or not _is_folder_of(record, folder):
-        # Ninja compares times only. They say nothing about object files of a project that was
+        # Ninja compares only times, which are meaningless for object files of a project that was
         # replaced.
         log += _run(["ninja", "-C", folder, "-t", "clean"], project, folder, board)
     # Written before Ninja runs, because an interrupted build leaves object files of these sources.
