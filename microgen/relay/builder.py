@@ -93,8 +93,8 @@ def _plain(value: Any) -> Any:
 
 
 def _attribute(field: Field, value: Any) -> Any:
-    """The value as TVM's Python passes it on: it makes a pair of one number, and four numbers of a
-    padding."""
+    """The value as TVM's Python code passes it on, which expands one number to a pair, and a
+    padding to four numbers."""
     value = _plain(value)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:

@@ -49,7 +49,7 @@ def _lines(root: Expr) -> list[str]:
     numbers: dict[Expr, str] = {}
     lines: list[str] = []
     for expr in post_order(root):
-        if _is_leaf(expr):  # equal leaves are the same leaf, wherever they are
+        if _is_leaf(expr):  # equal leaves are the same leaf at all places
             numbers[expr] = _leaf(expr)
             continue
         parts = " ".join(numbers[child] for child in children(expr))

@@ -63,7 +63,7 @@ class _Reader:
         self.contents: list[Payload | None] = []
 
     def entries(self) -> _Rows:
-        """Read all entries; the import tree's rows, none if there is no tree."""
+        """Read all entries and the import tree's rows, which are absent if there is no tree."""
         count = self._stream.count()
         for index in range(count):
             self._stream.where = f"module blob, module {index}"

@@ -42,7 +42,7 @@ class _NewShape:
     def _step(self, code: int) -> None:
         if code > 0 or code == -1 or (code == 0 and self._allowzero):
             self.out.append(code)
-            # As in TVM, such a number stands for one axis of the input, if there is one left.
+            # As in TVM, such a number uses up one of the input's remaining axes, if there is one.
             del self._left[:1]
         elif code == 0:
             self.out.append(self._take())

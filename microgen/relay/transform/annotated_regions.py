@@ -76,7 +76,7 @@ class AnnotatedRegion:
 
     @property
     def computes(self) -> bool:
-        """Whether it contains anything but tuples and their fields."""
+        """Whether the region contains anything except tuples and their fields."""
         return any(isinstance(n, Call) and not is_mark(n) for n in self.nodes)
 
 

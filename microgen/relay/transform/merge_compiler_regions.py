@@ -2,8 +2,8 @@
 
 Source: TVM v0.14, ``merge_compiler_regions.cc``. In the order of evaluation, each region absorbs
 the regions of its own compiler that feed it. It remains convex: no path leads out of it and back
-into it. So each region knows which regions it needs through other compilers, and absorbs none of
-these. Expressions without annotations are treated like another compiler's; TVM overlooks them.
+into it. So each region records the regions that it needs through other compilers, and absorbs none
+of them. Expressions without annotations are treated like another compiler's; TVM overlooks them.
 """
 
 from __future__ import annotations

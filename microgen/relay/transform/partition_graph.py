@@ -197,7 +197,8 @@ class _Partitioner:
 
 
 def _source(mark: Call) -> Expr:
-    """The operand of an annotation, or the value that enters a region that only passes it on."""
+    """The operand of an annotation. If a region only passes a value on, it is the value that enters
+    the region."""
     value = mark.args[0]
     return value.args[0] if is_end(mark) and is_begin(value) else value
 

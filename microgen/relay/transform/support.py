@@ -36,8 +36,8 @@ Predicate = Callable[[OperatorCall], str | None]
 @dataclass(frozen=True)
 class Match:
     """A pattern's match. ``root`` is its last expression. ``inputs`` are the expressions that
-    remain outside, in the order of the composite function's parameters. ``matched`` says which
-    expression each part of the pattern means."""
+    remain outside, in the order of the composite function's parameters. ``matched`` maps each part
+    of the pattern to its expression."""
 
     root: Expr
     inputs: tuple[Expr, ...]

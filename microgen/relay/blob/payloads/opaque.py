@@ -1,4 +1,4 @@
-"""Payloads whose form only their runtime knows. A blob does not say how long they are, so their
+"""Payloads whose form only their runtime knows. A blob does not contain their lengths, so their
 sizes must be known in advance."""
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def reader(expected: Sequence[ExpectedPayload]) -> PayloadReader:
             data = stream.take(min(one.nbytes, stream.left))
             if hashlib.sha256(data).hexdigest() == one.sha256:
                 return Opaque(data, one.functions)
-            # Another payload may begin at the same byte: the blob does not say which one is next.
+            # Another payload may begin at the same byte, because the blob does not tell which one
+            # is next.
             stream.at = start
         raise stream.refused(f"the payload is not one of the {len(expected)} known ones")
 
