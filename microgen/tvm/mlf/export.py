@@ -42,7 +42,7 @@ def export(project: Path, output: Path) -> int:
 
 
 def record_of(project: Path) -> Manifest:
-    """The manifest of a project, which must be as it was written. Raises ProjectError."""
+    """The manifest of a project, which must be unchanged. Raises ProjectError."""
     found = manifest.load(project)
     if not manifest.is_as_written(project):
         raise _changed(project / MANIFEST)
@@ -79,7 +79,7 @@ def check_apart(project: Path, names: Iterable[str], output: Path) -> None:
 
 
 def sound(project: Path, name: str, digest: str) -> bytes:
-    """A file's content, which must be as it was generated. Raises ProjectError if it is not."""
+    """A file's content, as it was generated. Raises ProjectError if the file was changed."""
     try:
         data = inside(project, name).read_bytes()
     except OSError as error:

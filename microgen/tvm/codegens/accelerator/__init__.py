@@ -30,7 +30,8 @@ class Accelerator(ExternalCodegen):
     driver = DeviceDriver("microgen/accelerator.h", "mg_accelerator", "mg_accelerator")
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """Why it does not compute the node: its kernels do not, or the node exceeds a limit."""
+        """The reason why the accelerator does not compute the node: its kernels do not, or the node
+        exceeds a limit."""
         return commands.refusal(node, graph) or limits.refusal(node, graph)
 
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[CSource]:  # noqa: ARG002

@@ -139,7 +139,7 @@ class Command:
 
 
 def refusal(node: Node, graph: Graph) -> str | None:
-    """Why no kernel of the accelerator computes the node, None if one does."""
+    """The reason why no kernel of the accelerator computes the node; None if a kernel does."""
     why: str | None = "it has no command for it"
     for kernel in _kernels(node):
         why = kernel.refusal(node, graph)

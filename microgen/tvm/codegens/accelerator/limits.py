@@ -18,7 +18,7 @@ _WINDOWED = ("mg_max_pool2d_s8", "mg_avg_pool2d_s8", *_FILTERED)
 
 
 def refusal(node: Node, graph: Graph) -> str | None:
-    """Why a node that its kernels take exceeds a limit, None if it does not."""
+    """The reason why a node that the kernels take exceeds a limit; None if it does not."""
     for name in (*node.inputs, *node.outputs):
         if graph.types[name].nbytes > MAX_TENSOR:
             nbytes = graph.types[name].nbytes

@@ -1,4 +1,5 @@
-"""The C function of a region: it says where the memories are, and passes on the stream."""
+"""The C function of a region, which passes the addresses of the memories and the stream to the
+accelerator."""
 
 from __future__ import annotations
 

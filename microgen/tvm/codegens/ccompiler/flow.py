@@ -29,7 +29,7 @@ from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 @dataclass(frozen=True, slots=True)
 class OperatorStep:
     """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
-    name of the result, whose shape and dtype its arguments have, too."""
+    name of the result. Its arguments have the same shape and dtype."""
 
     number: int
     op: str
@@ -59,8 +59,8 @@ _Value = str | tuple["_Value", ...]
 
 
 def flow_of(function: ExternalFunction) -> Flow:
-    """The flow of a Relay function. Raises UnsupportedError if it is not Relay, and for things
-    that the generator does not take."""
+    """The flow of a Relay function. Raises UnsupportedError if the function is not Relay, or has a
+    feature that the generator does not support."""
     relay = function.relay
     if relay is None:
         raise UnsupportedError(

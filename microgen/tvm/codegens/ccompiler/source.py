@@ -27,7 +27,7 @@ class Written:
 
 def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
     """The C of ``function``. ``symbols`` are names that no static function may have. Raises
-    UnsupportedError for things that the generator does not take."""
+    UnsupportedError for a feature that the generator does not support."""
     flow = flow_of(function)
     names = _names(function.symbol, flow, symbols)
     offsets, scratch = placement.placed(_spans(flow))

@@ -1,4 +1,4 @@
-"""The operators and patterns that dnnl takes, and why its runtime does not take a match."""
+"""The operators and patterns that dnnl takes, and the reasons why its runtime refuses matches."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _problems(relay: Function, types: Mapping[Expr, Type]) -> Iterator[tuple[str
 
 
 def _refusal(call: Call, types: Mapping[Expr, Type]) -> tuple[str, str | None]:
-    """The name of the called operator or composite, and why the runtime does not take it."""
+    """The name of the called operator or composite, and the reason why the runtime refuses it."""
     if isinstance(call.op, Op):
         name = call.op.name
         predicate = OPERATORS.get(name)

@@ -49,7 +49,8 @@ def _type_refusal(found: Type) -> str | None:
 
 
 def subgraphs(functions: Sequence[ExternalFunction]) -> list[Subgraph]:
-    """A subgraph for each function. Raises UnsupportedError for things that have no form."""
+    """A subgraph for each function. Raises UnsupportedError for a feature that ExampleJSON cannot
+    express."""
     headers = _headers([function.symbol for function in functions])
     return [_Serializer(f).subgraph(header) for f, header in zip(functions, headers, strict=True)]
 
