@@ -53,7 +53,7 @@ def _reason(output: str) -> str:
 
 
 def _answer(folder: Path) -> None:
-    """Run the oracle as asked, and write its layers, or why it refuses."""
+    """Run the oracle, and write its layers or the reason of its refusal."""
     asked = json.loads((folder / _ASKED).read_text())
     model = Path(asked["model"])
     oracle = frontends.oracle(model, asked["signature"], asked["profile"])

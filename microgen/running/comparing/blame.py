@@ -54,7 +54,8 @@ def _by_reference(
     state = initial_state(graph)
     names = [port.tensor for port in module.inputs]
     try:
-        # A network with state needs all samples before, any other only the one that failed.
+        # A network with state needs all samples before the failed one, any other only the failed
+        # sample.
         for k in range(0 if graph.variables else sample, sample + 1):
             arrays = (inputs[name][k] for name in names)
             evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)
@@ -110,5 +111,6 @@ def _located(
 
 
 def _layer(call: CallRecord) -> str:
-    """The layer that a call computes, or all of them: its status does not say which it was."""
+    """The layers that a call computes. If there are several, its status does not tell which one
+    failed."""
     return " + ".join(call.layers)

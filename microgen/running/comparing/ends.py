@@ -41,7 +41,7 @@ class End:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the output is within its bound, and the bound says something."""
+        """Whether the output is within its bound, and the bound does not allow every value."""
         return self.ratio <= 1 and not self.is_vague
 
     @property
@@ -103,8 +103,8 @@ def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
 def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
     """The samples whose outputs may differ from an oracle's, because the oracle's ``own`` layers
     differ from the reference within their bounds. All of a sample's outputs must have been compared
-    with the reference, and one of its layers must differ, unless the firmware's roundings are
-    enough: where the bounds from end to end allow any value."""
+    with the reference, and one of its layers must differ. The latter is not needed if the
+    firmware's roundings are enough, because the bounds from end to end allow any value."""
     if own.first is not None:
         return frozenset()
     made = {name for node in graph.nodes for name in node.outputs}

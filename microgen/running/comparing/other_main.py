@@ -49,8 +49,8 @@ def run(
     compare: bool,
     timeout: float,
 ) -> tuple[runner.JobResult, tuple[Verdict, ...]]:
-    """The result of the run, and the verdicts on the calls of the models. Raises RunError if there
-    is nothing to profile or to compare, although that was asked for."""
+    """The result of the run, and the verdicts on the calls of the models. Raises RunError if
+    profiling or comparing was requested, but there is nothing to profile or to compare."""
     with place.opened(where, elf, timeout) as target:
         ran = runner.run(
             project,

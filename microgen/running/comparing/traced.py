@@ -49,8 +49,8 @@ class Traced:
         return replace(self, names={t: n for t, n in self.names.items() if t not in gone})
 
     def also(self, sample: int, one: Expected) -> Iterator[Expected]:
-        """A tensor that is expected in a sample, under the name by which it was read; and then the
-        other layers that show it, which only move its elements."""
+        """The tensor that is expected in a sample, under the name by which it was read. Then follow
+        the other layers that show it, which only move its elements."""
         first, *others = self.names.get(one.tensor, ("",))
         yield replace(one, name=first)
         for name in others if one.found is not None else ():
@@ -68,8 +68,8 @@ def traced(
     outputs: Sequence[Mapping[str, Output]],
     states: set[str],
 ) -> Traced:
-    """The layers of some samples as tensors of a graph. ``shows`` says what the names of layers
-    stand for; ``states`` are the names of variables. ``outputs``, by sample, take the place of
+    """The layers of some samples as tensors of a graph. ``shows`` maps the names of layers to
+    tensors; ``states`` are the names of variables. ``outputs``, by sample, take the place of
     layers: tensor of the graph -> the firmware's output. Raises InternalError if sizes differ."""
     read: list[dict[str, Array]] = [{} for _ in outputs]
     for layer in layers:

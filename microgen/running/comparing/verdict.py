@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing that was compared differs without an explanation, and something was."""
+        """Whether something was compared, and no compared value differs without an explanation."""
         judged = self.equal_samples + self.explained
         is_all = judged + self.unjudged == self.samples
         return self.difference is None and is_all and (judged > 0 or self.samples == 0)
@@ -77,7 +77,7 @@ class Verdict:
         return f"{text}; {among} layers{several} {_nearness(self.layers)}{unknown}{unseen}"
 
     def _explanation(self) -> str:
-        """Why outputs may differ, and how many have no reason to."""
+        """The reason why outputs may differ, and the number of samples without such a reason."""
         text = ""
         if self.explained:
             text += f"; within the bounds of layers on {self.explained} more"
@@ -112,7 +112,7 @@ class Verdict:
 
 
 def _unseen(layers: Comparison) -> str:
-    """The layers that could not be read, and why."""
+    """The layers that could not be read, and the reasons."""
     reasons = dict.fromkeys(one.why for one in layers.unseen)
     named = [[one.layer for one in layers.unseen if one.why == why] for why in reasons]
     each = [_listed(names, why) for names, why in zip(named[:_SHOWN], reasons, strict=False)]

@@ -198,7 +198,7 @@ class _Follower(Tracer):
         return found, False
 
     def _places(self, module: ModuleRecord, registers: tuple[int, ...]) -> dict[str, int]:
-        """Where the inputs and outputs of the call are, by tensor."""
+        """The addresses of the call's inputs and outputs, by tensor."""
         ports = (*module.inputs, *module.outputs)
         if module.options.get("interface") == "packed":
             values = self.argument(registers, 0)
@@ -227,7 +227,7 @@ class _Follower(Tracer):
     def _check_planned(
         self, call: CallRecord, position: int, module: ModuleRecord, pointer: int
     ) -> None:
-        """Memory that the caller passes is wherever the caller says."""
+        """The caller passes some memory, so its address is not planned."""
         name = call.args[position].name
         pools = {pool.name: pool for pool in module.plan.pools}
         owned = {b.name for b in module.plan.buffers if pools[b.pool].symbol}

@@ -1,4 +1,4 @@
-"""How programs are followed from call to call: calling conventions, and a walk by breakpoints."""
+"""Follows programs from call to call: calling conventions, and a walk by breakpoints."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Finds the first layer and element outside of its bound, and says how close to its bound each
-layer came."""
+"""Finds the first layer and element outside of its bound, and the distance of each layer to its
+bound."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Held:
     """A compared tensor: the ``rule`` of its bound, the greatest bound of an element, and the
-    largest difference of an element as a fraction of the element's own bound. That is 0 if all
-    elements are equal, and above 1 if one is outside of its bound. ``departs`` elements differ
+    largest difference of an element as a fraction of the element's own bound. The fraction is 0 if
+    all elements are equal, and above 1 if one is outside of its bound. ``departs`` elements differ
     because the implementation defines them in another way, for the reason ``why``. ``name`` is the
-    implementation's name of the tensor. ``unlimited`` other elements differ for which any value is
-    allowed."""
+    implementation's name of the tensor. ``unlimited`` other elements differ, but any value is
+    allowed for them."""
 
     sample: int
     call: int | None

@@ -64,7 +64,7 @@ class RunCosts:
         return tuple(sum((row[0] for row in sample), _NOTHING) for sample in self.rows)
 
     def milliseconds(self, cycles: int) -> float | None:
-        """The time of so many cycles; None if the clock is not known."""
+        """The time of a number of cycles; None if the clock is not known."""
         return self.conditions.milliseconds(cycles)
 
     def outside_calls(self, row: Sequence[RunCost]) -> RunCost:

@@ -173,7 +173,7 @@ def _profiled(job: Job, runs: Followed | None = None) -> JobResult:
 def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
     _write_input(job, where)
     command = qemu.command(job.board, _program(job, where), plugin=plugin)
-    # An emulator always serves a debugger, so that a hang can say where it is.
+    # An emulator always serves a debugger, so that the report of a hang has the location.
     with process.started(command, where, gdb=not job.board.is_host) as running:
         _count(job, 0)
         try:
@@ -186,8 +186,8 @@ def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
 
 
 def _program(job: Job, where: Path) -> Path:
-    """The file to run. An emulator gets one of the bytes that have been read, because it may read
-    other files than the verifier's in another way."""
+    """The file to run. An emulator may read an ELF in another way than the verifier, so it gets a
+    file made from the bytes that have been read."""
     return job.image.path if job.board.is_host else job.image.written(where)
 
 

@@ -1,4 +1,5 @@
-"""Says why a run failed, from its exit code, the console and the emulator's messages."""
+"""Finds the reason why a run failed, from its exit code, the console and the emulator's
+messages."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ def status_line(console: str) -> tuple[int, int, int] | None:
 def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError:
     """The error for a run that ended with exit code ``code``, negative for a signal."""
     where = str(image.path)
-    # The firmware's own report first, because only it has the registers.
+    # The firmware's own report comes first, because no other has the registers.
     fault = _FAULT.search(console)
     if fault:
         return RunError(_fault(fault, image), where=where)
@@ -112,7 +113,8 @@ def _sanitizer(diagnostics: str) -> str:
 
 
 def _lockup(diagnostics: str, image: Image) -> str:
-    """Why QEMU stopped, if a core faulted while it handled a fault: QEMU then gives up."""
+    """The reason why QEMU stopped, if a core faulted while it handled a fault, because QEMU then
+    ends."""
     if "Lockup" not in diagnostics:
         return ""
     pc = _LOCKUP_PC.search(diagnostics)

@@ -23,8 +23,8 @@ class GdbError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the program no longer runs. It ended with ``exit_code``, which is negative if a signal
-    killed it. If that is None, the program is stopped and can continue."""
+    """The reason why the program no longer runs. It ended with ``exit_code``, which is negative if
+    a signal killed it. If ``exit_code`` is None, the program is stopped and can continue."""
 
     exit_code: int | None
 
@@ -63,8 +63,8 @@ def parse_stop(reply: bytes) -> Stop:
 
 
 class Stub:
-    """The other end of a connection to a program. The program is stopped; if it is ``running``, it
-    is stopped first. ``limit``: seconds to wait for each answer.
+    """The other end of a connection to a program. The program is stopped; a ``running`` program is
+    stopped first. ``limit``: seconds to wait for each answer.
 
     Every method raises GdbError if the stub refuses or closes the connection, and TimeoutError
     after ``limit``.

@@ -39,8 +39,8 @@ class Image:
         return folder / FILE
 
     def buffer(self, module: str, name: str) -> int:
-        """The address of a planned buffer. It is found by its module's file, because every model
-        numbers its own buffers; otherwise by its name, as in ``address``."""
+        """The address of a planned buffer. Every model numbers its own buffers, so the buffer is
+        found by its module's file; otherwise by its name, as in ``address``."""
         found = self.buffers.get((f"{module}_memory.S", name))
         return self.address(name) if found is None else found
 

@@ -15,8 +15,8 @@ _DTYPES = ("float32", "uint32", "int64", "uint64")  # the dtypes that main print
 
 
 def readable(console: str, manifest: Manifest) -> str:
-    """The console's text with the elements of outputs as numbers. ``main.c`` prints an output a
-    line, in order; a line that is not as it prints them is unchanged."""
+    """The console's text with the elements of outputs as numbers. ``main.c`` prints one output per
+    line, in order; lines in another form are unchanged."""
     ports = [port for port in samples.outputs(manifest) if port.dtype in _DTYPES]
     if len(_LINE.findall(console)) != len(ports):
         return console

@@ -36,8 +36,8 @@ BLOCKS = "profile_blocks.txt"
 
 @dataclass(frozen=True, slots=True)
 class FlashPlan:
-    """The flash of a board for the plugin: (first address, bytes) of each region, and the sizes
-    of the caches whose misses are counted, None if they are not."""
+    """The flash of a board for the plugin: (first address, bytes) of each region, and the sizes of
+    the caches whose misses are counted, None if misses are not counted."""
 
     regions: tuple[tuple[int, int], ...] = ()
     caches: Flash | None = None

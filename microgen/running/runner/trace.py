@@ -124,8 +124,8 @@ def load_bias(stub: Stub, image: Image) -> int:
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
-    """Stop a program that runs ``bias`` above its ELF's addresses, and return where it was as text;
-    empty if that is not known."""
+    """Stop a program that runs ``bias`` above its ELF's addresses, and return its location as text;
+    empty if it is not known."""
     convention = CONVENTIONS.get(image.machine)
     if convention is None:
         return ""
@@ -246,8 +246,8 @@ class Tracer(Walker):
             )
 
     def _planned(self, module: ModuleRecord, buffer: str) -> int:
-        """The address of a buffer: its symbol's, or its offset in main's array for the pool or for
-        the port that it lies in."""
+        """The address of a buffer: its symbol's address, or an offset in main's array for the pool
+        or for the port in which it lies."""
         record = next((b for b in module.plan.buffers if b.name == buffer), None)
         pools = {pool.name: pool for pool in module.plan.pools}
         if record is None or pools[record.pool].symbol:

@@ -1,5 +1,5 @@
 """The conditions of a modelled time: the core whose timings were used, its clock, and the wait
-states of flash. Every command says them with its figures, in text and in JSON."""
+states of flash. Every command prints them with its figures, in text and in JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Conditions:
     wait_states: int
 
     def milliseconds(self, cycles: int) -> float | None:
-        """The time of so many cycles; None if the clock is not known."""
+        """The time of a number of cycles; None if the clock is not known."""
         return 1000 * cycles / self.clock_hz if self.clock_hz else None
 
     def waiting(self, waited: int, followed: int) -> int:

@@ -34,8 +34,8 @@ class TimingRow:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """The model of flash: the bytes that it reads at once, how many such lines of code are kept,
-    and how many sets of eight lines of data."""
+    """The model of flash: the bytes that it reads at once (a line), and the numbers of cached lines
+    of code and of cached sets of eight lines of data."""
 
     line_bytes: int
     code_lines: int
@@ -50,7 +50,7 @@ class Flash:
 
 
 class Pipeline(Protocol):
-    """How the instructions of a block overlap."""
+    """A model of the overlap of a block's instructions."""
 
     def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """The cycles of a block, if execution continues after it."""

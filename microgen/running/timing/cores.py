@@ -1,4 +1,4 @@
-"""Which timings a CPU has."""
+"""The timings of each CPU."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_cpu(cpu: Cpu) -> CoreTimings | None:
 
 
 def said(cpu: Cpu) -> str:
-    """A sentence that says whose timings stand for the CPU; empty if they are its own, or if
-    nobody's do."""
+    """A sentence about the core whose timings stand for the CPU; empty if the CPU has timings of
+    its own, or if no core stands for it."""
     found = standing.core(cpu, _TIMED)
     return standing.said("timings", found, cpu) if found else ""

@@ -31,17 +31,17 @@ class Counter:
 
     def between(self, start: int, end: int, seconds: float, clock: int) -> int | None:
         """The cycles from one reading to a later one, after at most ``seconds`` of a ``clock`` in
-        Hz (0: not known). None if the counter stood still, or may have started anew more than
+        Hz (0: not known). None if the counter stood still, or may have wrapped around more than
         once."""
         if seconds * (clock * _MARGIN if clock else _FASTEST) >= 1 << self.bits:
             return None
-        # Modulo, because the counter may have started anew once.
+        # Modulo, because the counter may have wrapped around once.
         return (end - start) % (1 << self.bits) or None
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why there is no counter."""
+    """The reason why there is no counter."""
 
     why: str
 

@@ -28,8 +28,8 @@ class RefusedError(Exception):
 class Files:
     """The files of one run. ``given`` are the bytes of the samples, None for a run without any.
 
-    At most ``room`` bytes of results are taken. ``grown`` gets their number whenever it grows.
-    ``opened`` says whether the firmware has asked for a file yet.
+    At most ``room`` bytes of results are taken. ``grown`` is called with the number of these bytes
+    whenever the results grow. ``opened`` says whether the firmware has asked for a file yet.
     """
 
     def __init__(self, given: bytes | None, room: int, grown: Callable[[int], None]) -> None:
@@ -93,7 +93,7 @@ class Files:
         return len(data)
 
     def seek(self, handle: int, offset: int, whence: int) -> int:
-        """Set the position, from the start (0), from where it is (1) or from the end (2)."""
+        """Set the position, relative to the start (0), the current position (1) or the end (2)."""
         position, size = self._position(handle), len(self._content(handle))
         if whence not in (0, 1, 2) or not 0 <= (0, position, size)[whence] + offset <= size:
             raise RefusedError(EINVAL)

@@ -1,4 +1,4 @@
-"""Puts a firmware's bytes where they belong, RAM or flash, and proves that they are there."""
+"""Writes a firmware's bytes to RAM or flash, and verifies them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def parts(path: Path) -> tuple[Part, ...]:
 
 
 def load(remote: Remote, image: Path, where: str) -> bool:
-    """Load an ELF, unless its bytes are there already, because flash does not last forever. Returns
-    whether it was loaded now.
+    """Load an ELF. Flash does not last forever, so nothing is written if the bytes are in memory
+    already. Returns whether it was loaded now.
 
     Raises RunError if memory cannot be written or has other bytes afterwards, and the errors of
     ``Remote``.

@@ -1,4 +1,4 @@
-"""Where a project runs: here, or on the core of a server that the user names."""
+"""The place where a project runs: this machine, or the core of a server that the user names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def checked(project: Path, on: str) -> Address | None:
 
 @contextlib.contextmanager
 def opened(where: Address | None, elf: Path, limit: float) -> Iterator[RemoteTarget | None]:
-    """The core on which the firmware runs, None for here. See ``target.opened``."""
+    """The core on which the firmware runs, None for this machine. See ``target.opened``."""
     if where is None:
         yield None
         return

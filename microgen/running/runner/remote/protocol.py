@@ -53,7 +53,7 @@ class Remote(Stub):
         return description.read(lambda name: self._transfer("features", name))
 
     def memory_map(self) -> tuple[MemoryRegion, ...]:
-        """The server's memories, or none if it does not say."""
+        """The server's memories, or none if it has no memory map."""
         return description.regions(self._transfer("memory-map", ""))
 
     def monitor(self, text: str) -> str:
@@ -68,7 +68,7 @@ class Remote(Stub):
         return said.decode(errors="replace")
 
     def halt_reason(self) -> Stop:
-        """Why the core is stopped."""
+        """The reason why the core is stopped."""
         return parse_stop(self.command(b"?"))
 
     def set_register(self, register: DebugRegister, value: int) -> None:
@@ -86,9 +86,9 @@ class Remote(Stub):
         return int.from_bytes(data, "little")
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes to RAM, binary if the server knows that, otherwise in hexadecimal."""
+        """Write bytes to RAM, in binary form if the server knows it, otherwise in hexadecimal."""
         if self._has_binary is None:
-            # A binary write of 0 bytes is GDB's own way to find out.
+            # GDB, too, tests for binary writes with a write of 0 bytes.
             self._has_binary = self.command(b"X%x,0:" % address) == b"OK"
         for at in range(0, len(data), self._chunk):
             part = data[at : at + self._chunk]
@@ -105,7 +105,7 @@ class Remote(Stub):
         self._slowly(b"vFlashErase:%x,%x" % (address, size))
 
     def program(self, address: int, data: bytes) -> None:
-        """Write to erased flash. It is certain to be there after ``programmed``."""
+        """Write to erased flash. Flash is certain to have the bytes only after ``programmed``."""
         for at in range(0, len(data), self._chunk):
             part = data[at : at + self._chunk]
             self._slowly(b"vFlashWrite:%x:%b" % (address + at, escaped(part)))
@@ -115,7 +115,8 @@ class Remote(Stub):
         self._slowly(b"vFlashDone")
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
-        """Insert a breakpoint: the core's own if it has one left, because flash takes no other."""
+        """Insert a breakpoint. Flash allows only the core's own breakpoints, so a free one of these
+        is taken first."""
         if self.command(b"Z1,%x,%x" % (address, kind)) == b"OK":
             self._own.add(address)
         else:
@@ -130,11 +131,11 @@ class Remote(Stub):
             super().remove_breakpoint(address, kind)
 
     def progress(self) -> None:
-        """The program gets its time anew."""
+        """The program gets its whole time limit again."""
         self._deadline = time.monotonic() + self.limit
 
     def _stop(self) -> Stop:
-        while time.monotonic() < self._deadline:  # a server may say something all the time
+        while time.monotonic() < self._deadline:  # a server may send messages without end
             reply = self._receive(self._deadline)
             if reply[:1] == b"F":
                 self._send(_INTERRUPTED if self._is_interrupted else self.serve(reply))
@@ -162,7 +163,7 @@ class Remote(Stub):
             if part[:1] not in (b"l", b"m"):
                 return ""
             data += part[1:]
-            # "m" without data would be asked for forever.
+            # A server that answers "m" without data would be queried forever.
             if part[:1] == b"l" or len(part) == 1:
                 break
         return data.decode(errors="replace")
@@ -176,7 +177,7 @@ class Remote(Stub):
 
 
 def escaped(data: bytes) -> bytes:
-    """Binary data as it is sent in a packet."""
+    """Binary data with the escapes of a packet."""
     return b"".join(_ESCAPED.get(byte, bytes((byte,))) for byte in data)
 
 

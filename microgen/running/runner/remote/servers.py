@@ -40,8 +40,8 @@ class Server:
 
 @contextlib.contextmanager
 def connected(address: Address) -> Iterator[Server]:
-    """Connect to a server, which is started first if the address names no running one. It is then
-    ended with the block, or if we are killed. Raises ToolError if that fails."""
+    """Connect to a server. If the address names no running server, one is started, and is ended
+    with the block or when this process is killed. Raises ToolError if that fails."""
     if address.kind == "gdb":
         with _connect(address) as connection:
             yield Server(connection)
@@ -132,7 +132,7 @@ def _connect(address: Address) -> socket.socket:
 
 def _socket(host: str, port: int) -> socket.socket:
     connection = socket.create_connection((host, port), timeout=_CONNECT_SECONDS)
-    # Packets are small, and each waits for the answer to the one before.
+    # Packets are small, and each waits for the answer to the previous one.
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 

@@ -90,7 +90,7 @@ def _ended(target: RemoteTarget) -> int:
 def _timed(
     job: Job, target: RemoteTarget, *, by_call: bool
 ) -> tuple[JobResult, list[_Row], Counter | Missing]:
-    """Run all samples; the result, a row for each sample, and the counter."""
+    """Run all samples; return the result, a row for each sample, and the counter."""
     files = _started(job, target)
     counter = target.counter()
     rows: list[_Row] = []

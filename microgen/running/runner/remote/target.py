@@ -66,7 +66,7 @@ class RemoteTarget:
         return cycles.find(self._remote, self.image.machine, self._description)
 
     def progress(self) -> None:
-        """The firmware has made progress: it gets its time anew."""
+        """The firmware has made progress, so it gets its whole time limit again."""
         self._remote.progress()
 
     def resume(self) -> Stop:
@@ -85,12 +85,13 @@ class RemoteTarget:
             if pc in self._inserted:
                 return stop
             if not handled and pc in map(self.image.address_or_none, _HANDLERS):
-                handled = True  # the server stops at faults; the handler will say more
+                handled = True  # the server stops at faults, but the fault handler reports more
             elif not self._semihosting(pc):
                 raise GdbError(f"the core stopped without a breakpoint at {self.image.place(pc)}")
 
     def stop(self) -> str:
-        """Stop firmware that runs too long, and say where it was; empty if that is not known."""
+        """Stop firmware that runs too long, and return its location as text; empty if it is not
+        known."""
         try:
             self._remote.interrupt()
             self._is_running = False
@@ -201,7 +202,8 @@ def opened(address: Address, path: Path, limit: float) -> Iterator[RemoteTarget]
     """The core that a server debugs, for running the firmware ``path``. ``limit``: the firmware is
     considered hung after so many seconds without progress.
 
-    Raises ToolError if there is no server, RunError if it is another core's or ceases to answer.
+    Raises ToolError if there is no server, RunError if the server debugs another core or ceases to
+    answer.
     """
     where = str(address)
     image = images.load(path)
