@@ -25,7 +25,7 @@ VERSION = ("-V", "--version")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
     given = _words(sys.argv[1:] if argv is None else argv)
-    # Read before the arguments are parsed, so that the parser's errors have the form that is asked.
+    # Read before the arguments are parsed, so that the parser's errors have the requested form.
     console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
     try:
         parser = _parser(given)
@@ -55,7 +55,7 @@ def interrupted(error: BaseException) -> int:
 
 def _failed(error: Exception, console: Console) -> int:
     """Print the error that ended the command; return its exit code."""
-    if isinstance(error, BrokenPipeError):  # the reader of our output left, as `| head` does
+    if isinstance(error, BrokenPipeError):  # the reader of our output ended, as `| head` does
         sys.stderr.close()
         return 0
     if isinstance(
@@ -124,8 +124,8 @@ def _words(given: Sequence[str]) -> list[str]:
 
 def asked(given: Sequence[str]) -> Sequence[str]:
     """The command that the arguments begin with, because importing all takes half a second. All
-    commands if they begin with something else, such as ``--help``; none for the version, which
-    build systems ask for each time they are configured."""
+    commands if the arguments begin with something else, such as ``--help``. For the version, which
+    build systems query at each configuration, no commands."""
     words = _words(given)
     if words and words[0] in VERSION:
         return ()

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
-    """Build, and say where the ELF is."""
+    """Build, and print the path of the ELF."""
     with projects.given(args.board), console.step(f"building {args.project}"):
         built = api.build(args.project, sanitize=args.sanitize)
     console.detail(built.log)

@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     """Print for each codegen its title, its package, the type keys of its modules, and the
-    operators and patterns that it takes; or why it cannot be used."""
+    operators and patterns that it takes; or the reason why it cannot be used."""
     known = codegens.registry(*args.codegen_path)
     found = [_described(name, known) for name in known]
     return Outcome({"codegens": found}, [line for one in found for line in _lines(one)])

@@ -42,7 +42,7 @@ def is_blob(head: bytes, nbytes: int) -> bool:
 @dataclass(frozen=True, slots=True)
 class Context:
     """The facts with which blobs are read: the manifests of their projects, and folders with
-    codegens, which say how payloads are read."""
+    codegens, which read payloads."""
 
     records: Sequence[Manifest]
     codegen_path: Sequence[Path] = ()

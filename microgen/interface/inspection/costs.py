@@ -15,8 +15,8 @@ from microgen.target.cpu import CPUS, Cpu
 @dataclass(frozen=True, slots=True)
 class CostConditions:
     """The core whose costs were measured with a clock (0 if it does not matter) and the wait states
-    of flash; None if nothing was measured, as for the host. ``stands`` says whose costs these are,
-    if they are not the CPU's own."""
+    of flash; None if nothing was measured, as for the host. ``stands`` names the core with these
+    costs, if it is not the CPU itself."""
 
     conditions: Conditions | None = None
     stands: str = ""
@@ -33,8 +33,8 @@ class CostConditions:
         return "; ".join(filter(None, (conditions, self.stands)))
 
     def lines(self, *, verbose: bool) -> Iterator[str]:
-        """The line for reasons with cycles: whose costs these are, and if they are shown, too, the
-        core, without wait states."""
+        """The lines about cycles in reasons: if ``verbose``, the core, which has no wait states;
+        then the core whose costs stand for the CPU's."""
         if verbose and self.conditions:
             core = self.conditions.core.title
             yield f"cycles in the reasons are those of {core} with 0 wait states of flash"

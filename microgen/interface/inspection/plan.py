@@ -105,8 +105,8 @@ class ShownPlan:
             yield from map(_pool_line, self.pools)
 
     def _certified(self) -> dict[str, Any]:
-        """How many schedules were compared, the bytes that none needs less of, and how many more
-        this one needs."""
+        """The number of compared schedules, the lower bound of their bytes, and the gap of this one
+        to it."""
         considered = self.schedule.considered if self.schedule else 1
         bound = self.schedule.ram_bound if self.schedule else 0
         gap = self.plan.peak + self.io_bytes - bound if bound else None
@@ -137,8 +137,8 @@ class ShownPlan:
         numbers = [Column("call", right=True), Column("live bytes", right=True)]
         table = Table([*numbers, Column("of the most"), Column("computes", shorten=True)])
         for bucket in buckets:
-            # Of several calls in a row the one with most live bytes, so that the peak is in the
-            # table.
+            # Several calls in a row are shown by the call with most live bytes, so that the peak is
+            # in the table.
             call = max(bucket, key=lambda k: live[k])
             last = f"-{bucket.stop}" if len(bucket) > 1 else ""
             bar = "#" * (_BAR * live[call] // max(1, most))
@@ -150,7 +150,7 @@ class ShownPlan:
 def of_program(
     program: Program, plan: MemoryPlan, schedule: ScheduleRecord | None = None
 ) -> ShownPlan:
-    """The plan of a program that was just compiled, and the schedule that it is for, if known."""
+    """The plan of a program that was just compiled, with its schedule, if known."""
     inside = (*plan.placements, *plan.constants)
     return ShownPlan(
         program.module,

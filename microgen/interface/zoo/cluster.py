@@ -41,9 +41,9 @@ def check_installed() -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: str, workers: int) -> Iterator[Client]:
-    """A client of the scheduler at that address. If it is empty, the client of a cluster of so many
-    processes, which ends with the block or with this process. Raises ToolError if no scheduler
-    answers."""
+    """A client of the scheduler at that address. If it is empty, the client of a cluster of
+    ``workers`` processes, which ends with the block or with this process. Raises ToolError if no
+    scheduler answers."""
     _silence()
     with guard.scratch() as folder, _settings(folder), contextlib.ExitStack() as opened:
         address = scheduler or opened.enter_context(_processes(workers, folder))
@@ -51,8 +51,8 @@ def connected(scheduler: str, workers: int) -> Iterator[Client]:
 
 
 def _silence() -> None:
-    """Turn off the logs of Dask here and in the processes that it starts: their causes are in our
-    own errors, or are mended by doing a task again."""
+    """Turn off the logs of Dask here and in the processes that it starts: microgen's own errors
+    name the causes, or the task is done again."""
     import distributed
 
     os.environ.update(_LOG_LEVEL)
@@ -89,7 +89,7 @@ def _processes(workers: int, folder: Path) -> Iterator[str]:
         processes=True,
         host="127.0.0.1",
         dashboard_address=None,
-        # No limit by Dask, which would end workers: each cell is a process of its own.
+        # Dask's limit would end workers, so there is none: each cell is a process of its own.
         memory_limit=0,
         silence_logs=logging.CRITICAL,
         local_directory=str(folder),
@@ -158,7 +158,7 @@ def results(
 
 
 def _next(tasks: Iterator[tuple[str, Task]], most: int) -> Iterator[tuple[str, Task]]:
-    """At most so many further tasks."""
+    """At most ``most`` further tasks."""
     for _ in range(most):
         task = next(tasks, None)
         if task is None:
@@ -167,8 +167,8 @@ def _next(tasks: Iterator[tuple[str, Task]], most: int) -> Iterator[tuple[str, T
 
 
 def _room(client: Client) -> int:
-    """The number of tasks to have under way: some more than there are workers, so that none waits
-    and that a cluster which grows with its load sees some."""
+    """The number of tasks to submit. It exceeds the number of workers, so that no worker waits, and
+    a cluster that grows with its load has waiting tasks."""
     # 4 even without workers, because clusters that grow with their load need some.
     return 4 + 2 * _threads(client)
 

@@ -20,7 +20,7 @@ _FOLDERS = ("boards", "crt", "templates")
 
 @functools.cache
 def own() -> str:
-    """A digest of microgen's code and data, which is the same wherever it is installed."""
+    """A digest of microgen's code and data, which is the same for all places of installation."""
     package = Path(resources.__file__).parents[1]
     roots = {"microgen": package, **{name: resources.folder(name) for name in _FOLDERS}}
     digest = hashlib.sha256(__version__.encode())

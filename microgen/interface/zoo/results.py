@@ -88,8 +88,8 @@ class Store:
     root: Path
 
     def open(self) -> None:
-        """Make the directory. Raises ProjectError if it has something else in it, or if the file
-        system refuses."""
+        """Make the directory. Raises ProjectError if the directory has foreign files, or if the
+        file system refuses."""
         try:
             if self.root.exists() and not self._folder.is_dir():
                 foreign = next((entry.name for entry in self.root.iterdir()), "")
@@ -108,9 +108,9 @@ class Store:
             ) from error
 
     def get(self, key: str, limit: float) -> Cell | None:
-        """The cell of a key. None if there is no sound one, or if it ended at a time limit that was
-        below ``limit``."""
-        # A damaged file is like none: the cell is done again.
+        """The cell of a key. None if there is no valid cell, or if the cell ended at a time limit
+        that was below ``limit``."""
+        # A damaged file is treated as a missing one, so the cell is done again.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             data = json.loads((self._folder / f"{key}.json").read_bytes())
             cell = parsed(data)

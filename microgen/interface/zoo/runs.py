@@ -21,8 +21,9 @@ from microgen.interface.zoo.work import Done, Task
 
 @dataclass(frozen=True, slots=True)
 class ZooPlan:
-    """The user's request. ``options`` are keywords of ``generate``, as plain data. ``limit``
-    is the most seconds of a cell. An empty ``scheduler`` means so many ``workers`` here."""
+    """The user's request. ``options`` are keywords of ``generate``, as plain data. ``limit`` is the
+    most seconds of a cell. An empty ``scheduler`` means a cluster of ``workers`` processes on this
+    machine."""
 
     entries: Sequence[ListedModel]
     boards: Sequence[str]
@@ -135,7 +136,7 @@ def _done(
 
 
 def _check(result: Done) -> None:
-    """Raise ToolError if the worker cannot work, which says nothing about the model."""
+    """Raise ToolError if the worker cannot work, because that is not a result of the model."""
     if result.refusal:
         raise ToolError(result.refusal, hint=result.hint)
 

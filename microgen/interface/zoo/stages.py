@@ -56,7 +56,7 @@ def main() -> int:
     except _LackingError as lacking:
         cell = failed("build", "is not known")
         refusal, hint = lacking.error.what, lacking.error.hint
-    # A missing program says nothing about the model, so it is not a cell of its own.
+    # A missing program is not a result of the model, so it is not a cell of its own.
     result = {"cell": asdict(cell), "refusal": refusal, "hint": hint}
     write_whole(folder / RESULT, json.dumps(result).encode())
     return 0

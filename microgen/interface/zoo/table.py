@@ -86,7 +86,7 @@ def data(rows: Sequence[ModelRow], options: Mapping[str, Any]) -> dict[str, Any]
 
 
 def seconds(rows: Sequence[ModelRow]) -> list[dict[str, Any]]:
-    """How long each cell took when it was done."""
+    """The time that each cell took when it was done."""
     return [
         {"model": row.entry.name, "board": board, "seconds": cell.seconds}
         for row in rows
