@@ -122,7 +122,7 @@ _FOUND = re.compile(r"^(?P<path>[^:]+):(?P<line>\d+):misra-c2012-(?P<rule>[\d.]+
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A place where a rule is not kept: header and line."""
+    """A place that breaks a rule: header and line."""
 
     rule: str
     header: str

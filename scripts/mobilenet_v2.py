@@ -42,7 +42,7 @@ STAGES = (
     (6, 320, 1, 1),
 )
 RELU6 = 6 / 255  # the scale of values from 0 to 6
-_MIDDLE, _SPREAD = 2.0, 1.5  # means and deviations of what a ReLU6 gets: few values saturate
+_MIDDLE, _SPREAD = 2.0, 1.5  # means and deviations of a ReLU6's inputs: few values saturate
 _LINEAR_SPREAD, _LARGEST_SCORE = 1.0, 4.0
 
 
@@ -138,7 +138,7 @@ class Net:
         return made
 
     def sigmoid(self, name: str, data: Tensor) -> Tensor:
-        """A probability of each class by itself."""
+        """A probability of each class, independent of the others."""
         made = self._activation(name, np.zeros_like(data.values), 1 / 256, -128)
         self._operator("LOGISTIC", [data], made, "", {})
         return made
@@ -156,8 +156,8 @@ class Net:
         stride: int,
         relu: bool,
     ) -> Tensor:
-        """A layer with these sums. Each channel has a scale and a bias by which its values have a
-        middle and a spread: so no channel is always 0 or always 6."""
+        """A layer with these sums. Each channel has a scale and a bias that set the mean and the
+        spread of its values, so no channel is always 0 or always 6."""
         flat = sums.reshape(-1, sums.shape[3])
         # Otherwise channels of random weights would always be 0 or always 6.
         middle, spread = (_MIDDLE, _SPREAD) if relu else (0.0, _LINEAR_SPREAD)

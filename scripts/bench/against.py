@@ -48,7 +48,7 @@ def _ratio(tables: Tables, peer: str, quantity: str, network: str, board: str) -
 
 
 def alone(tables: Tables) -> str:
-    """Published cycles on devices that nothing is measured for here, with whose they are."""
+    """Published cycles on devices without measurements here, with the holders of the figures."""
     rows = [
         (
             tables.network(network),

@@ -23,7 +23,8 @@ class Difference:
 
     @property
     def is_worse(self) -> bool:
-        """More than ``TOLERANCE`` above the committed figure, or it does not fit any more."""
+        """Whether the figure is more than ``TOLERANCE`` above the committed one, or the model does
+        not fit any more."""
         if self.before is None or self.now is None:
             return self.now is None
         return 1000 * (self.now - self.before) > TOLERANCE * self.before

@@ -1,4 +1,4 @@
-"""Which combinations of network, board and ``--optimize`` are measured: ``matrix.yml``."""
+"""The measured combinations of network, board and ``--optimize``: ``matrix.yml``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Network:
 
     @property
     def path(self) -> Path:
-        """Where the file should be: see ``matrix.yml``."""
+        """The path where the file should be: see ``matrix.yml``."""
         if "/" in self.file:
             return ROOT / self.file
         return models_folder() / self.file
@@ -144,7 +144,7 @@ def load(path: Path = FILE) -> Matrix:
 
 
 def models_folder() -> Path:
-    """Where the networks are that are not in the checkout."""
+    """The folder of the networks that are not in the checkout."""
     return Path(os.environ.get("MICROGEN_MODELS") or ROOT.parent / "shared" / "models")
 
 

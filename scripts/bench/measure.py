@@ -69,8 +69,8 @@ def job(asked: Job) -> Done:
 
 @contextlib.contextmanager
 def surroundings(asked: Job) -> Iterator[Path]:
-    """An empty folder but for the job's board, which is known, compilers without caches, and the
-    job's flash in the core's timings."""
+    """A folder that is empty except for the job's board. In the block, the board is known,
+    compilers have no caches, and the core's timings have the job's flash."""
     with tempfile.TemporaryDirectory(prefix="microgen-bench-") as folder, _environment(folder):
         if asked.hardware.runs_on:
             _write_board(asked, Path(folder))
@@ -93,7 +93,7 @@ def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.CoreTimings |
 def _environment(boards: str) -> Iterator[None]:
     """While the block runs, compilers compile everything, and boards are also in that folder."""
     before = dict(os.environ)
-    # Without ccache, whose hits would make builds look fast.
+    # Hits of ccache would make builds look fast, so it is not used.
     os.environ |= {"CCACHE_DISABLE": "1", VARIABLE: boards}
     try:
         yield
@@ -103,7 +103,7 @@ def _environment(boards: str) -> Iterator[None]:
 
 
 def _write_board(asked: Job, folder: Path) -> None:
-    """The board that it runs on, with a clock and wait states."""
+    """Write the board on which the job's board runs, with its clock and wait states."""
     hardware = asked.hardware
     source = resources.folder("boards") / hardware.runs_on / "board.yml"
     data = yaml.safe_load(source.read_text(encoding="utf-8"))

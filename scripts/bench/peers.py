@@ -55,8 +55,8 @@ class Floor:
 
 @dataclass(frozen=True)
 class Device:
-    """A device with published cycles that nothing is measured for here, and why there is no ratio
-    to ours."""
+    """A device with published cycles but without measurements here, and the reason why there is no
+    ratio to ours."""
 
     title: str
     why: str

@@ -12,7 +12,7 @@ from scripts.bench.tables import Tables, size
 
 WIDTH, LEFT, BAR, ROW = 940, 265, 430, 20  # of the picture, of labels, of the longest bar; heights
 _TOP, _GAP = 30, 26
-_CUT = 6  # bars of cores and peers that are so many times the median are cut off
+_CUT = 6  # bars of cores and peers that exceed the median by this factor are cut off
 # Paul Tol's "muted" scheme, readable for the colour-blind, on white and on black.
 COLOURS = {
     "conv2d": "#4477aa",

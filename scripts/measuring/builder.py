@@ -34,7 +34,7 @@ _JOINED = 16  # results that one node joins
 
 
 class Builder:
-    """A graph under construction. ``layer`` is the name of the layer that new nodes are of."""
+    """A graph under construction. ``layer`` is the name of the layer to which new nodes belong."""
 
     def __init__(self, nbytes: int = 4 * SMALL) -> None:
         self.layer = ""

@@ -34,7 +34,7 @@ def fitted(works: Sequence[Mapping[str, int]], costs: Sequence[int]) -> dict[str
 
 
 def _different(works: Sequence[Mapping[str, int]]) -> list[str]:
-    """The numbers of work that are not all 0, each of several proportional ones once."""
+    """The numbers of work that are not all 0; of several proportional ones, only one."""
     columns: dict[tuple[Fraction, ...], str] = {}
     for name in works[0]:
         column = [work[name] for work in works]

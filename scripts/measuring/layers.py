@@ -359,7 +359,7 @@ def dequantize(b: Builder, dtype: DType, _bits: int, *, size: int) -> Node:
 
 
 def _rounding(dtype: DType, of_int8: Rounding) -> Rounding:
-    """How sums of products are rounded that become a dtype."""
+    """The rounding of sums of products to a dtype."""
     return Rounding.REDUCED if dtype is DType.INT16 else of_int8
 
 

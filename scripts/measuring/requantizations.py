@@ -1,8 +1,9 @@
-"""What outputs cost more with a requantization that rounds in float32 with integers than with that
-of the kernel that is measured. They are in the table of costs, by the name of the constant in C.
+"""The additional cost of each output if a kernel's requantization rounds in float32 with integers,
+compared with the requantization of the measured kernel. The table of costs has these costs, by the
+name of the constant in C.
 
-Many kernels differ only in their requantizations, so a number for each output and core is enough:
-that which makes the estimates of all their layers closest to what these cost, in relation."""
+Many kernels differ only in their requantizations, so one number for each output and core is enough.
+It is the number with the least relative errors of the estimates of all their layers."""
 
 from __future__ import annotations
 

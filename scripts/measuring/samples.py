@@ -211,8 +211,9 @@ def _write(core: str, form: str, found: Mapping[str, Rows]) -> None:
 
 
 def waits(rows: Mapping[str, Sequence[int]]) -> dict[str, dict[str, float]]:
-    """How many lines of flash a kernel waits for: a number for each call, and one for each cycle.
-    They are the line through its samples, or through the origin if that would begin below it."""
+    """The lines of flash for which a kernel waits: a number for each call, and one for each cycle.
+    They describe the straight line through its samples, or through the origin if that line would
+    begin below it."""
     each = [dict(zip(FIELDS, numbers, strict=False)) for numbers in rows.values()]
     first, last = min(each, key=_cycles), max(each, key=_cycles)
     return {name: _line(first, last, name) for name in ("waited", "followed")}

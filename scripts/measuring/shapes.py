@@ -1,4 +1,4 @@
-"""The shapes that costs are fitted to, and others with which tests compare the estimates."""
+"""The shapes to which costs are fitted, and others with which tests compare the estimates."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _some(board: Board, kind: str, folder: Path, stems: Collection[str]) -> Foun
 
 
 def _less(found: Found) -> dict[str, int]:
-    """The operators that take less with one batch."""
+    """The stack of the operators that take less with one batch."""
     own = found.get("own", {})
     return {name: n for name, n in found.get("one", {}).items() if n < own[name]}
 
@@ -152,7 +152,7 @@ def _largest(found: dict[str, int], more: Mapping[str, int]) -> None:
 
 
 def _shared(board: Board, kind: str, scratch: Path, stems: Collection[str]) -> dict[str, int]:
-    """The out-of-line forms of these sources that the core has: of each the deepest."""
+    """The deepest stack of the out-of-line forms of each of these sources, if the core has them."""
     folder = scratch / "shared"
     folder.mkdir()
     objects = _compile(code_bytes.written(folder, stems), board, kind, folder, [])
