@@ -30,7 +30,7 @@ class _Command(WestCommand):
         super().__init__(name, text, text, accepts_unknown_args=True)
 
     def do_add_parser(self, parser_adder: Any) -> argparse.ArgumentParser:
-        """Adds no option, not even -h, so that microgen itself explains its options."""
+        """No option, not even -h, so that microgen explains those that it has."""
         parser: argparse.ArgumentParser = parser_adder.add_parser(
             self.name, help=self.help, description=self.description, add_help=False
         )
@@ -51,7 +51,7 @@ class _Command(WestCommand):
             self.fail(f"{command[0]} cannot be started: {error.strerror}; install microgen again")
 
     def fail(self, message: str, status: int = 2) -> NoReturn:
-        """End with one line and an exit status: 1 for a failed build, 2 if something is missing."""
+        """End with one line and an exit status: 1 for a failed build, 2 for what is missing."""
         print(f"west {self.name}: {message}", file=sys.stderr)
         raise CommandError(status)
 
@@ -109,8 +109,7 @@ class Microgen(_Command):
         super().__init__("microgen", "compile a trained network to a firmware project, and more")
 
     def do_run(self, _args: argparse.Namespace, unknown: list[str]) -> None:
-        """Start microgen; ``generate`` without a board is for the board of west's
-        ``build.board``."""
+        """Start it; ``generate`` without a board is for the board of west's ``build.board``."""
         options = _options(unknown)
         board = self.config.get("build.board")
         if board and options[:1] == ["generate"] and not any(map(_is_board, options)):
@@ -131,7 +130,7 @@ def _microgen() -> list[str]:
 
 
 def _distribution() -> str:
-    """The package that pip can install: this file's repository, if it is a project of west."""
+    """What pip can install: the repository that this file is in, if it is a project of west's."""
     repository = _FILE.parents[3]
     is_there = _FILE.parents[2].name == "microgen" and (repository / "pyproject.toml").is_file()
     return str(repository) if is_there else "microgen"
