@@ -87,7 +87,7 @@ class Region:
 
     @property
     def origin(self) -> Origin:
-        """The origin of the main node, which names what the region computes."""
+        """The origin of the main node, which names the layer that the region computes."""
         return self.main.origin
 
 

@@ -116,7 +116,7 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
 
 
 def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, ...]:
-    """The layers of a choice. A kernel that computes several does not store what is between."""
+    """The layers of a choice. A kernel of several layers does not store the tensors between."""
     refusals = reasons.by_loop(patterns.joined(choice.nodes), choice.refusals, kernel)
     made = [
         step(

@@ -200,8 +200,8 @@ def _primitive(
 def _steps(
     codegen: str, node: Node, graph: Graph, function: CFunction | RuntimeFunction
 ) -> Iterator[Step]:
-    """A step for each node inside, and one of the function itself for an output that is none of
-    their first results."""
+    """A step for each node inside. An output that is not the first result of any node gets a step
+    of the function itself."""
     assert isinstance(node.attrs, ExternalAttrs), "claims has checked it"
     inside, reason = node.attrs.graph, f"compiled by {codegen}"
     outputs: dict[str, tuple[int, str]] = {}

@@ -198,7 +198,7 @@ class _Fusion:
         }
 
     def add(self, index: int, primitive: Primitive) -> None:
-        """Append one primitive's kernels, with its parameters renamed to those of the whole."""
+        """Append one primitive's kernels, with its parameters renamed to the whole's."""
         inputs = iter(primitive.inputs)
         given = {Role.INPUT: inputs, Role.STATE: inputs, Role.OUTPUT: iter(primitive.outputs)}
         constants = iter(primitive.constants)

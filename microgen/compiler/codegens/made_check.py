@@ -45,7 +45,8 @@ def _check_payload(codegen: str, module: LoadedModule, read: PayloadReader) -> N
     try:
         with of_codegen(codegen, "reading a payload that it made"):
             symbols = sorted(read(stream).symbols)
-            # A blob does not say how long a payload is, so a wrong reader also loses what follows.
+            # A blob does not store the length of a payload, so a wrong reader also loses all
+            # payloads after it.
             stream.end("field")
     except ModelError as error:
         raise _trouble(codegen, f"cannot read a payload that it made: {error.what}") from error

@@ -44,7 +44,7 @@ def _lowest(span: BufferSpan, done: Iterable[tuple[int, int, BufferSpan]]) -> in
     at = 0
     for begin, end, other in done:
         if other.first <= span.last and span.first <= other.last and other.nbytes:
-            # The others are in the order of their beginnings, so none of the rest begins below this
+            # The others are in the order of their beginnings, so no later one begins below this
             # one.
             if at + span.nbytes <= begin:
                 break

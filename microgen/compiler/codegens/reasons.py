@@ -1,4 +1,4 @@
-"""What users are told of kernels that do not compute a node."""
+"""Messages to users about the kernels that do not compute a node."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def missing(node: Node, graph: Graph, refusals: Sequence[Refusal[Node]]) -> str:
 def by_loop(
     node: Node, refusals: Sequence[Refusal[Node]], chosen: Implementation | None = None
 ) -> tuple[Refusal[Node], ...]:
-    """One refusal of each loop for the node's dtype, and of those for int4 if its weights are: the
-    one that comes closest. Other requantizations of the chosen kernel's loop are left out. If no
-    kernel was chosen, so are loops for other CPUs."""
+    """The closest refusal of each loop for the node's dtype, and for int4 if its weights are int4.
+    Other requantizations of the chosen kernel's loop are left out. If no kernel was chosen, loops
+    for other CPUs are left out, too."""
     entries = {kernel.symbol: kernel for kernel in kernels().get(node.op, ())}
     loops: dict[str, list[Refusal[Node]]] = {}
     for refusal in refusals:

@@ -24,7 +24,7 @@ class Remembered:
         self.name = self.codegen.name
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
-        """What the other generator claims."""
+        """The claims of the other generator."""
         return self.codegen.claims(graph, board)
 
     def lower(self, regions: Sequence[Region], graph: Graph, board: Board) -> Sequence[Primitive]:

@@ -66,7 +66,7 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
 
 
 def _feed(group: RowGroup, graph: Graph) -> Feed:
-    """How the group gets its input, of which it copies some rows at a time into a buffer."""
+    """How the group gets its input. It copies some rows of the input at a time into a buffer."""
     (name,) = group.outside
     kind, timing = graph.types[name], group.geometry.timings[name]
     return Feed(
@@ -185,7 +185,7 @@ class _Rolled:
         self.parts[result] = KernelPart(one.words, one.parameters, kernel, tuple(args))
 
     def events(self) -> list[Event]:
-        """What happens in each step, in order: a buffer that is copied comes first."""
+        """The events of each step, in order: a copy into a buffer comes first."""
         return [self._event(name) for name in self.group.geometry.timings]
 
     def _event(self, name: str) -> Event:

@@ -11,7 +11,7 @@ from microgen.compiler.passes.views import roots
 from microgen.graph.ir.graph import Graph, Node
 from microgen.planner.program.steps import Around, NotStored, Place, Step
 
-KERNEL = "in place"  # what reports name as the kernel of an assembled concatenation
+KERNEL = "in place"  # the kernel of an assembled concatenation in reports
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ class _Lowering:
         return self.storage[tensor]
 
     def _assembled(self, result: str) -> Argument:
-        """The place of a concatenation's result, of which there may be parts already."""
+        """The place of a concatenation's result. Some of its parts may have places already."""
         return self.storage[result] if result in self.storage else self._result(result)
 
     def _in_place(self, primitive: Primitive) -> tuple[InPlace, ...]:
@@ -325,7 +325,7 @@ class _Lowering:
         return tuple(self.parameter_names[key] for key in constant.sources)
 
     def _model_name(self, tensor: str) -> str:
-        """The model's name of a tensor. If a pass made a copy, it is that of the output port."""
+        """The model's name of a tensor. A copy that a pass made has the output port's name."""
         return self.ports[tensor].tensor if tensor in self.ports else tensor
 
     def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[ArrayType, ...]:

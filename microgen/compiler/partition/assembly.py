@@ -88,7 +88,7 @@ def _free(regions: Sequence[Region], graph: Graph, bytes_of: Mapping[str, str]) 
 
 
 def _next_values(graph: Graph, bytes_of: Mapping[str, str]) -> Iterator[str]:
-    """The next values of variables, and what is copied there."""
+    """The next values of variables, and the tensors that are copied there."""
     updates = {bytes_of[name] for name in graph.updates.values()}
     yield from updates
     for node in graph.nodes:
@@ -105,7 +105,7 @@ def _is_alone(region: Region) -> bool:
 
 
 def _is_contiguous(node: Node, graph: Graph) -> bool:
-    """Whether each part is one run of the result's bytes, and none is empty."""
+    """Whether each part is one run of the result's bytes and is not empty."""
     assert isinstance(node.attrs, ConcatenateAttrs)
     types = graph.type_of((*node.outputs, *node.inputs))
     return math.prod(types[0].shape[: node.attrs.axis]) == 1 and all(t.nbytes for t in types)

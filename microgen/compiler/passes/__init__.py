@@ -32,13 +32,13 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     scale_weights,  # factors and offsets per channel move into weights and biases of floats
-    merge_affine,  # of those that no layer took, one of each is left
+    merge_affine,  # leaves one node of each chain that no layer took
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own
     slide_windows,  # a variable and the rows joined to it become one buffer
-    dead_code,  # drops what the others left without a reader
-    dead_channels,  # then what reads a channel is needed; clamps and tables have become known
+    dead_code,  # drops nodes that the others left without a reader
+    dead_channels,  # then each reader of a channel is needed, and clamps and tables are known
     own_outputs,  # then each output has a node that computes only this output
     own_updates,  # comes last, because copies of outputs may read variables
 )

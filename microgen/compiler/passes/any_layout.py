@@ -133,7 +133,7 @@ def _remaining(axes: Axes, dropped: Sequence[int]) -> Axes:
 
 
 def letters_left(letters: str, node: Node, rank: int) -> str:
-    """The names of the axes of a node's output; ``letters`` are those of its input's layout."""
+    """The names of the axes of a node's output; ``letters`` are the axes of its input."""
     if len(letters) == rank:
         return letters
     gone = node.attrs.axes if isinstance(node.attrs, ReductionAttrs) else ()

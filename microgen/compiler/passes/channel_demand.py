@@ -17,7 +17,7 @@ from microgen.graph.ir.graph import Array, DType, Graph, Node
 # A layer of sums keeps a multiple of four channels if it had as many. On Cortex-M4 vww needs 0.7 %
 # fewer cycles for this, and 3 KB less code for 1.5 KB of constants. Multiples of 8 or 16 cost
 # cycles, also with MVE.
-_STEP = 4  # kernels compute four channels at a time, and the rest one by one
+_STEP = 4  # kernels compute four channels at a time, and the remaining ones one by one
 
 Masks = Mapping[str, Array]  # by tensor: which channels are kept, bool [channels]
 
@@ -84,7 +84,7 @@ class _Demand:
             self.masks[name][:] = True
 
     def settle(self, nodes: Iterable[Node]) -> None:
-        """Add what these nodes need, and what follows from it."""
+        """Add the channels that these nodes need, and all channels that follow from them."""
         self._wake(nodes)
         while self._waiting:
             node = self._waiting.popleft()
@@ -116,8 +116,8 @@ class _Demand:
                 self._waiting.append(node)
 
     def _add(self, name: str, wanted: Array) -> None:
-        """Keep these channels, too. The node that computes the tensor, and those that are linked to
-        it, are visited again."""
+        """Keep these channels, too. The node that computes the tensor and the nodes linked to it
+        are visited again."""
         mask = self.masks[name]
         if not np.any(wanted & ~mask):
             return

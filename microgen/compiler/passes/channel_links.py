@@ -1,5 +1,5 @@
-"""How the channels of a node's output depend on those of its inputs, for nodes that compute each
-channel by itself. The channels of a tensor are its last axis."""
+"""How a node's output channels depend on its input channels, for nodes that compute each channel
+by itself. The channels of a tensor are its last axis."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _concatenate(node: Node, graph: Graph) -> tuple[Link, ...]:
 
 
 def depthwise(node: Node, graph: Graph) -> tuple[Link, ...]:
-    """The link of a depthwise convolution, whatever its other inputs are."""
+    """The link of a depthwise convolution, for any other inputs."""
     assert isinstance(node.attrs, DepthwiseConv2DAttrs)
     count = width(graph.types[node.outputs[0]])
     return (Link(0, np.arange(count) // node.attrs.depth_multiplier),)

@@ -1,4 +1,4 @@
-"""The values that each channel of each tensor can have, whatever the network's inputs are.
+"""The values that each channel of each tensor can have for any inputs of the network.
 
 A range is proven from weights, biases and clamps with the arithmetic of the ops' own references. A
 channel whose least and greatest values are equal has this value in every pixel for every input.
@@ -42,7 +42,7 @@ class Range:
         return np.asarray(self.low == self.high)
 
     def at(self, source: Array) -> Range:
-        """The ranges of channels whose values are those of the channels ``source``."""
+        """The ranges of channels that have the values of the channels ``source``."""
         return Range(self.low[source], self.high[source])
 
     def joined(self, other: Range, where: Array) -> Range:

@@ -34,7 +34,7 @@ def dead_channels(graph: Graph) -> Graph:
     """The graph without dead channels: those that have one value for every input, and those that no
     layer reads. The channels of a tensor are its last axis.
 
-    What a constant channel adds to the sums of the layers that read it moves into their biases, so
+    Layers that read a constant channel get its contribution to their sums in their biases, so
     all other values are the same, bit for bit. ``Graph.channels`` says which channels are left.
     Results of the graph and tensors of nodes that mix channels in other ways keep all channels. So
     does a graph of more channels than can be looked at one by one.
@@ -51,14 +51,14 @@ def dead_channels(graph: Graph) -> Graph:
 
 
 class _Removal:
-    """A graph, and what has been found about it, that becomes the graph without dead channels."""
+    """Removes the dead channels of a graph, with the ranges and masks that were found for it."""
 
     def __init__(
         self, graph: Graph, sums: Mapping[str, ChannelSums], known: Ranges, masks: Masks
     ) -> None:
         self._graph, self._sums, self._ranges, self._masks = graph, sums, known, masks
         self._types, self._constants = dict(graph.types), dict(graph.constants)
-        self._sliced: dict[str, str] = {}  # constant -> what is left of it
+        self._sliced: dict[str, str] = {}  # constant -> its kept part
         self._int4 = set(graph.int4)
 
     def graph(self) -> Graph:
@@ -116,7 +116,7 @@ class _Removal:
         return dataclasses.replace(layer.node, inputs=tuple(inputs))
 
     def _folded(self, layer: ChannelSums, features: Array | None) -> Array:
-        """What the removed features add to the sum of each output, int64 [outputs]."""
+        """The sum that the removed features add to each output, int64 [outputs]."""
         if features is None:
             return np.zeros(len(layer.bias), np.int64)
         low = self._ranges[layer.node.inputs[0]].low[layer.source] - layer.data.zero
@@ -144,16 +144,16 @@ class _Removal:
     def _constant(
         self, name: str, array: Array, layer: ChannelSums, taken: Mapping[int, Array]
     ) -> str:
-        """The name of an array of a layer without what is not taken: the constant's, unless the
-        array is another one now."""
+        """The name of a layer's array with only the ``taken`` elements. It remains the constant's
+        name if the array is unchanged."""
         is_whole = all(mask.all() for mask in taken.values())
         if is_whole and np.array_equal(array, self._graph.constants[name]):
             return name
         return self._taken(name, array, taken, layer.node.outputs[0])
 
     def _taken(self, name: str, array: Array, taken: Mapping[int, Array], what: str) -> str:
-        """A new constant: an array that takes the place of the constant ``name``, without what is
-        not taken along axes."""
+        """The name of a new constant that replaces the constant ``name``. It has only the elements
+        of the array that ``taken`` selects along axes."""
         kind = self._graph.types[name]
         for axis, mask in taken.items():
             array, kind = np.compress(mask, array, axis), _sliced(kind, axis, mask)

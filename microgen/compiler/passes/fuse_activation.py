@@ -58,8 +58,8 @@ def _activation(producer: Node, clip: Node) -> Activation:
 
 @dataclass(slots=True)
 class _Fusing:
-    """The graph and what changes in it: nodes by their first output, the outputs of clips that
-    disappear, and new tensors."""
+    """The graph and its changes: nodes by their first output, the outputs of clips that disappear,
+    and new tensors."""
 
     graph: Graph
     changed: dict[str, Node] = field(default_factory=dict)

@@ -1,5 +1,5 @@
-"""Moves factors and offsets per channel, such as those of a batch normalization, into the weights
-and the bias of the float32 layer that they follow."""
+"""Moves factors and offsets per channel, for example a batch normalization's, into the weights and
+the bias of the float32 layer that they follow."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Affine:
 
 @dataclass(slots=True)
 class _Rewriting:
-    """The graph and what changes in it: nodes by their first output, nodes that disappear, new
+    """The graph and its changes: nodes by their first output, nodes that disappear, new
     constants, and other new tensors with their types and layouts."""
 
     graph: Graph

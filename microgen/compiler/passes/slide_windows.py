@@ -72,8 +72,8 @@ def _joined(
 
 
 def _join(node: Node, first: str, graph: Graph) -> _Window | None:
-    """The window if the node joins two tensors of which ``first`` is the first, and every row of
-    the result follows the row before it in memory."""
+    """The window if the node joins ``first`` and a second tensor, and every row of the result
+    follows the row before it in memory."""
     attrs = node.attrs
     if not isinstance(attrs, ConcatenateAttrs) or len(node.inputs) != 2 or any(node.place):
         return None

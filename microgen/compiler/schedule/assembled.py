@@ -23,8 +23,8 @@ _COPY = "copy"
 
 @dataclass(frozen=True, eq=False)
 class AssembledOption(Option):
-    """A concatenation that is assembled. Its cost is that of the parts that are copied. ``most``
-    are the bytes of the largest result that can be assembled."""
+    """A concatenation that is assembled. Its cost is the cost of the copied parts. ``most`` is the
+    size in bytes of the largest result that can be assembled."""
 
     most: int = 0
 
@@ -45,8 +45,8 @@ class AssembledOption(Option):
 
     @property
     def held_bytes(self) -> int:
-        """The bytes of the result are used as soon as there is one part, also those of a larger
-        result of which it is a part."""
+        """The bytes of the largest result, because the result may be a part of a larger one. They
+        are used as soon as there is one part."""
         return self.most
 
     @property
@@ -66,7 +66,7 @@ class AssembledOption(Option):
 
     @cached_property
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
-        """The code of what copies."""
+        """The code of the copies."""
         assert self.cost is not None, "it is known"
         return (((self.result, options.ASSEMBLED), self.cost.code_bytes),)
 
@@ -114,7 +114,7 @@ def option(
 
 
 def _copying(node: Node, part: str, graph: Graph, cpu: Cpu) -> Cost | None:
-    """What it costs to copy a part; None if it is not known."""
+    """The cost of copying a part; None if it is not known."""
     (kernel,) = kernels.registry()[_COPY]
     made = replace(node, op=_COPY, attrs=CopyAttrs(), inputs=(part,))
     types = {**graph.types, node.outputs[0]: graph.types[part]}

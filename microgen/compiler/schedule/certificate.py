@@ -5,11 +5,11 @@ a region, a pattern, or regions that follow one another a few rows at a time, by
 fits, with results in their inputs' places where kernels allow it. The calls of any schedule divide
 the regions. So it needs at least what the largest call of the least division needs.
 
-What a call needs is counted plainly and never too high: tensors that are alive are whole, except
-for parts of a concatenation that can be computed in its result. Kernels have the scratch that they
-state, and functions with rows have what ``row_demand`` finds. Where this module cannot know, it
-takes the less. It shares no code with ``division`` and ``search``, and tests compare the two with
-all schedules of small networks.
+The bytes of a call are counted plainly and never too high. Live tensors are whole, except for
+parts of a concatenation that can be computed in its result. Kernels have the scratch that they
+state, and functions with rows have the bytes that ``row_demand`` finds. If this module does not
+know a number, it assumes the lower one. It shares no code with ``division`` and ``search``. Tests
+compare the bound with all schedules of small networks.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _placed_parts(parts: Partition) -> Iterator[tuple[int, _Placed]]:
 
 
 class _Network:
-    """What the calls of a partition need."""
+    """The bytes that the calls of a partition need."""
 
     def __init__(
         self, parts: Partition, cpu: Cpu, rows: Sequence[int], free: Collection[str] = ()
@@ -159,7 +159,7 @@ class _Network:
     def _alone(self, number: int) -> int:
         region = self.parts.regions[number]
         outside = self._outside(number, number + 1)
-        if not _is_plain(region):  # nothing is known of what it has inside
+        if not _is_plain(region):  # its inner tensors are not known
             # Its own scratch is not known, and 0 is never too high.
             return outside - self._shared(number, number + 1)
         return outside + self._least(region.nodes, number, number + 1)
@@ -167,14 +167,14 @@ class _Network:
     def _add_pattern(self, nodes: Sequence[Node]) -> None:
         numbers = [n for n, region in enumerate(self.parts.regions) if region.nodes[-1] in nodes]
         first, end = numbers[0], numbers[-1] + 1
-        nbytes = 0  # calls between those of the pattern would be computed before it
+        nbytes = 0  # calls between the pattern's nodes would be computed before it
         if end - first == len(nodes):
             nbytes = self._outside(first, end) + self._least(nodes, first, end)
         self.patterns.setdefault(end, []).append((first, nbytes))
 
     def _outside(self, first: int, end: int) -> int:
-        """The bytes of tensors that are alive during a call, without those that it has inside. The
-        result of a single layer is never inside."""
+        """The bytes of tensors that are live during a call, without the tensors inside the call.
+        The result of a single layer is never inside."""
         living = self.made_before[end + 1] - self.dead_before[first + 1]
         if end - first == 1 and _is_plain(self.parts.regions[first]):
             return living
@@ -191,12 +191,12 @@ class _Network:
         return {n: self.alive[n].nbytes for n in names if self.alive[n].made < first}
 
     def _shared(self, first: int, end: int) -> int:
-        """The most bytes of results that can be those of tensors that die."""
+        """The most bytes that results can share with tensors that die."""
         made = sum(one.nbytes for one in self._made(first, end) if end <= one.last)
         return min(made, sum(self._dying(first, end).values()))
 
     def _least(self, nodes: Sequence[Node], first: int, end: int) -> int:
-        """The least scratch of a kernel for the nodes, less what it can save by its place."""
+        """The least scratch of a kernel for the nodes, minus the bytes that its place can save."""
         node = patterns.joined(nodes)
         fit = fitting(node, self.graph, self.cpu).kernels
         return min((self._scratch(one, node, first, end) for one in fit), default=0)
@@ -215,7 +215,7 @@ class _Network:
         return scratch - max(saved)
 
     def _is_closed(self, group: Sequence[str], first: int, end: int) -> bool:
-        """Whether only the layers of a function read what is between them."""
+        """Whether only the layers of a function read the tensors between them."""
         inner = [self.alive.get(name) for name in group[:-1]]
         return all(one and first <= one.made < one.last < end for one in inner)
 

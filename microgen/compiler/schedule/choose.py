@@ -19,7 +19,7 @@ from microgen.compiler.schedule.types import Schedule
 from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 
-MOST_FORCED = 8  # functions that read the input in rows, of which one is needed
+MOST_FORCED = 8  # functions that read the input in rows; a schedule needs one of them
 
 
 def choose(
@@ -100,9 +100,8 @@ def forced_picks(divided: Pieces) -> Sequence[Picks]:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A way to compute a model: its RAM as planned, with what is reserved for the stack of its
-    calls, and its cycles. ``division``: it replaces the model's schedule; None for the schedule
-    itself."""
+    """A way to compute a model: its planned RAM with the stack reserved for its calls, and its
+    cycles. ``division`` replaces the model's schedule; None for the schedule itself."""
 
     ram: Ram
     cycles: int
@@ -162,7 +161,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
 
 
 def _last(unmeasured: Sequence[str]) -> str:
-    """What the reason says of kernels that fit, too, and were not compared."""
+    """The end of the reason: kernels that fit, too, and were not compared."""
     if not unmeasured:
         return ""
     whose = "its cost is" if len(unmeasured) == 1 else "their costs are"

@@ -114,7 +114,7 @@ _Ways = tuple[_Way | None, _Way | None]  # by how many exceptions they may have
 
 
 def _best(best: Sequence[_Ways], fits: Sequence[tuple[CallRange, bool]], most: int) -> _Way | None:
-    """The fastest way that ends with one of the pieces, of which ``most`` may be exceptions."""
+    """The fastest way that ends with one of the pieces and has at most ``most`` exceptions."""
     found = [
         _Way(before.cycles + piece.cycles, piece, most - is_exception)
         for piece, is_exception in fits
@@ -159,8 +159,8 @@ class _Life:
 def _lives(
     regions: Sequence[Region], graph: Graph, planned: Mapping[str, int]
 ) -> Mapping[str, _Life]:
-    """The planned tensors by name. Constants and variables are not among them, nor are inputs and
-    outputs unless they are ``planned``."""
+    """The planned tensors by name, without constants and variables. Inputs and outputs are included
+    only if they are ``planned``."""
     bytes_of = roots(graph)
     kept = {bytes_of[name] for name in graph.results if name not in planned}
     found = {
@@ -214,8 +214,8 @@ class _Pieces:
                 yield from own
 
     def _live(self, first: int, end: int) -> int:
-        """The bytes of tensors that are alive while the regions are computed, without those that
-        only they use."""
+        """The bytes of tensors that are live while the regions are computed, without the tensors
+        that only these regions use."""
         return sum(
             life.nbytes
             for life in self.lives.values()
@@ -243,7 +243,7 @@ class _Pieces:
             yield CallRange(number, number + 1, nbytes, option.cycles, {name: option})
 
     def _saved(self, option: Option, first: int, end: int) -> int:
-        """The bytes saved if the result takes those of an input that nothing reads later."""
+        """The bytes saved if the result takes the place of an input that nothing reads later."""
         bytes_of = roots(self.graph) if option.taken else {}
         result, saved = self.lives.get(option.result), [0]
         for name, lag in option.taken:

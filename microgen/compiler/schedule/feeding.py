@@ -41,7 +41,7 @@ def check(partition: Partition) -> None:
 
 
 def _check_input(graph: Graph) -> None:
-    """There is one input, and it, or what it is reshaped to, has rows."""
+    """Raise UnsupportedError unless there is one input, and it or a reshape of it has rows."""
     if len(graph.inputs) != 1:
         raise _refused(f"the model has {len(graph.inputs)} inputs, and only one can be fed in rows")
     (name,) = graph.inputs

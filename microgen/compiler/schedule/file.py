@@ -92,7 +92,7 @@ def dumps(made: ScheduleRecord) -> str:
 
 
 def load(path: Path) -> ScheduleRecord:
-    """Read a schedule's file. Raises ModelError if it cannot be read or is none."""
+    """Read a schedule's file. Raises ModelError if it cannot be read or is not a schedule."""
     data: Any = checked_json.parse(content(path, "a schedule", _MOST), str(path)).value
     try:
         return structure(data, ScheduleRecord)
@@ -127,7 +127,8 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a record is held against. Regions and nodes are by the first result of each node."""
+    """The facts with which records are compared. The keys of ``owners`` and ``nodes`` are the first
+    results of nodes."""
 
     owners: Mapping[str, Region]
     nodes: Mapping[str, Node]
@@ -230,7 +231,7 @@ def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -
 
 
 def _check_order(regions: Sequence[Region], partition: Partition) -> None:
-    """Raise UnsupportedError if a function reads what is computed later."""
+    """Raise UnsupportedError if a function reads a tensor that is computed later."""
     graph = partition.graph
     before = [region.nodes[-1].outputs[0] for region in partition.regions]
     after = [region.nodes[-1].outputs[0] for region in regions]

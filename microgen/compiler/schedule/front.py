@@ -44,7 +44,7 @@ class FrontPoint:
 
     @property
     def score(self) -> Score:
-        """What it costs besides RAM."""
+        """The costs other than RAM."""
         return self.schedule.score
 
     @property

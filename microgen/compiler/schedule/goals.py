@@ -1,4 +1,4 @@
-"""What ``--optimize`` asks for: which of two candidates is better."""
+"""The goals of ``--optimize``, which decide which of two candidates is better."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Key = tuple[int, ...]
 
 RUNTIME = 2560  # bytes of code that firmware has besides its operators
 
-# Of RAM, cycles and flash: what is compared. Less is better; later numbers count if earlier ones
-# are equal. "balanced" weighs the three alike: one percent less of one is worth one percent more
-# of another. For "ram", one percent less of it is worth three percent more cycles. An axis of which
-# nothing is known counts as one. Flash is without the constants that all choices need: a percent of
+# The key of RAM, cycles and flash that is compared. Less is better; later numbers decide if earlier
+# ones are equal. "balanced" weighs the three alike: one percent less of one is worth one percent
+# more of another. For "ram", one percent less RAM is worth three percent more cycles. An unknown
+# number is treated as 1. Flash is without the constants that all choices need, because a percent of
 # these would be worth more than most functions' code.
 GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "speed": lambda ram, cycles, flash: (cycles, ram, flash),
@@ -25,14 +25,14 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "ram": lambda ram, cycles, flash: (max(1, ram) ** 3 * max(1, cycles), ram, flash),
     "flash": lambda ram, cycles, flash: (flash, cycles, ram),
 }
-# Stack counts as far as it is more than this part of the buffers. Kernels without arrays on the
-# stack have as much scratch instead, or are much slower.
+# Only the part of the stack counts that is larger than this part of the buffers. Kernels without
+# arrays on the stack have as much scratch instead, or are much slower.
 _FREE = 2
 # The default keeps every layer's result in memory, where `run --compare` can read it.
 KEEPS_LAYERS = frozenset({"balanced"})
 # Layers are computed a few rows at a time where that takes less RAM.
 ROLLS = frozenset({"ram"})
-# The part that decides before RAM, which takes planning, is asked for.
+# The part of the key that decides before RAM, because RAM takes planning.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {
     "speed": lambda cycles, _flash: (cycles,),
     "flash": lambda cycles, flash: (flash, cycles),
@@ -66,6 +66,6 @@ def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Cand
 
 
 def _noise(found: Candidate, change: Picks) -> float:
-    """Cycles that estimates of what changes may be off by."""
+    """The error in cycles that estimates of a change may have."""
     gone, _ = found.replaced(change)
     return NOISE * sum(option.cycles for option in gone)

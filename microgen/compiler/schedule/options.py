@@ -80,8 +80,8 @@ class Option:
 
     @cached_property
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
-        """What it needs in flash, with the bytes. Options with an equal part have it in common: the
-        operator's function, what all operators of the kernel share, and constants."""
+        """The parts of the option in flash, with their bytes: the operator's function, the code
+        that all operators of the kernel share, and constants. Options share equal parts."""
         found = [*self.constants]
         if self.cost:
             found.append((self._function(), self.cost.code_bytes))
@@ -91,18 +91,18 @@ class Option:
 
     @property
     def _source(self) -> str:
-        """The C source of its code: that of all operators, or that of its header's kernels."""
+        """The C source of its code: the operators' source, or the one of its header's kernels."""
         return self.kernel.code.header if self.is_shared else ""
 
     def _function(self) -> Hashable:
-        """What decides whether two calls are of one function."""
+        """A key that is equal for two calls of one function."""
         ops = tuple((node.op, len(node.inputs)) for node in self.nodes)
         fields = self.kernel.calls(self.joined, self.graph)
         return ops, self.kernel.symbol, self.is_shared, fields, self.joined.target
 
     @cached_property
     def constants(self) -> tuple[tuple[Hashable, int], ...]:
-        """The constants that the implementation lays out, by what they are made of."""
+        """The bytes of the constants that the implementation lays out, by their sources."""
         return tuple(
             (
                 (constant.sources, constant.transform, constant.arguments),
@@ -124,7 +124,7 @@ class Option:
 
     @property
     def own_code(self) -> int:
-        """Bytes of code that it has in common with none."""
+        """Bytes of code that it shares with no other option."""
         return self.cost.code_bytes if self.cost else 0
 
     def choices(self, reason: str) -> Iterator[Choice]:
@@ -241,10 +241,10 @@ def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared:
 
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
-    """Whether an option is no better than one that stands before it in the registry, as far as
-    estimates can tell."""
+    """Whether an option is, by its estimates, no better than an option before it in the
+    registry."""
     # Out-of-line forms are always of use, because other nodes may share them. So an option's own
-    # code is compared with all code of those before it.
+    # code is compared with all code of the options before it.
     return not option.is_shared and any(
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)

@@ -41,7 +41,7 @@ class Reach:
 
 
 def reach(node: Node, graph: Graph) -> Reach | None:
-    """What a layer reads; None if its rows cannot be computed one after another."""
+    """The rows that a layer reads; None if its rows cannot be computed one after another."""
     attrs, data, result = node.attrs, *graph.type_of((*node.inputs[:1], *node.outputs[:1]))
     if any(node.place) or len(node.outputs) > 1 or len(data.shape) != 4 or len(result.shape) != 4:
         return None
@@ -57,9 +57,10 @@ def reach(node: Node, graph: Graph) -> Reach | None:
 
 @dataclass(frozen=True)
 class Demand:
-    """What functions need if each of their layers computes ``count`` rows at a time. ``nodes`` are
-    all layers that could be in one, by their results; a function is a sequence of such results.
-    ``fed`` are the tensors that the caller has so many rows of at a time."""
+    """The bytes that functions need if each of their layers computes ``count`` rows at a time.
+    ``nodes`` are all layers that can be in such a function, by their results. A function is a
+    sequence of such results. ``fed`` has the number of rows that the caller passes at a time, by
+    tensor."""
 
     graph: Graph
     cpu: Cpu

@@ -1,6 +1,6 @@
-"""Functions that compute row by row, as options: what they cost, and what memory they take.
+"""Functions that compute row by row, as options with their cost and memory.
 
-The cost of a layer is that of its kernel for the rows of one step, times the steps.
+The cost of a layer is its kernel's cost for the rows of one step, times the number of steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PER_MOVE = (24, 36)  # instructions and cycles of a call that moves rows
 # such instructions have ten for 16 bytes. Cycles, and the code of loops, are assumed.
 _PER_BYTE = (0.66, 1.08)
 _PER_BYTE_OF_BLOCKS = (0.13, 0.69)  # on Arm cores whose instructions move eight registers
-_LOOP_BYTES, _PART_BYTES = 24, 44  # of code: the loop, and what it does for a layer
+_LOOP_BYTES, _PART_BYTES = 24, 44  # code of the loop, and of its body for each layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class LineBuffered(Option):
 
     @cached_property
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
-        """What its parts need, and its own loop."""
+        """The flash of its parts and of its own loop."""
         parts = (found for part in self.parts for found in part.flash)
         own = _LOOP_BYTES + _PART_BYTES * len(self.parts)
         return (*dict.fromkeys(parts), ((self.result, self.rows), own))
@@ -159,8 +159,8 @@ def _made(
 
 
 def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None:
-    """Instructions and cycles of all steps; None if those of a part are not known. The code is
-    that of the parts."""
+    """Instructions and cycles of all steps, and the code of the parts. None if the cost of a part
+    is not known."""
     if any(part.cost is None for part in parts):
         return None
     timings = group.geometry.timings
@@ -199,7 +199,7 @@ def _moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
 
 
 def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:
-    """The option that a region with rows has, with the cost of its parts, as far as it is known."""
+    """The option of a region with rows, with the cost of its parts if it is known."""
     rows = [choice.rows for choice in region.choices]
     group = tiles.of(region.nodes, graph, rows, region.fed)
     parts = [_chosen(choice, group, cpu) for choice in region.choices]

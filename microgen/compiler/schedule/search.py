@@ -84,7 +84,7 @@ def fastest(space: Space) -> Candidate:
 
 
 def _fastest(options: Sequence[Option]) -> Option:
-    """The first in the registry's order that is as fast as any, as far as estimates can tell."""
+    """The first option in the registry's order that is, by its estimates, as fast as any."""
     least = min(option.cycles for option in options)
     return next(option for option in options if option.cycles * (1 - NOISE) <= least)
 
@@ -105,8 +105,8 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
 
 @dataclass(frozen=True, slots=True)
 class _Regroup:
-    """All nodes of one implementation and form, as far as they can, have another; or a part of
-    them: those that get slower by the fewest cycles."""
+    """Nodes of one implementation and form get another one if they have such an option. With
+    ``part`` only this part of them does: the nodes that get slower by the fewest cycles."""
 
     space: Space
     old: tuple[str, bool]
@@ -129,7 +129,7 @@ class _Regroup:
 
 @dataclass(frozen=True, slots=True)
 class _Gather:
-    """All nodes that have an option of one implementation and form get it, whatever they have."""
+    """All nodes that have an option of one implementation and form get it."""
 
     space: Space
     new: tuple[str, bool]
@@ -145,7 +145,7 @@ class _Gather:
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """Several nodes get one option for all, or, if they have it, each its fastest again."""
+    """Several nodes get one option for all. If they have it, each gets its fastest again."""
 
     space: Space
     option: Option

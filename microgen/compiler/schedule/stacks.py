@@ -10,12 +10,12 @@ from microgen.compiler.schedule.row_options import LineBuffered
 from microgen.kernels import stack
 from microgen.kernels.stack import MeasuredColumn
 
-# Of an option: the bytes of the stack of its operator's call, and those of the call's arguments.
+# The bytes of stack that an option's operator needs, and the bytes of the call's arguments.
 StackOf: TypeAlias = Callable[[Option], tuple[int, int]]
 
 
 def unknown(_option: Option) -> tuple[int, int]:
-    """No stack, where it is all the same."""
+    """No stack, if the reserve does not depend on the schedule."""
     return 0, 0
 
 

@@ -9,9 +9,9 @@ from microgen.compiler.schedule.goals import GOALS, Key
 from microgen.compiler.schedule.state import Candidate, Picks, Scorer
 
 PROMISING = 4  # divisions that are lowered and planned
-# Of the bytes that are live during one call, in sixteenths: what is live during all others. Where
-# bytes of inputs may hold other tensors later, there are two buffers, which leave gaps. They are
-# smaller if less is live.
+# The bytes that are live during all other calls, in sixteenths of the bytes that are live during
+# one call. If bytes of inputs may hold other tensors later, there are two buffers, which leave
+# gaps. The gaps are smaller if less is live.
 SHARES = (15, 14, 13, 12, 10, 8)
 
 

@@ -23,8 +23,8 @@ RamOf = Callable[[Partition, Worth], Ram]
 
 @dataclass(frozen=True)
 class Candidate:
-    """An option for each node. What it costs is counted once, so that what a change costs takes no
-    more time than the change has options."""
+    """An option for each node. The costs are counted once, so that the time to score a change
+    depends only on the number of its options."""
 
     picks: Picks
 
@@ -91,7 +91,7 @@ class Candidate:
 
     @property
     def score(self) -> Score:
-        """What it costs besides RAM."""
+        """The costs other than RAM."""
         unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
         costs = [option.cost for option in self.options if option.cost]
         lines = sum(c.waited for c in costs), sum(c.followed for c in costs)
@@ -185,7 +185,7 @@ class Scorer:
         return self.need(candidate).total
 
     def need(self, candidate: Candidate) -> Ram:
-        """The RAM of a candidate, whose stack is what is reserved for its calls."""
+        """The RAM of a candidate. Its stack is the one reserved for its calls."""
         stack = self.stack(candidate)
         return replace(self.ram(candidate), stack=stack + stack // DOUBT)
 
@@ -214,8 +214,9 @@ def _always(_bound: int) -> bool:
 
 
 def _saved(gone: Iterable[Option], come: Iterable[Option]) -> int:
-    """The most bytes by which the peak can fall: scratch, what is between the nodes of a pattern,
-    results that may take the place of an input now, and what is no longer held for other calls."""
+    """The most bytes by which the peak can fall: scratch, the tensors between the nodes of a
+    pattern, results that may now take the place of an input, and bytes that are no longer held for
+    other calls."""
     before, after = list(gone), list(come)
     inner = sum(option.inner_bytes for option in after)
     scratch = sum(o.scratch for o in before) - sum(o.scratch for o in after)

@@ -9,7 +9,7 @@ from microgen.compiler.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a schedule costs besides RAM, as estimated before anything is compiled.
+    """The costs of a schedule other than RAM, as estimated before anything is compiled.
 
     ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
     measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'

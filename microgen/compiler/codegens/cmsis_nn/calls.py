@@ -96,7 +96,7 @@ def _convolution(node: Node, graph: Graph, form: LibraryForm) -> LibraryCall:
     chosen = choice.convolution(form, w)
     filters = _dims(w.output[3], *w.kernel, w.depth)
     params = _struct(**_offsets(node, graph), **_window_fields(node.attrs, w, node, graph))
-    # Only arm_convolve_s8 has the parameter upscale_dims; NULL is none.
+    # Only arm_convolve_s8 has the parameter upscale_dims. NULL means no upscaling.
     upscale = ("0",) if chosen.function == "arm_convolve_s8" else ()
     statics = (("cmsis_nn_conv_params", "params", params), *_shapes(w, filters))
     return _with_weights(node, graph, chosen, statics, upscale)

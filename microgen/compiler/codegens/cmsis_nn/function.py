@@ -31,7 +31,7 @@ class CompiledFunction:
 
 
 def compiled(function: ExternalFunction, form: LibraryForm) -> CompiledFunction:
-    """The C of a function none of whose nodes is refused."""
+    """The C of a function. None of its nodes is refused."""
     graph = function.graph
     steps = [calls.of(node, graph, form) for node in graph.nodes]
     spans = _spans(graph, steps)
