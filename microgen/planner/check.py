@@ -187,7 +187,7 @@ def _ports(program: Program, plan: MemoryPlan) -> Iterator[str]:
 
 
 def _strangers(program: Program, pool: Pool, inside: Set[str]) -> Iterator[str]:
-    """What is wrong with buffers in a port's pool that are not the port's own."""
+    """The problems of buffers in a port's pool that are not the port's own."""
     for port in (*program.inputs, *program.outputs):
         if port.sid in inside:
             yield f"{port.sid} is a port in {pool.name}, which is not its own"

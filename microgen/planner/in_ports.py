@@ -39,9 +39,10 @@ def place(
     planner: Planner,
     workspace: Callable[[Liveness], Layouts],
 ) -> tuple[Layouts, Layouts]:
-    """The layouts of ``workspace``, which plans what it is given, and of each of the ``places``.
+    """The layouts that ``workspace`` plans for its buffers, and the layout of each of the
+    ``places``.
 
-    Raises what ``workspace`` raises, and NoPlaceError.
+    Raises the errors of ``workspace``, and NoPlaceError.
     """
     chosen = [tuple(each.pinned for each in places)]
     # On-demand shares no memory by definition. In a crowded program each move would look at too
@@ -72,7 +73,7 @@ def before_ports(each: PortPlace, layout: Layout) -> int:
 def _filled(
     liveness: Liveness, places: Sequence[PortPlace], inside: tuple[Names, ...]
 ) -> tuple[Names, ...]:
-    """What lies in the places once nothing more helps there."""
+    """The buffers in each place after all moves that help."""
     while better := _moved(liveness, places, inside):
         inside = better
     return inside
@@ -99,8 +100,8 @@ def _layouts(liveness: Liveness, places: Sequence[PortPlace], inside: Sequence[N
 def _moved(
     liveness: Liveness, places: Sequence[PortPlace], inside: Sequence[Names]
 ) -> tuple[Names, ...] | None:
-    """What lies in the places if the call with the most bytes in the workspace needs less; None if
-    it cannot."""
+    """The buffers in each place after a move that helps the call with the most bytes in the
+    workspace; None if there is no such move."""
     rest = _without(liveness, inside)
     found = loads(rest)
     call = max(found, key=lambda k: found[k], default=0)
@@ -113,8 +114,9 @@ def _moved(
 
 
 def _groups(rest: Liveness, call: int) -> Iterator[Names]:
-    """Buffers that are live in a call, or chains in which each takes the place of the one before,
-    without which the call needs less; those first that help most, and then the smallest."""
+    """Groups of buffers without which a call needs less. A group is a buffer that is live in the
+    call, or a chain whose buffers each take the place of the one before. The most helpful groups
+    come first, and the smallest of equally helpful ones."""
     live = [b.name for b in rest.buffers if b.first // 2 <= call <= b.last // 2]
     sizes = {b.name: b.nbytes for b in rest.buffers}
     pairs = all_merged(rest)
@@ -128,7 +130,7 @@ def _groups(rest: Liveness, call: int) -> Iterator[Names]:
 
 
 def _chain(name: str, pairs: Iterable[InPlacePair]) -> Iterator[str]:
-    """The buffers that are tied to one by pairs, and itself."""
+    """A buffer, and the buffers that pairs tie to it."""
     after = {pair.input: pair.output for pair in pairs}
     before = {pair.output: pair.input for pair in pairs}
     yield name
@@ -185,7 +187,7 @@ def _choices(merged: tuple[InPlacePair, ...]) -> Iterator[tuple[InPlacePair, ...
 
 
 def _placed(problem: Problem, start: Mapping[int, int], order: Iterable[int]) -> list[int]:
-    """The offsets if each block that has none in ``start`` takes the lowest place in turn."""
+    """The offsets if each block without an offset in ``start`` takes the lowest place in turn."""
     offsets = dict(start)
     for i in order:
         if i not in start:

@@ -135,7 +135,7 @@ def _blocks(
 
 
 def _starts(lags: Sequence[int]) -> tuple[int, ...]:
-    """Offsets of which each is less than the one before by a lag, and the last is 0."""
+    """Offsets that each are one lag less than the one before. The last is 0."""
     return tuple(sum(lags[i:]) for i in range(len(lags) + 1))
 
 

@@ -117,7 +117,8 @@ def all_merged(liveness: Liveness) -> tuple[InPlacePair, ...]:
 
 
 def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
-    """The buffers that are live at each call if no pair is used, without calls that have none."""
+    """The buffers that are live at each call if no pair is used. Calls without buffers are left
+    out."""
     live: dict[int, list[Lifetime]] = {}
     for b in liveness.buffers:
         for call in range(b.first // 2, b.last // 2 + 1):
@@ -126,11 +127,11 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 
 
 def lower_bound(liveness: Liveness, others: Sequence[int] = ()) -> int:
-    """The largest sum of live bytes at any call if every call saves as much as it can, less what
-    may lie in ``others``: pieces of memory, by their bytes, that do not count."""
+    """The largest sum of live bytes at any call if every call saves as much as it can. ``others``
+    are the sizes of pieces of memory whose bytes do not count."""
     found = loads(liveness)
     for nbytes in others:
-        # Another piece of memory takes no more than its bytes, and no more than those of the live
+        # Another piece of memory holds at most its own bytes, and at most the bytes of the live
         # buffers that are not larger than it.
         fitting = tuple(b for b in liveness.buffers if b.nbytes <= nbytes)
         inside = loads(Liveness(fitting, ()))

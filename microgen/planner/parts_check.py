@@ -1,4 +1,4 @@
-"""An independent check of buffers of which several calls compute parts, from the calls alone."""
+"""An independent check, from the calls alone, of buffers whose parts several calls compute."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def problems(program: Program) -> Iterator[str]:
 
 
 def _parted(program: Program) -> dict[Key, int]:
-    """The bytes of the buffers of which calls write parts."""
+    """The bytes of each buffer that calls write in parts."""
     buffers = [b for b in program.buffers if not (b.is_state or b.is_input)]
     sizes = {
         **{(Storage.SID, b.name): b.nbytes for b in buffers},

@@ -23,7 +23,7 @@ _UNUSED = ("clock", "bandwidth", "latency", "burst")
 
 
 def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
-    """The pools that ``specs`` declare, in order. ``alignment`` is that of pools that declare none.
+    """The pools that ``specs`` declare, in order. Pools without an alignment get ``alignment``.
 
     If no workspace pool is declared, there is ``global_workspace``, internal and without limit.
     Raises MicrogenError for a malformed declaration, and for names that are equal in C.

@@ -84,7 +84,7 @@ def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
 
 
 def _ruled_out(problem: Problem, i: int, j: int) -> int:
-    # Strictly between j's offset minus what i needs below it, and j's end.
+    # Strictly between j's offset minus i's clearance below it, and j's end.
     return (problem.clearance[i][j] + problem.clearance[j][i]) // problem.alignment - 1
 
 

@@ -115,7 +115,8 @@ class PlacementSearch:
             self._best = {i: offset for i, offset, _ in self._placed}
 
     def _candidates(self) -> list[int]:
-        """Waiting blocks that may come next, the most promising last; none if there is no hope."""
+        """Waiting blocks that may come next, the most promising last. Empty if no layout that
+        continues the placed blocks can be better."""
         last = (self._placed[-1][1], self._placed[-1][0]) if self._placed else (0, -1)
         if not self._waiting or self._is_hopeless(last[0]):
             return []

@@ -103,7 +103,7 @@ def walk(
             heap.shrink(offset, b.nbytes, 0)
         elif is_born and b.name in replaced:
             heap, offset = places[b.name] = places[replaced[b.name]]
-            # The output is at its input's address, and no larger: what follows it is free.
+            # The output is at its input's address and not larger, so the bytes after it are free.
             heap.shrink(offset, sizes[replaced[b.name]], b.nbytes)
         elif is_born:
             heap = choose(b)

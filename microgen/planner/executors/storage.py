@@ -19,7 +19,7 @@ class StorageToken:
 
 @dataclass(slots=True)
 class Tokens:
-    """All storages, and which of them are free.
+    """All storages, and the free ones among them.
 
     Source: TVM v0.14, graph_plan_memory.cc, TokenAllocator1D.
     """

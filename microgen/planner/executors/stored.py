@@ -43,7 +43,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
             nbytes = graph.storage_bytes[int(name.removeprefix("sid_"))]
             holds.setdefault(name, Buffer(name, nbytes, tensors[argument]))
         args = tuple(_moved(argument, where) for argument in call.args)
-        # Storage ids decide what shares bytes here, so in-place pairs have no effect.
+        # Storage ids decide which tensors share bytes here, so in-place pairs have no effect.
         calls.append(replace(call, args=args, in_place=()))
     # In the order of ids, which is the order of addresses in the pool.
     buffers = tuple(holds[name] for name in sorted(holds, key=lambda n: int(n[4:])))

@@ -1,4 +1,4 @@
-"""Combines several programs into one that runs them in turn, to find what a firmware needs."""
+"""Combines several programs into one that runs them in turn, to find a firmware's memory."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class KernelCode:
 
     @property
     def definition(self) -> str:
-        """What follows the header's inclusion in the source that defines a variant's function."""
+        """The line after the header's inclusion in the source that defines a variant's function."""
         arguments = ", ".join((self.symbol, *self._shifts, *self.variant))
         return f"{self._named_after.upper()}_KERNEL({arguments})" if self.variant else ""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a planned buffer lies, and when it is live.
+    """The place of a planned buffer, and the time in which it is live.
 
     Time is counted in half steps: call k reads at 2k and has written by 2k+1. ``first`` and
     ``last`` are inclusive. Two buffers may share bytes only if their intervals do not overlap. An

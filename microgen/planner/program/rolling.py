@@ -1,4 +1,4 @@
-"""A primitive function that computes rows in steps: what happens when, and the buffers."""
+"""A primitive function that computes rows in steps: its events and its buffers."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ class ScratchPlace:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happens in some steps: rows are computed or copied. They go into the ``buffer``; without
-    one they are the function's output. ``tensor`` is their name, for comments, and ``height`` how
-    many there are at a time; 0 if they are added to the output, which has no rows."""
+    """The computation or the copy of rows in some steps. The rows go into the ``buffer``; without
+    one they are the function's output. ``tensor`` is their name, for comments. ``height`` is the
+    number of rows at a time; 0 if they are added to the output, which has no rows."""
 
     when: When
     rows: KernelPart | RowCopy
@@ -115,8 +115,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Rolling:
     """The ``events`` of each of the ``steps``, in order. Before the first, bytes of the scratch may
-    be ``cleared``: the offset, and how many. With a ``feed`` each call of the function computes
-    only some of the steps: those for which it has got rows. ``places`` are what is in the scratch.
+    be ``cleared``: the offset and the number of bytes. With a ``feed`` each call of the function
+    computes only the steps for which it has got rows. ``places`` are the contents of the scratch.
     """
 
     steps: int

@@ -43,7 +43,7 @@ class NotStored:
 
 @dataclass(frozen=True, slots=True)
 class InRows:
-    """A result of which part number ``part`` of the call computes ``rows`` rows at a time; if it
+    """A result. Part number ``part`` of the call computes ``rows`` rows of it at a time. If it
     ``is_last``, only the last time counts."""
 
     part: int

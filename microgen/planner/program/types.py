@@ -324,7 +324,7 @@ class Program:
 
     @property
     def shared_kernels(self) -> tuple[KernelCode, ...]:
-        """Those of them whose out-of-line forms are called."""
+        """The kernels whose out-of-line forms are called."""
         return tuple(sorted({kernel.code for kernel in self.kernel_calls if kernel.is_shared}))
 
     def function(self, name: str) -> PrimFunc:

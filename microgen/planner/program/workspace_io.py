@@ -1,6 +1,6 @@
 """Inputs and outputs planned in the workspace, like TVM's ``use_workspace_io``.
 
-The caller asks where they are, and owns none of their bytes. An input's bytes may be reused
+The caller gets their addresses, and owns none of their bytes. An input's bytes may be reused
 after its last reader has run, so they must be written before every run.
 """
 
