@@ -1,4 +1,4 @@
-"""The constants in C. A comment at each one says which of the model's numbers it holds."""
+"""The constants in C. A comment at each one names the numbers of the model that it holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How templates are read. Templates only lay out what Python has computed."""
+"""Reads templates. They only lay out values that Python has computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jinja2
 from microgen.base import resources
 
 
-# One for each process, because compiling a template takes longer than the rest of a small model.
+# One for each process, because compiling a template takes longer than all else of a small model.
 @functools.cache
 def environment(folder: str) -> jinja2.Environment:
     """The environment for the templates in ``templates/<folder>``. There is one per process,

@@ -43,5 +43,5 @@ def macros(unit: Unit) -> list[str]:
 
 
 def loop(feed: Feed, unit: Unit) -> dict[str, Any]:
-    """What the loop of the function that gets the rows needs."""
+    """The templates' values for the loop of the function that gets the rows."""
     return {**names(unit), "steps": feed.steps, "last_step": feed.last_step}

@@ -48,7 +48,7 @@ def header(unit: Unit) -> dict[str, Any]:
 
 
 def _duties(ports: list[dict[str, Any]]) -> str:
-    """A comment with what the caller must know of buffers in which a run keeps other tensors."""
+    """A comment about the caller's duties for buffers in which a run keeps other tensors."""
     found = [port["duty"] for port in ports if port["duty"]]
     return layout.comment("Of the caller's buffers:", more=found) if found else ""
 
@@ -93,7 +93,7 @@ def _data(pool: Pool, unit: Unit) -> list[str]:
     for place in unit.plan.constants:
         if place.pool == pool.name:
             array = arrays[place.name]
-            # Boards are little-endian, whatever the host is.
+            # Boards are little-endian on every host.
             little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
             content[place.offset : place.offset + place.nbytes] = little.tobytes()
     texts = [f"0x{byte:02x}" for byte in content]

@@ -10,7 +10,7 @@ from microgen.base.errors import InternalError
 from microgen.graph.ir.graph import Array
 from microgen.planner.program.types import Value
 
-# Numbers in a line of a table, which is then no longer than layout.WIDTH whatever they are.
+# Numbers in a line of a table. With any numbers, the line is no longer than layout.WIDTH.
 _PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "uint16_t": 12}
 _PER_LINE |= {"int64_t": 4, "uint64_t": 3}
 _PER_LINE_OF_OTHERS = 6

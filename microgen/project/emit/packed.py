@@ -46,7 +46,8 @@ def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
 
 
 def _passed(function: PrimFunc, unit: Unit) -> dict[str, Any]:
-    """What the wrapper passes on, and the structure of the constants, if there is one."""
+    """The arguments that the wrapper passes on, and the structure of the constants, if there is
+    one."""
     texts = zip(function.parameters, _arguments(function, unit), strict=True)
     by_name = {parameter.name: text for parameter, text in texts}
     return {
@@ -62,8 +63,8 @@ def _passed(function: PrimFunc, unit: Unit) -> dict[str, Any]:
 
 
 def _arguments(function: PrimFunc, unit: Unit) -> Iterator[str]:
-    """What the wrapper passes on: the data of each tensor, the scratch buffer, and the context of
-    the device."""
+    """The wrapper's own values in C: the data of each tensor, the scratch buffer, and the context
+    of the device."""
     numbers = itertools.count()
     for parameter in function.parameters:
         if parameter.role is Role.SCRATCH and unit.graph is not None:
@@ -82,7 +83,7 @@ def _spec(taken: Taken, unit: Unit) -> dict[str, Any]:
 
 
 def entry(unit: Unit) -> dict[str, Any]:
-    """What the packed entry point adds to the values of ``src/lib0.c.j2``."""
+    """The values of ``src/lib0.c.j2`` for the packed entry point."""
     ports = (*unit.program.inputs, *unit.program.outputs)
     return {"takes": [{"name": p.name, **described(p.type, unit)} for p in ports]}
 

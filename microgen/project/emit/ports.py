@@ -56,7 +56,7 @@ def _pool_macros(pool: Pool, port: Port, prefix: str) -> Iterator[tuple[str, str
 
 
 def _duty(port: Port, kind: str, pool: Pool, unit: Unit) -> str:
-    """What the caller must know of a buffer in which a run keeps other tensors."""
+    """The caller's duty for a buffer in which a run keeps other tensors."""
     prefix = f"{unit.prefix}_{pool.port}".upper()
     if port.over:
         whole = f"{prefix}_{'SIZE' if pool.nbytes == port.type.nbytes else 'BUFFER_SIZE'}"
@@ -100,7 +100,7 @@ def _has_helpers(kind: ArrayType) -> bool:
 
 
 def _quantized(port: Port, unit: Unit) -> str:
-    """What ``tvmgen_<module>_quantize_<port>`` returns."""
+    """The return statement of ``tvmgen_<module>_quantize_<port>``."""
     limits = np.iinfo(port.type.dtype.numpy)
     facts = [f"{unit.prefix}_{port.name}_{fact}".upper() for fact in ("SCALE", "ZERO_POINT")]
     ends = [literals.scalar(int(end)) for end in (limits.min, limits.max)]
@@ -109,5 +109,5 @@ def _quantized(port: Port, unit: Unit) -> str:
 
 
 def _fixed(port: Port) -> str:
-    """What the header says about an input that has only one possible value."""
+    """The header's note about an input that has only one possible value."""
     return f", always {list(port.fixed)}: not read" if port.fixed else ""

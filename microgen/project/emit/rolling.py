@@ -26,7 +26,7 @@ from microgen.project.emit.unit import Unit
 
 HEADER = "microgen/reductions/rows.h"
 
-_INDENT = 12  # of what a step does
+_INDENT = 12  # of a step's statements
 _LONGEST_NAME = 40  # of a layer in the name of a buffer
 _LOOP = ("step", "first", "end", STRUCT)  # further names in such a function
 
@@ -69,8 +69,8 @@ def loop(function: PrimFunc, rolling: Rolling, unit: Unit) -> dict[str, Any]:
 
 
 class _Names:
-    """What the buffers in the scratch are called: ``<layer>_lines``, ``<layer>_scratch``. The layer
-    is the last part of its name that no other layer of the function ends in."""
+    """The names of the buffers in the scratch: ``<layer>_lines``, ``<layer>_scratch``. ``<layer>``
+    is the end of the layer's name, so long that no other layer of the function ends in it."""
 
     def __init__(self, function: PrimFunc, rolling: Rolling) -> None:
         self.members = members(function)
@@ -114,7 +114,7 @@ def _layer(path: Sequence[str]) -> str:
 
 
 def _steps(rolling: Rolling) -> Iterator[str]:
-    """The lines of the comment that says what happens in which step."""
+    """The lines of the comment about the events of each step."""
     yield f"{rolling.steps} steps, in each of which, in this order:"
     yield "part  steps      every      rows  padding    result"
     numbers = _numbers(rolling)
@@ -200,7 +200,7 @@ def _condition(when: When, end: int, steps: int) -> str:
 
 
 def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str:
-    """What computes or copies the rows. ``fed_from`` is the step in which those that are copied
+    """The C that computes or copies the rows. ``fed_from`` is the step in which the copied rows
     begin, empty if the tensor is whole. ``is_nested``: it is inside another condition."""
     when, indent = event.when, _INDENT + 4 * is_nested
     match event.rows:

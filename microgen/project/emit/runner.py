@@ -58,7 +58,8 @@ def runner(unit: Unit) -> dict[str, Any]:
 
 
 def _checks(unit: Unit, fields: Sequence[_Field]) -> Iterator[tuple[str, str]]:
-    """What is wrong with what the caller passes, and the error code, in the order of the checks."""
+    """The errors in the caller's arguments as C conditions with their error codes, in the order of
+    the checks."""
     nulls = [f"{name} == NULL" for name in _structs(unit)]
     if nulls:
         yield layout.joined(" || ", nulls), "NULL_POINTER"
@@ -117,7 +118,7 @@ def _structs(unit: Unit) -> list[str]:
 def _port(port: Port, struct: str, unit: Unit) -> _Field:
     """A port, with the alignment in bytes that ``run`` checks; 1 for none."""
     promised = max((p.promised for p in unit.plan.port_pools if p.port == port.name), default=1)
-    # C asks for the alignment of the elements anyway, so only more than that is checked.
+    # C requires the alignment of the elements anyway, so only a larger one is checked.
     alignment = promised if promised > port.type.dtype.nbytes else 1
     return _Field(port.name, "void", f"{struct}->{port.name}", alignment)
 
@@ -166,7 +167,7 @@ def _owned(pool: Pool) -> str:
 
 
 def _calls(unit: Unit) -> Iterator[dict[str, Any]]:
-    """The calls. Those after one that can fail are only made if none has failed."""
+    """The calls. After a call that can fail, a call is made only if none has failed."""
     is_guarded = False
     for call in unit.program.calls:
         made = _call(call, unit, is_guarded=is_guarded)
@@ -184,7 +185,7 @@ def _call(call: RunnerCall, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
         "comment": layout.comment(f"{number} {first}", indent, more=[f"then {r}" for r in rest]),
         "function": call.function,
         "is_guarded": is_guarded,
-        # A packed function checks what it is passed.
+        # A packed function checks its arguments.
         "can_fail": function.can_fail or not unit.options.unpacked,
         "device": devices.get(call.device),
         **_passed(call, function, unit),

@@ -28,7 +28,7 @@ class Shared:
 
 
 def shared(units: Sequence[Unit]) -> Shared | None:
-    """What the sharing models have in common: the largest size and the widest alignment."""
+    """The workspace of the models that share one: the largest size and the widest alignment."""
     pools = {unit.module: unit.plan.pools[0] for unit in units if unit.shares_workspace}
     if not pools:
         return None

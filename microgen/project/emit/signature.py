@@ -1,4 +1,4 @@
-"""The types of what a call passes, in the form of C's tensors."""
+"""The types of a call's arguments, in the form of C's tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tensor_parameters(function: PrimFunc) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an operator takes as one parameter in all its calls. ``any_shape``: the function does
+    """The type of one parameter of an operator in all its calls. ``any_shape``: the function does
     not depend on shapes and is called with several; ``type`` then has one dimension, the number of
     elements."""
 
@@ -42,14 +42,14 @@ class Taken:
 
 
 def takes(function: PrimFunc, unit: Unit) -> list[Taken]:
-    """What an operator's parameters take, scratch included."""
+    """The types of an operator's parameters, scratch included."""
     calls = [call for call in unit.program.calls if call.function == function.name]
     columns = zip(*(argument_types(call, function) for call in calls), strict=True)
     return [_taken(p, kinds) for p, kinds in zip(tensor_parameters(function), columns, strict=True)]
 
 
 def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
-    """What the packed function takes."""
+    """The types of the packed function's arguments."""
     taken = zip(tensor_parameters(function), takes(function, unit), strict=True)
     # The graph executor does not know about scratch buffers.
     return [t for p, t in taken if not (p.role is Role.SCRATCH and unit.graph is not None)]

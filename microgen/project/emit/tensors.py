@@ -77,7 +77,7 @@ class Tensors:
 
 
 def tensors(unit: Unit) -> dict[str, Any]:
-    """What packed operators add to the values of ``src/lib0.c.j2``."""
+    """The values of ``src/lib0.c.j2`` for packed operators."""
     table = Tensors(unit)
     values = {call.index: table.of_call(call) for call in unit.program.calls}
     local = {row["name"] for row in table.described(callers=True)}

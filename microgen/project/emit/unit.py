@@ -70,7 +70,7 @@ class Unit:
 
     @property
     def has_registry(self) -> bool:
-        """Whether functions of the model are called by name."""
+        """Whether functions of the model are called by their names."""
         return self.options.interface == "packed" or self.graph is not None
 
     @cached_property

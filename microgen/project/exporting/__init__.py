@@ -54,7 +54,8 @@ def _form(name: str) -> ExportForm:
 
 
 def _record(found: Component, form: ExportForm, made: FileTree) -> FileTree:
-    """What the folder is, and the digests by which a later export knows that it is unchanged."""
+    """The record of the folder: its origin, and the digests that tell a later export whether the
+    folder is unchanged."""
     record = {
         "built_from": found.digest,
         "files": made.digests(),

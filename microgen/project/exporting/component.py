@@ -1,4 +1,5 @@
-"""The component of a project: what another firmware needs to compile and call its models."""
+"""The component of a project: the files with which another firmware compiles and calls its models.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ class _Reader:
 def _needed(
     known: Mapping[str, str], read: _Reader, sources: Iterable[str], includes: Iterable[str]
 ) -> dict[str, bytes]:
-    """The files of a component: sources, data, licences, public headers, and what they include."""
+    """The files of a component: sources, data, licences, public headers, and included files."""
     found: dict[str, bytes] = {}
     # Data and public headers, which no source need include.
     always = [n for n in known if n.startswith(_ALWAYS) and not n.endswith(_SOURCE)]

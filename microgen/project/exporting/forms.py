@@ -57,7 +57,7 @@ def _rendered(template: str, component: Component) -> bytes:
 
 
 def readme(component: Component, form: str, **values: object) -> bytes:
-    """``templates/export/<form>/README.md`` with what all forms have in common."""
+    """``templates/export/<form>/README.md`` with the text that all forms share."""
     text = calling.render(
         f"{form}/README.md",
         component,

@@ -65,7 +65,7 @@ def _sum(parts: _Parts) -> _Part:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """The things that must fit: a program and its plan, or those of several ``modules`` together.
+    """The things that must fit: a program and its plan, or several ``modules`` together.
 
     ``stored`` is the number of bytes in read-only memory that the graph executor reads.
     """

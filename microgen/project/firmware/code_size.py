@@ -1,4 +1,4 @@
-"""Bounds of a firmware's code size, as far as they are known before it is compiled.
+"""Bounds of a firmware's code size that are known before it is compiled.
 
 The lower bound is the size of start-up, semihosting and ``main`` in any firmware, measured and
 halved. The upper bound is a sum of measured maxima, each with a margin:

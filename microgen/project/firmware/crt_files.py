@@ -1,4 +1,4 @@
-"""The files of ``crt`` that a project needs, found by what its C files include."""
+"""The files of ``crt`` that a project needs, found by the includes of its C files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read(name: str) -> bytes:
 
 @functools.cache
 def _with_included(name: str) -> tuple[bytes, list[str]]:
-    """A file below ``crt``, and what it includes."""
+    """A file below ``crt``, and the files that it includes."""
     path = resources.folder("crt") / name
     try:
         text = path.read_bytes()

@@ -1,4 +1,4 @@
-"""What a firmware does not compute because of dead channels, as people and programs see it."""
+"""The computations that a firmware saves because of dead channels, for people and programs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What firmware keeps on the stack around an operator for its inputs, outputs and arguments.
+"""The stack that firmware uses around an operator for its inputs, outputs and arguments.
 
-These are the frames of ``main``'s ``infer``, of the model's ``run`` and of its runner, as far as
-they depend on the network. ``kernels/measured/stack_bytes.json`` has the rest of them, the same for
-all networks, because ``scripts/measure.py`` subtracts what is computed here.
+This is the part of the frames of ``main``'s ``infer``, of the model's ``run`` and of its runner
+that depends on the network. ``kernels/measured/stack_bytes.json`` has the other part, which is the
+same for all networks, because ``scripts/measure.py`` subtracts the bytes that are computed here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CALLERS = (Storage.INPUT, Storage.OUTPUT)
 
 
 def above(ports: int, options: Options) -> int:
-    """What ``infer`` keeps for each input and output: a pointer, or a packed argument."""
+    """The bytes that ``infer`` keeps: a pointer or a packed argument for each port."""
     return ports * ((_VALUE + _TYPE_CODE) if options.interface == "packed" else _WORD)
 
 
@@ -33,15 +33,15 @@ def until_runner(ports: int, options: Options, devices: int = 0) -> int:
         return above(ports, options)
     given = 0 if options.workspace_io else ports
     passed = stack.arguments(given + devices + len(options.pool))
-    # `run` checks all pointers before it passes any, so it keeps those that are more than the
+    # `run` checks all pointers before it passes any, so it keeps the pointers that do not fit into
     # registers.
     kept = given * _WORD if options.interface == "packed" else passed
     return above(ports, options) + passed + kept
 
 
 def until_call(program: Program, options: Options) -> int:
-    """What is kept up to the call of the deepest operator, with the most arguments that any
-    operator has."""
+    """The bytes that are kept up to the call of the deepest operator, with the largest number of
+    arguments of any operator."""
     nbytes = until_runner(count(program), options, len(program.devices)) + _kept(program)
     if code_size.runner(options) != "packed" or options.is_unpacked:
         most = max((function.passed for function in program.functions), default=0)
@@ -55,8 +55,8 @@ def count(program: Program) -> int:
 
 
 def _kept(program: Program) -> int:
-    """What the runner keeps for pointers to the caller's buffers, more than for one input and one
-    output: the most where tensors lie there."""
+    """The bytes that the runner keeps for pointers to the caller's buffers, in addition to one
+    input and one output. Buffers in which tensors lie take the most."""
     planned = {buffer.name for buffer in program.buffers}
     ports = (*program.inputs, *program.outputs)
     lie_there = sum(p.sid in planned and not p.buffer for p in ports)
@@ -65,8 +65,8 @@ def _kept(program: Program) -> int:
 
 
 def _described(program: Program) -> int:
-    """What a runner of packed operators has: a DLTensor for each tensor in the caller's buffers,
-    and the values of all calls that pass one."""
+    """The bytes of a runner of packed operators: a DLTensor for each tensor in the caller's
+    buffers, and the values of all calls that pass one."""
     described: set[tuple[Argument, ArrayType]] = set()
     values = 0
     for call in program.calls:
@@ -79,7 +79,7 @@ def _described(program: Program) -> int:
 
 
 def _wrapper(function: PrimFunc) -> int:
-    """What a packed function has for the pointers that it finds in its arguments."""
+    """The bytes that a packed function uses for the pointers that it finds in its arguments."""
     number, inside = len(function.parameters), len(function.in_struct)
     return (number + inside) * _WORD + stack.arguments(function.passed)
 

@@ -1,4 +1,4 @@
-"""Completes a project: the digest of what decides the code, notes that repeat it, the manifest."""
+"""Completes a project: the digest of all that decides the code, notes with it, the manifest."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def _crt(
     main: Mapping[str, bytes],
     fixed: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """The files of ``crt`` that anything in the project needs, and those of TVM's interface."""
+    """The files of ``crt`` that the project needs, and the files of TVM's interface."""
     headers = [f"include/{kernel.header}" for model in models for kernel in model.kernels]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
     needed = {**crt_files.closure(texts, headers), **tvm_files.files(), **_kernels(models)}
@@ -362,7 +362,7 @@ def _values(board: Board, toolchain: str, stack_margin: int) -> dict[str, Any]:
 
 
 def _input(model: Model, port: Port, several: bool) -> dict[str, Any]:
-    """The templates' values for an input, of which main.c may have some rows at a time."""
+    """The templates' values for an input. main.c may hold only some of its rows at a time."""
     found = _port(model, port, several)
     if model.feed is None:
         return found

@@ -1,8 +1,8 @@
-"""The stack that a firmware reserves: what its code takes, as measured, and a margin.
+"""The stack that a firmware reserves: the measured need of its code, and a margin.
 
-The code takes the entry path from the reset handler to the runner, the deepest operator, and one
-exception. ``kernels/measured/stack_bytes.json`` has all of them for cores and toolchains;
-``verify`` proves from the ELF that it suffices.
+The code needs the entry path from the reset handler to the runner, the deepest operator, and one
+exception. ``kernels/measured/stack_bytes.json`` has all of them for cores and toolchains.
+``verify`` proves from the ELF that the reserve suffices.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ def template_values(board: Board, toolchain: str, margin: int) -> dict[str, int]
 
 
 def is_computed(board: Board, options: Options) -> bool:
-    """Whether the code decides what is reserved."""
+    """Whether the code decides the reserve."""
     return not (board.is_host or board.has_stack or options.stack)
 
 
 def around(board: Board, options: Options, ports: int) -> int:
-    """What is reserved besides the calls of operators: all of it, if the code does not decide.
+    """The reserve without the calls of operators: all of it, if the code does not decide.
     ``ports`` is the number of inputs and outputs."""
     if board.is_host:
         return 0
@@ -120,12 +120,12 @@ def around(board: Board, options: Options, ports: int) -> int:
 
 
 def _fed(cpu: Cpu, options: Options) -> int:
-    """What ``main``, the runner and its first call take more if they feed rows."""
+    """The additional stack of ``main``, the runner and its first call if they feed rows."""
     return _FED.get(cpu.architecture, 0) if options.input_rows else 0
 
 
 def calls(program: Program, board: Board, options: Options) -> int:
-    """What is reserved for the calls of operators: nothing if the code does not decide."""
+    """The reserve for the calls of operators: 0 if the code does not decide."""
     ports = entry_stack.count(program)
     return max(0, of([program], board, options).reserve - around(board, options, ports))
 
@@ -152,8 +152,8 @@ def _runner(program: Program, found: MeasuredColumn, options: Options) -> int:
 
 
 def _others(program: Program, found: MeasuredColumn, options: Options) -> Iterator[int]:
-    """The paths without operators: input and output, what checks packed arguments, what loads
-    modules and drives devices."""
+    """The paths without operators: input and output, the check of packed arguments, the loader of
+    modules, and the drivers of devices."""
     runner = code_size.runner(options)
     own = entry_stack.above(entry_stack.count(program), options)
     if runner == "packed":
