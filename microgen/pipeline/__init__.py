@@ -1,4 +1,4 @@
-"""The stages in order: ``partitioning``, ``planning``, then here what all models have in common.
+"""The stages in order: ``partitioning``, ``planning``, then here the steps for all models together.
 
 This part does nothing else, and no other part knows the order.
 """
@@ -104,7 +104,7 @@ def compile_models(
 
 
 def _check(options: Sequence[Options]) -> None:
-    """Raise MicrogenError if options cannot be those of several models."""
+    """Raise MicrogenError if options are not possible with several models."""
     if options[0].schedule and len(options) > 1:
         raise UnsupportedError(
             "a schedule is of one model", where="--schedule", hint="leave it out, or give one model"

@@ -1,5 +1,5 @@
-"""What would help a model that needs too much RAM, with the bytes that it would then need: other
-options are planned for this, because an estimate of them would be a guess."""
+"""Advice for a model that needs too much RAM: other options, with the bytes that it needs with
+them. The options are planned for this, because an estimate would be a guess."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from microgen.project.firmware import capacity, stack_size
 from microgen.target.board import Board
 
 _RAM = "RAM"
-# Options as on the command line, those that cost the application least first. The first of a group
-# that suffices is advised, else the best. Further groups are tried only if nothing in one helps,
-# because each takes as long as the first plan.
+# Options as on the command line. The options that cost the application least come first. The advice
+# is the first option of a group that suffices, otherwise the best. Planning a group takes as long
+# as the first plan, so the next group is tried only if nothing in one helps.
 _GROUPS: tuple[dict[str, dict[str, Any]], ...] = (
     {"--input-rows 8": {"input_rows": 8}, "--input-rows 1": {"input_rows": 1}},
     {"--input-consumed": {"input_consumed": True}},
@@ -25,8 +25,8 @@ _GROUPS: tuple[dict[str, dict[str, Any]], ...] = (
 
 
 def with_fixes(error: CapacityError, part: PlannedModel, board: Board) -> CapacityError:
-    """The error with a hint that begins with what would help, best first. ``board`` is the one that
-    was asked for. An error about flash is returned as it is."""
+    """The error with a hint that begins with the advice, best first. ``board`` is the requested
+    one. An error about flash is returned unchanged."""
     if error.kind != _RAM:
         return error
     found = list(_found(error, part, board))

@@ -1,9 +1,9 @@
-"""One budget of RAM for several models: which of them compute in less memory, and more slowly.
+"""One budget of RAM for several models: decides which models compute in less memory, but slower.
 
-Each model first gets what ``--optimize`` asks for. If that is too much for the budget, or for the
-board, each offers its divisions into functions with rows, too, and the fastest combination of
-offers that fits is taken. If none fits, the smallest is, so that users are told how many bytes are
-missing.
+Each model first gets its schedule for ``--optimize``. If these need too much for the budget or the
+board, each model offers its divisions into functions with rows, too. The fastest combination of
+offers that fits is used. If none fits, the smallest is used, so that the error states the number of
+missing bytes.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Combination:
 def kept(
     parts: Sequence[PlannedModel], board: Board, sharing: Collection[str]
 ) -> list[PlannedModel]:
-    """The models, planned again where all of them would need too much. Those in ``sharing`` share
-    one workspace."""
+    """The models. They are planned again if all of them together need too much. The models in
+    ``sharing`` share one workspace."""
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
     limit = capacity.ram_limit(board, options, ports, len(parts))
     first = [_first(part, board, sharing) for part in parts]
@@ -83,9 +83,9 @@ def _sharing(offer: Offer, part: PlannedModel, sharing: Collection[str]) -> Offe
 
 
 def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
-    """The fastest combination of at most ``limit`` bytes; the smallest if there is none. Of more
-    than ``MOST`` combinations of the first models, some between the fastest and the smallest are
-    left out."""
+    """The fastest combination of at most ``limit`` bytes; the smallest if there is none. If there
+    are more than ``MOST`` combinations of the first models, some between the fastest and the
+    smallest are left out."""
     found = [Combination()]
     for each in models:
         # Without the limit, combinations would multiply with each model.
@@ -97,9 +97,9 @@ def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
 
 
 def _useful(combinations: Iterable[Combination]) -> list[Combination]:
-    """Those that no other beats, the fastest first."""
+    """The combinations that no other beats, the fastest first."""
     found: list[Combination] = []
-    least: dict[tuple[int, int], int] = {}  # own bytes, by what is shared
+    least: dict[tuple[int, int], int] = {}  # own bytes, by the shared ones
 
     def order(one: Combination) -> tuple[int, int, int, int]:
         return one.cycles, one.ram.own, one.ram.shared, one.ram.stack

@@ -1,4 +1,4 @@
-"""What the firmware does not compute because of dead channels, for the manifest."""
+"""The computations that the firmware saves because of dead channels, for the manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a model's program: its plan, and a bound that needs none."""
+"""The memory of a model's program: its plan, and a bound that needs no plan."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from microgen.project.firmware import capacity, conventions, stack_size
 from microgen.project.firmware import ram as firmware_ram
 from microgen.target.board import Board
 
-# Options that can change what schedules there are, or what memory they take.
+# Options that can change the possible schedules or their memory.
 _EXPLORED = (
     *("signature", "executor", "numerics", "planner", "alignment", "pool", "workspace_io"),
     *("output_workspace", "input_consumed", "input_headroom", "output_overlay", "input_rows"),
@@ -75,7 +75,7 @@ def with_schedule(found: Partitioned, chosen: Schedule, board: Board) -> Planned
     """The stages of a model that follow the choice of its schedule."""
     options, parts = found.options, chosen.partition
     program = _lowered(found, parts, board)
-    if not options.schedule:  # a file may have what no search finds
+    if not options.schedule:  # a file may have a schedule that no search finds
         chosen = replace(chosen, bound=_bound(found, board, program))
     conventions.check(program, options)
     program, plan, executed = memory.planned(program, parts.graph, board, options)
@@ -103,7 +103,7 @@ def _scheduled(found: Partitioned, board: Board, limit: int | None) -> Schedule:
 
 
 def _stack_of(board: Board, options: Options) -> StackOf:
-    """The stack of options, where that is what will be reserved."""
+    """The stack of options, if the reserve is computed from it; otherwise no stack."""
     if not stack_size.is_computed(board, options):
         return stacks.unknown
     return stacks.known(stack.column(board.cpu, options.toolchain))
