@@ -109,7 +109,7 @@ def stack_bound(project: Path, elf_file: Path | None = None) -> StackBound:
 
 
 def _in_scope(subject: Subject, scope: Scope) -> Subject:
-    """The subject of the checks of a scope; ``subject`` is that of the scope "project"."""
+    """The subject of the checks of a scope. ``subject`` is for the scope "project"."""
     if scope == "project":
         return subject
     reached = cache(lambda: subtree.reached(subject))

@@ -20,7 +20,7 @@ IS_FOREIGN = (
     "that something else links, give --scope model"
 )
 
-# Output sections of the project's linker script; longer names are those of further memories. Other
+# Output sections of the project's linker script. Further memories have longer names. Other
 # scripts put these input sections into their .rodata and .bss, because the names begin so.
 _OUR_SECTIONS = (".rodata.tvm", ".bss.noinit.tvm")
 # Symbols of the project's linker script, for models without constants and arena.
@@ -37,8 +37,8 @@ def is_foreign(elf: Elf) -> bool:
 
 
 def notice(subject: Subject, is_given: bool, failed: bool) -> str:
-    """The first line about an ELF: whose it is if it is not the project's, and what was not looked
-    at, or which scope a foreign ELF needs that is given; empty if there is nothing to say."""
+    """The first line about an ELF: its project if it is another one, and the parts that were not
+    checked, or the scope that a foreign ELF of the user needs. Empty if there is nothing to say."""
     sentences = [built_from.whose(subject)] if failed else []
     if subject.scope == "model":
         sentences.append(NOT_LOOKED_AT)

@@ -195,7 +195,7 @@ def sections_fit(subject: Subject) -> Finding:
 def _takes(board: Board, elf: Elf, used: Sizes) -> list[tuple[Memory, int, str]]:
     """Each memory with the number of its bytes in use, and their kind, "flash" or "ram"."""
     others = []
-    # Further memories have their own bytes; the rest is in the board's flash and RAM.
+    # Further memories have their own bytes. All other bytes are in the board's flash and RAM.
     left = {"flash": used.flash, "ram": used.ram}
     for memory in board.memories:
         if memory.name in (board.flash, board.ram):

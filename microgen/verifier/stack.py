@@ -148,7 +148,7 @@ def stack(subject: Subject) -> Finding:
 
 
 def _missing(manifest: Manifest, nbytes: int) -> str:
-    """What is needed, and how to get it."""
+    """A message with the bytes that are needed, and the option that reserves them."""
     what, margin = f"{nbytes} bytes", manifest.estimate.stack_margin
     if margin:
         what += f", with the margin {nbytes + margin}"

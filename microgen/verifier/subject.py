@@ -23,8 +23,8 @@ Scope = Literal["project", "model"]
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The functions that the models' run functions reach, the most bytes of stack that they take,
-    the functions of that path, and what could not be followed. If there are ``problems``, there may
-    be more functions."""
+    the functions of that path, and the code that could not be followed. If there are ``problems``,
+    there may be more functions."""
 
     functions: Collection[Symbol] = ()
     nbytes: int = 0
@@ -34,8 +34,8 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What the user adds so that a project can be generated and built again: folders with
-    codegens, ``NAME.KEY=VALUE`` for codegens, and optimization levels of CMake variables."""
+    """The user's inputs for generating and building a project again: folders with codegens,
+    ``NAME.KEY=VALUE`` for codegens, and optimization levels of CMake variables."""
 
     codegen_path: Sequence[Path] = ()
     codegen_option: Sequence[str] = ()

@@ -50,10 +50,10 @@ def not_in_model(_subject: Subject) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A check. ``reads`` says what it reads. ``extent``: it looks at each model by itself, or at
-    the firmware as a whole, or at all its models at once. ``in_model`` is what it does instead in
-    the scope "model", None if it does the same: ``checks/objects`` knows where the linker may put
-    an object."""
+    """A check. ``reads`` names its sources. ``extent``: it looks at each model by itself, or at the
+    firmware as a whole, or at all its models at once. ``in_model`` replaces it in the scope
+    "model"; None if it does the same there, because ``checks/objects`` knows where the linker may
+    put an object."""
 
     function: CheckFunction
     reads: str
@@ -67,7 +67,7 @@ class CheckRow:
 
     @property
     def holds(self) -> str:
-        """What holds if the check is ok, in Markdown."""
+        """The promise of the check, which holds if it is ok, in Markdown."""
         first, *_ = (inspect.getdoc(self.function) or "").split("\n\n")
         return " ".join(first.split()).replace("``", "`")
 
@@ -76,7 +76,7 @@ class CheckRow:
         return self.in_scope(subject.scope)(subject)
 
     def in_scope(self, scope: Scope) -> CheckFunction:
-        """What the check does in a scope."""
+        """The function of the check in a scope."""
         return (self.in_model if scope == "model" else None) or self.function
 
 

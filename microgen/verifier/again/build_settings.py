@@ -12,7 +12,7 @@ from microgen.target.board import Board
 
 MODEL, RUNTIME = "MICROGEN_MODEL_OPTIMIZATION", "MICROGEN_RUNTIME_OPTIMIZATION"
 STACK = "MICROGEN_STACK"
-_DEFAULTS = {MODEL: "-O2", RUNTIME: "-Os"}  # those of templates/project/CMakeLists.txt.j2
+_DEFAULTS = {MODEL: "-O2", RUNTIME: "-Os"}  # as in templates/project/CMakeLists.txt.j2
 _LEVEL = re.compile(r"-O(?:[0-3sgz]|fast)")
 _ENTRY = re.compile(r"^(\w+):\w+=(.*)$", re.MULTILINE)
 _MOST_BYTES = 1 << 20  # of the cache that are read
@@ -51,7 +51,7 @@ def parsed(text: str) -> dict[str, str]:
 
 
 def found(elf: Path, given: Mapping[str, str], board: Board) -> Settings:
-    """The user's levels if any are given, otherwise those of the cache next to the ELF."""
+    """The user's levels if there are any, otherwise the levels in the cache next to the ELF."""
     if given:
         return Settings({**_DEFAULTS, **given}, "as given")
     cache = _cache(elf.resolve().parent / "CMakeCache.txt")

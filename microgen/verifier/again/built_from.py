@@ -23,7 +23,7 @@ _MOST_NAMED = 4  # models in one sentence
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A note of ours: its text, and the fields that it has as JSON (none if it is no JSON)."""
+    """A note of ours: its text, and its fields as JSON (no fields if it is not JSON)."""
 
     text: bytes
     said: Mapping[str, Any]

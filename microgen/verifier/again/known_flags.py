@@ -75,7 +75,7 @@ ROWS: tuple[FlagRow, ...] = (
         "floats are computed as the C code says, or errno is not set, which no code reads",
     ),
     FlagRow(r"-fno-exceptions|-f(?:no-)?(?:asynchronous-)?unwind-tables", "tables, and no code"),
-    # What code looks like inside of functions.
+    # The form of code inside functions.
     FlagRow(
         r"-f(?:no-)?(?:omit-frame-pointer|defer-pop|inline|inline-functions|inline-small-functions"
         r"|reorder-functions|reorder-blocks|jump-tables|unroll-loops|tree-vectorize|gcse"

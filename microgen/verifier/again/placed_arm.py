@@ -1,4 +1,4 @@
-"""Reads what a linker has made of a section for Arm: no byte moves, fields are filled in."""
+"""Reads a linked section for Arm. The linker moves no byte, and fills in fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what a linker has made of a section for RISC-V, code that it has made shorter included.
+"""Reads a linked section for RISC-V, including code that the linker has made shorter.
 
 Linkers replace instructions with shorter ones of the same effect ("relaxation"): a call of two
 instructions by one; ``lui`` by its compressed form; a pair that makes an address by one instruction
@@ -29,8 +29,9 @@ _NOP, _C_NOP = (0x13).to_bytes(4, "little"), (0x1).to_bytes(2, "little")
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What an instruction at the address ``place`` says about label + addend - base: the whole
-    number, its "upper" or "lower" part, or nothing, because the linker removed it ("gone")."""
+    """The part of label + addend - base in an instruction at the address ``place``: the whole
+    number, its "upper" or "lower" part, or nothing, because the linker removed the instruction
+    ("gone")."""
 
     relocation: Relocation
     place: int
@@ -40,7 +41,7 @@ class _Use:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What the upper and the lower part of one number have in common."""
+        """A key that is equal for the upper and the lower part of one number."""
         return self.relocation.addend, self.base
 
     @property
@@ -120,7 +121,7 @@ class _Walk:
         return int.from_bytes(self.data[start : start + nbytes], "little")
 
     def _found(self, nbytes: int = 4, at: int = 0) -> int:
-        """The instruction of the program; 0, which is none, if there is none."""
+        """The instruction of the program; 0, which is not an instruction, if there is none."""
         return int.from_bytes(self.program.read(self.place + at, nbytes) or b"", "little")
 
     def _use(self, own: Relocation, form: str, number: int = 0, base: int = 0) -> None:
@@ -157,7 +158,7 @@ class _Walk:
         self._passed(8, nbytes)
 
     def _short_call(self, link: int) -> tuple[int, int] | None:
-        """Where a jump of one instruction leads, and its size; None if it is none."""
+        """The target and the size of a jump of one instruction; None if it is another one."""
         half, whole = self._found(2), self._found()
         if half & 0xE003 == {0: 0xA001, 1: 0x2001}.get(link):  # c.j, c.jal
             return self.place + rv.C_JUMP.value(half), 2
@@ -204,7 +205,7 @@ class _Walk:
         return pointers[0].address if len(pointers) == 1 else None
 
     def align(self, own: Relocation, _is_relaxed: bool) -> None:
-        """Padding, as much as the address needs of what the object file has."""
+        """The part of the object file's padding that the address needs."""
         # psABI: the addend is the padding in bytes, and the alignment is the next power of 2 above
         # it.
         alignment = 1 << own.addend.bit_length()

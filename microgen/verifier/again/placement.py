@@ -1,4 +1,4 @@
-"""What a linker has made of a section of an object file, at an address of the linked program."""
+"""A section of an object file as the linker has placed it, at an address of the linked program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ UNKNOWN = -1  # the value of a symbol to which nothing can lead
 
 @dataclass(frozen=True, slots=True)
 class PlacedTarget:
-    """What the linker filled in at the address ``place``: the ``value`` that the label has there,
-    UNKNOWN if the code contradicts itself, and the relocation's addend."""
+    """A field that the linker filled in at the address ``place``: the ``value`` that the label has
+    there, UNKNOWN if the code contradicts itself, and the relocation's addend."""
 
     label: Label
     value: int
@@ -41,5 +41,5 @@ class Reading:
         return after + offset - before
 
 
-# Reads a section that has bytes. Raises ImpossibleError for what it does not understand.
+# Reads a section that has bytes. Raises ImpossibleError for bytes that it does not understand.
 Reader = Callable[[ObjectPiece, Elf, int], Reading]

@@ -28,15 +28,15 @@ _DEBUG_SECTIONS = (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_st
 
 @dataclass(frozen=True, slots=True)
 class CompiledUnit:
-    """A source file and what the compiler says of itself. ``source`` is empty if it is not known
-    which files the text is about."""
+    """A source file and the compiler's description of itself. ``source`` is empty if the files of
+    the text are not known."""
 
     source: PurePosixPath
     producer: str
 
 
 def units(path: Path) -> list[CompiledUnit]:
-    """What the ELF says about its sources; nothing if it says nothing.
+    """The ELF's records of its sources; empty if it has none.
 
     Raises ImpossibleError if it cannot be read.
     """

@@ -44,7 +44,7 @@ INTEGERS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the project's ``CMakeLists.txt`` lists of the model, relative to its folder."""
+    """The model's sources in the project's ``CMakeLists.txt``, relative to its folder."""
 
     project: Path
     files: tuple[PurePosixPath, ...]
@@ -70,10 +70,10 @@ def _listed(text: str, name: str) -> list[str]:
 
 
 def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, RecordedFlags]:
-    """The flags of each C file; empty if the ELF names them for none.
+    """The flags of each C file; empty if the ELF names no flags.
 
-    Raises ImpossibleError if it names them for some only, UnknownFlagError for flags that are not
-    listed.
+    Raises ImpossibleError if the ELF names the flags of some files only, and UnknownFlagError for
+    flags that are not listed.
     """
     units = producers.units(elf)
     by_source = {source: recorded_flags.of_source(units, source) for source in of.in_c}

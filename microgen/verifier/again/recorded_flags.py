@@ -33,7 +33,7 @@ class RecordedFlags:
 
 
 def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedFlags | None:
-    """The flags of a source file of the project; None if the ELF names none at all for it.
+    """The flags of a source file of the project; None if the ELF names no flags for it.
 
     Raises ImpossibleError if the ELF says several things, UnknownFlagError for flags that are not
     listed.

@@ -20,7 +20,7 @@ def missing(module: ModuleRecord) -> list[str]:
 
 
 def recorded(module: ModuleRecord) -> Options:
-    """The options of one model. Those of code generators have no values: these are not recorded.
+    """The options of one model. Code generators' options have no values: these are not recorded.
 
     Raises ValueError or MicrogenError if ``generate`` would refuse them, or if they name something
     outside of the project.

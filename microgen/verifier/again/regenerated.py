@@ -70,8 +70,8 @@ def _compiled(subject: Subject, models: list[tuple[Path, Options]]) -> Firmware:
 
 
 def _before_stack(board: Board, estimate: EstimateRecord) -> Board:
-    """The board without the stack, if that is what the code was expected to need."""
-    # A project's copy of a board always names its stack, whoever chose it.
+    """The board without the stack, if its size was computed from the code's expected need."""
+    # A project's copy of a board always names its stack, no matter who chose the size.
     planned = Stack(estimate.stack_bound, estimate.stack_margin, board.stack_bytes)
     return replace(board, has_stack=False) if planned.is_computed else board
 

@@ -109,7 +109,7 @@ def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:
 
 
 def _loaded(data: bytes) -> bytes:
-    """A segment's bytes without what an ELF header in it says about sections."""
+    """A segment's bytes. The fields about sections of an ELF header in it are set to 0."""
     if not data.startswith(_MAGIC) or len(data) < 64:
         return data
     blank = bytearray(data)

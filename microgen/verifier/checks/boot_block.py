@@ -1,4 +1,4 @@
-"""Checks what a boot ROM reads in flash before it starts a program.
+"""Checks the bytes in flash that a boot ROM reads before it starts a program.
 
 Sources: RP2040 datasheet, 2.7.2.3; RP2350 datasheet, 5.9.
 """

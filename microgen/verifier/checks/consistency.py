@@ -84,7 +84,7 @@ def _port_problems(port: PortRecord) -> Iterator[str]:
 
 
 def _names(module: ModuleRecord) -> dict[str, dict[str, int | None]]:
-    """The names that arguments of each kind may have, with bytes for those of a single tensor."""
+    """The possible names of arguments of each kind, with the bytes of a single tensor."""
     buffers = {buffer.name: buffer.nbytes for buffer in module.plan.buffers}
     return {
         "input": {port.name: port.nbytes for port in module.inputs},
@@ -133,7 +133,7 @@ def _call_problems(
 
 
 def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
-    """What is wrong with the record of a step that is computed row by row."""
+    """The problems of the record of a step that is computed row by row."""
     rows, height = step.in_rows, step.shape[1] if len(step.shape) == 4 else 0
     assert rows is not None, "the caller asks"
     numbers, times = (rows.rows, rows.period, rows.count), 1 if rows.is_last else rows.count
@@ -202,8 +202,8 @@ def _io_sizes(module: ModuleRecord) -> dict[str, int]:
 
 
 def _buffer_problems(module: ModuleRecord) -> Iterator[str]:
-    """Problems of pools in the caller's buffers: each is the port's, and the port is in it, behind
-    what the caller provides in front."""
+    """Problems of pools in the caller's buffers. Each must belong to the port. The port must be in
+    it, after the bytes that the caller provides in front."""
     plan, sizes = module.plan, _io_sizes(module)
     pools = {pool.port: pool for pool in plan.pools if pool.port}
     buffers = {buffer.name: buffer for buffer in plan.buffers}

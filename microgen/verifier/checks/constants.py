@@ -102,7 +102,7 @@ def addresses(subject: Subject, record: ConstantRecord) -> list[int]:
 
 
 def name_of(record: ConstantRecord) -> str:
-    """What messages call a constant."""
+    """A constant's name in messages."""
     return record.symbol or f"{record.pool} + {record.offset}"
 
 
@@ -112,7 +112,7 @@ def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
         raise MicrogenError(f"model/parameters has no {missing[0]!r}")
     sources = [parameters[name] for name in record.sources]
     array = transforms.apply(record.transform, sources, record.arguments)
-    # Boards are little-endian, whatever the host is.
+    # Boards are little-endian on every host.
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
 
 

@@ -49,7 +49,7 @@ def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
 
 
 def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
-    """Rights that the segment's sections need and it lacks, or that none of them needs."""
+    """Rights that the segment lacks but its sections need, or that no section needs."""
     title = f"the segment at {segment.address:#x}"
     sections = [
         section for section in elf.sections if section.size and segment.holds(section.address)

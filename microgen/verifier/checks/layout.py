@@ -26,7 +26,7 @@ _DATA_LOAD = "__data_load"  # from where start-up code copies .data
 
 
 class Extent(NamedTuple):
-    """A range of addresses or of places in the file, and what is there."""
+    """A range of addresses or of offsets in the file, and the name of its contents."""
 
     start: int
     end: int
@@ -81,7 +81,7 @@ def _never_copied(subject: Subject) -> Iterator[str]:
 
 
 def _header_problems(subject: Subject, *kinds: header_rules.Kind) -> Iterator[str]:
-    """What is wrong with the headers. A program that is not from a file has none."""
+    """The problems of the headers. A program that is not from a file has no headers."""
     elf = subject.elf
     if elf.headers is not None:
         yield from header_rules.problems(elf.headers, *kinds)
@@ -201,7 +201,7 @@ def _mark_problems(elf: Elf) -> Iterator[str]:
 
 
 def _stack_problems(subject: Subject) -> Iterator[str]:
-    """What is in the memory that the board reserves for the stack."""
+    """Sections and symbols in the memory that the board reserves for the stack."""
     elf, board = subject.elf, subject.board
     top = architecture_of(board).stack_top(elf, board)
     stack = Extent(top - board.stack_bytes, top, "the stack")

@@ -19,7 +19,7 @@ _PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
 # Kernels are mg_<op>_<dtype>[_<variant>].
 _KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
 
-# Functions of the headers of which GCC and clang leave no copy (inline.h): their names, or the ends
+# Functions of the headers that GCC and clang leave no copy of (inline.h): their names, or the ends
 # of names that macros make.
 _INLINE = re.compile(r"\bMG_INLINE\b[^;{}()]*?\b(?:(mg_\w+)|\w+##(_\w+))\(")
 
@@ -40,7 +40,7 @@ _FLOAT_KERNEL = re.compile("_f32|_in_float_")
 _HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as in LiteRT
 
 
-# What runs each node in a program that calls the graph executor's own functions.
+# The function that runs each node in a program that calls the graph executor's own functions.
 NODE_RUNNER = "TVMGraphExecutor_RunNode"
 
 

@@ -164,7 +164,7 @@ def _overlaps(
     for _, is_born, name in sorted((*births, *deaths)):
         extent = buffers[name]
         there, own = live[extent.space], (extent.start, extent.end, name)
-        # Live buffers are kept in the order of addresses, without those that were found to overlap.
+        # Live buffers are kept in the order of addresses. Overlapping buffers are left out.
         # So they are disjoint, except for allowed pairs. Only the nearest buffer below a new one
         # can reach it, and the one that is paired with it, which is next to it.
         place = bisect_left(there, own)
@@ -198,7 +198,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
     for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
-        # In half steps, of which each call takes two.
+        # In half steps. Each call takes two.
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
         if record.is_state:
             called = (0, 2 * len(subject.manifest.calls) + 1)

@@ -1,4 +1,4 @@
-"""What is in the sections of the models: the planned objects, and nothing else."""
+"""Checks that the sections of the models contain the planned objects and nothing else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microgen.verifier.elf.elf import Elf, Section, Symbol
 from microgen.verifier.subject import Subject
 
 _LEAST_ALIGNMENT = 16  # of the model's sections in linker scripts
-_MERGED = "_MergedGlobals"  # what clang calls an object that it makes of several
+_MERGED = "_MergedGlobals"  # clang's name of an object that it makes of several
 
 
 def problems(subject: Subject) -> Iterator[str]:
@@ -32,7 +32,7 @@ def problems(subject: Subject) -> Iterator[str]:
 
 
 def sections(record: Manifest) -> set[str]:
-    """The sections that hold what the manifest plans."""
+    """The sections of the objects that the manifest plans."""
     names = {record.shared_workspace.section} if record.shared_workspace else set()
     for module in record.modules:
         names |= {constant.section for constant in module.constants if constant.symbol}
@@ -107,8 +107,8 @@ def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
 
 
 def _members(elf: Elf, record: Manifest) -> set[Symbol]:
-    """What may be inside another object: arenas in the shared workspace, constants of a graph
-    executor in its parameter file, and buffers, which are the subject of ``sids``."""
+    """The symbols that may be inside another object: arenas in the shared workspace, constants of a
+    graph executor in its parameter file, and buffers, which are the subject of ``sids``."""
     homes: dict[str, list[str]] = {}
     common = record.shared_workspace
     for module in record.modules:

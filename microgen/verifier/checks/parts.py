@@ -18,7 +18,7 @@ _Place = tuple[str, str]  # the storage, and the buffer in it
 
 
 def problems(module: ModuleRecord) -> Iterator[str]:
-    """Two calls that write the same bytes of a buffer, and results of which a part is not written.
+    """Two calls that write the same bytes of a buffer, and results that are only partly written.
 
     The first step of an argument is what the call writes there. Others at the same argument are
     results whose last part that is. Variables are left out, because calls write them again.

@@ -94,7 +94,7 @@ def _wrong(
 
 
 def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> OutputChannels:
-    """What is specified. ``folded`` is the true sums minus the kernel's."""
+    """The specified channels. ``folded`` is the true sums minus the kernel's."""
     entries = {**arguments, "channels": sources[1].shape[int(arguments["axis"])]}
     missing = paired.missing(sources[1], arguments) if form == "high" else 0
     return channels(sources, entries, missing)

@@ -28,13 +28,13 @@ from microgen.verifier.elf.headers import (
     text,
 )
 
-# "any": no other file is read at all. "firmware": no other firmware of a board is ok, whoever
-# linked it. "project": no other firmware is that of a project's own linker script.
+# "any": all files that are read keep the rule. "firmware": all firmware of a board keeps it, no
+# matter who linked it. "project": the project's own linker script keeps it.
 Kind = Literal["any", "firmware", "project"]
 
 
 class Rule(NamedTuple):
-    """A rule: its name, which files it is for, what it finds, and why, as the end of a message."""
+    """A rule: its name, its kind of files, the search for problems, and the end of its messages."""
 
     name: str
     kind: Kind
@@ -49,7 +49,7 @@ _OSABIS = {0: "System V", 3: "GNU"}
 _MOST_FLAGS = 7  # readable, writable, executable
 
 # Segments that loaders pass over: a note, the headers' own place, the initial values of threads'
-# variables, which are in a loaded segment too, and what is for GNU's loader and Arm's unwinder.
+# variables, which are in a loaded segment too, and data for GNU's loader and Arm's unwinder.
 _PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 4, 6, 7, 0x6474E551, 0x6474E552
 _PT_ARM_EXIDX, _PT_RISCV_ATTRIBUTES = 0x70000001, 0x70000003
 _PROJECT_SEGMENTS = (PT_LOAD, _PT_GNU_STACK, _PT_RISCV_ATTRIBUTES)
@@ -78,7 +78,7 @@ def _is_known(name: str) -> bool:
     return name.startswith(_BY_NAME) or any(name in names for names in _BY_TYPE.values())
 
 
-# What any reader has to agree on.
+# Fields on which any readers have to agree.
 def _identification(elf: Headers) -> Iterator[str]:
     expected = {"EI_CLASS": (4, FORMS), "EI_DATA": (5, (1,)), "EI_VERSION": (6, (1,))}
     expected |= {"EI_OSABI": (7, _OSABIS), "EI_ABIVERSION": (8, (0,))}
@@ -181,7 +181,7 @@ def _read_by_name(elf: Headers) -> Iterator[str]:
         yield "there are two symbol tables"
 
 
-# What all who load the firmware of a board have to agree on.
+# Fields on which all loaders of a board's firmware have to agree.
 def _core(elf: Headers) -> Iterator[str]:
     file = elf.file
     if file.kind != _ET_EXEC:
@@ -312,7 +312,7 @@ def _bytes(elf: Headers, segment: ProgramHeader, start: int, size: int) -> bytes
     return elf.data[start : min(start + size, segment.offset + segment.file_size)]
 
 
-# What the project's own linker script makes.
+# The form that the project's own linker script makes.
 def _project_osabi(elf: Headers) -> Iterator[str]:
     if elf.ident[7]:
         yield f"EI_OSABI is {elf.ident[7]}, expected 0"
@@ -394,7 +394,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def problems(elf: Headers, *kinds: Kind) -> Iterator[str]:
-    """What the rules of these kinds find, each with the reason why it is refused."""
+    """The problems that the rules of these kinds find, each with the reason for refusing it."""
     for rule in RULES:
         if rule.kind in kinds:
             yield from (f"{problem}: {rule.why}" for problem in rule.problems(elf))

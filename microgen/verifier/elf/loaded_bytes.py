@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator
 
 from microgen.verifier.elf.elf import Elf, Section, Segment
 
-# Sections of the project's linker script whose constants need no names: compilers give none to
-# texts, tables of a switch, initial values of C's local arrays and constants of floats. Nothing
-# runs from there: ``stack`` follows all code, and jumps to what is not code fail.
+# Sections of the project's linker script whose constants need no names, because compilers do not
+# name texts, tables of a switch, initial values of C's local arrays and constants of floats. No
+# code runs from there: ``stack`` follows all code, and a jump to anything else fails.
 _UNNAMED = (".rodata",)
 
-# What compilers, assemblers and linkers fill gaps in code with: zeros; nop and mov r8, r8 of Thumb;
-# nop.w; udf, which the linker script asks lld for; c.nop and nop of RISC-V. Other gaps have zeros.
+# The fill that compilers, assemblers and linkers put into gaps in code: zeros; nop and mov r8, r8
+# of Thumb; nop.w; udf, which the linker script requests from lld; c.nop and nop of RISC-V. Other
+# gaps have zeros.
 _PADDING = {
     "EM_ARM": re.compile(rb"(?:\0|\x00\xbf|\xc0\x46|\xaf\xf3\x00\x80|\xde)*"),
     "EM_RISCV": re.compile(rb"(?:\0|\x01\x00|\x13\x00\x00\x00)*"),
@@ -92,7 +93,7 @@ def _rest(segment: Segment, named: list[tuple[int, int]]) -> Iterator[tuple[int,
 
 
 def _unknown(elf: Elf, start: int, end: int, measured: Collection[str]) -> Iterator[str]:
-    """What is wrong between two symbols, where sections may begin and end."""
+    """The problems between two symbols. Sections may begin and end there."""
     while start < end:
         section = elf.section_at(start)
         until = section.end if section else _next_section(elf, start, end)

@@ -30,8 +30,8 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """What the linker fills in at an offset of a section; ``kind`` is the ABI's number. ``addend``
-    is 0 if the addend is in the section's bytes."""
+    """A field that the linker fills in at an offset of a section. ``kind`` is the ABI's number.
+    ``addend`` is 0 if the addend is in the section's bytes."""
 
     offset: int
     kind: int

@@ -28,7 +28,7 @@ class SymbolEntry(NamedTuple):
 
 
 def _names(constants: Mapping[str, object]) -> list[str]:
-    """The constants' names by number, of four bits; that of a number without a name is itself."""
+    """The constants' names by number, of four bits. A number without a name is its own name."""
     known = {number: name.split("_", 1)[-1].lower() for name, number in constants.items()}
     return [known.get(number, str(number)) for number in range(16)]
 

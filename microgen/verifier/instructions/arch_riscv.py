@@ -58,7 +58,7 @@ class RiscV:
         at the reset."""
         known = {**ENTRY, "ra": StackValue("link", 0)}
         if start == code.reset:
-            # A constant is no stack: start-up code has to set the pointer before it uses one.
+            # A constant is not a stack: start-up code has to set the pointer before it uses one.
             return {"sp": StackValue("const", 0)}
         gp = code.elf.named(_GLOBAL_POINTER)
         return {**known, "gp": StackValue("const", gp[0].address)} if gp else known
@@ -136,7 +136,7 @@ class RiscV:
         return "" if known else f"e_flags are {elf.flags:#x}, expected RV32I's"
 
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
-        """As in ``Architecture``. Compilers differ in what it is without a flag."""
+        """As in ``Architecture``. Compilers have different default ABIs."""
         abis = [flag for flag in flags if flag.startswith("-mabi=")]
         asked, wanted = abis[-1] if abis else "no -mabi", elf.attributes["float ABI"]
         is_same = asked == f"-mabi=ilp32{_ABI_LETTERS.get(wanted)}"
@@ -150,7 +150,7 @@ class RiscV:
 
 
 def _letters(architecture: str) -> set[str]:
-    """The base and the extensions. Those that others imply are left out, with ``g`` spelled out."""
+    """The base and the extensions. ``g`` is spelled out, and implied extensions are left out."""
     base, *longer = extensions(architecture).split("_")
     letters = base[4:].replace("g", "imafd")
     return {base[:4], *letters, *longer}

@@ -98,7 +98,7 @@ class Architecture(Protocol):
 
     @property
     def code_bit(self) -> int:
-        """What is added to the address of code in a pointer: 1 for Thumb."""
+        """The number that pointers add to the address of code: 1 for Thumb."""
 
     @property
     def adds_parts(self) -> bool:
@@ -140,12 +140,12 @@ class Architecture(Protocol):
         """The problem of a vector's value; empty if there is none."""
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """The build attributes that an ELF for the CPU must have, and those of this ELF. Attributes
-        with the same meaning are equal here."""
+        """The build attributes that an ELF for the CPU must have, and the attributes of this ELF.
+        Attributes with the same meaning are equal here."""
 
     def flags_problem(self, elf: Elf) -> str:
-        """What the ELF header says of calling conventions against the build attributes, or what is
-        not known; empty if there is nothing."""
+        """The flags of the ELF header that are unknown, or whose calling conventions contradict the
+        build attributes; empty if there are none."""
 
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
         """Why code that GCC compiled with these flags passes floats otherwise than the ELF does;

@@ -184,8 +184,8 @@ def _leaving(name: str, operands: tuple[str, ...]) -> ControlFlow:
 
 
 def _computed(name: str, operands: tuple[str, ...]) -> Effect:
-    """What the instruction does apart from writeback and flow. Raises LookupError or ValueError if
-    its text has another form than this module knows."""
+    """The effect of the instruction without writeback and flow. Raises LookupError or ValueError if
+    this module does not know the form of its text."""
     if name in _NOTHING or name.startswith("it"):
         return NOTHING
     if _TRANSFER.fullmatch(name):
@@ -230,7 +230,7 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
 
 
 def _select(name: str, operands: tuple[str, ...]) -> Effect:
-    """``csel`` and its kin, whose last operand is a condition."""
+    """``csel`` and similar instructions, whose last operand is a condition."""
     target, *values, condition = operands
     sources = tuple(Number(0) if text == "zr" else _source(text) for text in values)
     if name in ("cset", "csetm"):

@@ -42,7 +42,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A function: its deepest own stack in bytes, its calls, what could not be followed, and the
+    """A function: its deepest own stack in bytes, its calls, the problems in following it, and the
     trap handlers that it installs."""
 
     start: int
@@ -243,7 +243,7 @@ class _Walk:
         """Record that another function runs from here. Without a stack, that is a problem."""
         if not has_stack(state):
             raise UnknownStackPointerError(str(instruction))
-        # A caller adds its depth to that of the target: what is above the call is the target's.
+        # A caller adds its depth to the target's: the stack beyond the call belongs to the target.
         self.edges.add(Edge(instruction.address, target, depth(state)))
 
     def leave(self, instruction: Instruction, control: Control, state: Registers) -> None:
@@ -322,7 +322,7 @@ class _Walk:
             target = -1 if word is None else (base + word) % 2**32 & ~1
             if end is None and not self.is_inside(target):
                 return targets
-            # One word that is no code pointer: the object is no table, so nothing is known.
+            # One word is not a code pointer, so the object is not a table, and nothing is known.
             if target not in self.code.instructions:
                 return set()
             targets.add(target)

@@ -1,4 +1,4 @@
-"""What instructions do, in one language for all instruction sets and for all proofs.
+"""The effects of instructions, in one language for all instruction sets and for all proofs.
 
 A decoder (``arm``, ``riscv``) reads the text of an instruction once, into an ``Effect``. Abstract
 domains give effects a meaning: ``machine`` follows the stack pointer and pointers to functions, and
@@ -117,7 +117,7 @@ NEXT = ControlFlow("next")
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an instruction does to registers and memory, and where execution goes on.
+    """The effect of an instruction on registers and memory, and the place where execution goes on.
 
     ``operation`` names a function of ``sources`` whose value the only one of ``targets`` gets;
     a binary one with one source has its target as its first source. Other operations:
@@ -169,7 +169,7 @@ def decoder(decode: Decoder) -> Decoder:
 NOTHING = Effect("")
 UNDEFINED = Effect("undefined")
 
-# The operations that have the same meaning in each domain as far as the operands are numbers. A
+# The operations that have the same meaning in each domain if the operands are numbers. A
 # register's shift by a register takes its lowest byte on Arm (DDI 0553, "Shift operations"), its
 # lowest five bits on RV32.
 OF_NUMBERS: Mapping[str, Callable[[int, int], int]] = {

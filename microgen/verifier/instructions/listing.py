@@ -61,8 +61,8 @@ def _read(encoding: str, text: str, comment: str) -> tuple[bytes, str, str]:
 
 
 def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
-    """What is wrong with the instructions as a reading of the ELF: code that is not covered by
-    them, once for each gap, and encodings that are not the ELF's bytes."""
+    """The differences between the instructions and the ELF: code that they do not cover, once for
+    each gap, and encodings that are not the ELF's bytes."""
     for start, end in _code(elf):
         code = elf.read(start, end - start)
         if code is None:
@@ -82,8 +82,8 @@ def unread(elf: Elf, instructions: Mapping[int, Instruction]) -> Iterator[str]:
 
 
 def _code(elf: Elf) -> Iterator[tuple[int, int]]:
-    """Where code begins and ends: in executable sections, everything except what a mapping symbol
-    says is data."""
+    """The ranges of code: everything in executable sections except the bytes that mapping symbols
+    mark as data."""
     for section in elf.sections:
         if section.executable and section.has_bytes:
             yield from _ranges(section, _marks(elf, section))

@@ -215,7 +215,7 @@ def _write_back(effect: Effect, before: Registers, known: dict[str, StackValue])
         return
     register, change = effect.update.register, effect.update.change
     old = before.get(register)
-    # A table's word plus a number is no word of the table.
+    # A table's word plus a number is not a word of the table.
     if old is None or change is None or old.base == "table":
         known.pop(register, None)
     else:

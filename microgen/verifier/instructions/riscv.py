@@ -98,7 +98,7 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name in ("mret", "sret", "uret"):
         return Effect("unmodelled", flow=ControlFlow("return"))
     if name.startswith("csr") and name != "csrr" and TRAP_VECTOR in operands:
-        # The other forms set or clear bits, of which the old value is not known.
+        # The other forms set or clear bits of an unknown old value.
         source = (Register(operands[-1]),) if name == "csrw" else ()
         return Effect("install", sources=source, clobbers=frozenset({operands[0]}))
     try:
@@ -155,8 +155,8 @@ def _address(text: str) -> EffectiveAddress:
 
 
 def _computed(name: str, operands: tuple[str, ...]) -> Effect:
-    """What the instruction does apart from flow. Raises LookupError or ValueError if its text has
-    another form than this module knows."""
+    """The effect of the instruction without flow. Raises LookupError or ValueError if this module
+    does not know the form of its text."""
     if name in ("nop", "fence"):
         return NOTHING
     first, *others = operands

@@ -1,4 +1,4 @@
-"""Compares what a runner passes to a function with what is planned."""
+"""Compares the arguments that a runner passes to a function with the planned ones."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Passed = list[SymbolicValue | None]
 def argument_problems(
     step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
 ) -> list[str]:
-    """What is wrong with the arguments of a planned call. ``passed`` are the words that it is
-    passed."""
+    """The problems of a planned call's arguments. ``passed`` are the words that are passed to
+    it."""
     if step.form == "tensors":
         return list(_tensor_problems(step, passed, state, memory))
     if step.form == "unpack":
@@ -36,8 +36,8 @@ def argument_problems(
 def _pointers(
     step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
 ) -> Iterator[SymbolicValue | None]:
-    """The pointers that a function gets, in the order of the planned arguments: words that it is
-    passed, or those of the structure to which one of them points."""
+    """The pointers that a function gets, in the order of the planned arguments: words that are
+    passed to it, or words of the structure to which one of them points."""
     words, structure, members = iter(passed), None, itertools.count()
     for argument in step.arguments:
         if not argument.in_struct:
@@ -101,7 +101,7 @@ _SPECS_AND_COUNT = ("specs", "count")
 
 
 def unpacked(step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory) -> int:
-    """Store what ``mg_packed_tensors`` stores. Returns the number of words that it was passed."""
+    """Store the words that ``mg_packed_tensors`` stores. Returns the number of its arguments."""
     index, count = _data(step, passed), step.arguments[-1].value
     assert index is not None
     assert count is not None

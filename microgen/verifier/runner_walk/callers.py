@@ -1,5 +1,5 @@
-"""The buffers that a program's functions pass to the entry point of a model, as far as they are
-known: they must not lie inside the model's memory."""
+"""The known buffers that a program's functions pass to the entry point of a model. They must not
+lie inside the model's memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 
 
 class Lenient(RunnerMemory):
-    """A program may write anything. What it writes through a pointer to the stack is remembered."""
+    """A program may write anywhere. Only values written through a pointer to the stack are kept."""
 
     def store(
         self,
@@ -46,7 +46,7 @@ class Lenient(RunnerMemory):
 
 
 class PassedBuffer(NamedTuple):
-    """What the instruction at ``site`` passes for ``port``."""
+    """The buffer that the instruction at ``site`` passes for ``port``."""
 
     site: int
     port: PortRecord
@@ -55,7 +55,7 @@ class PassedBuffer(NamedTuple):
 
 @dataclass(slots=True)
 class Survey:
-    """What is known at each instruction of a function: what all paths that lead there know."""
+    """The facts known at each instruction of a function: all paths to it have them in common."""
 
     runner: Runner
     states: dict[int, PathState] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Survey:
     def outcomes(
         self, instruction: Instruction, state: PathState
     ) -> Iterator[tuple[Onward, PathState]]:
-        """Where an instruction may lead, and what is known there."""
+        """The places to which an instruction may lead, and the state at each."""
         after = _copy(state)
         try:
             yield self.runner.execute(instruction, after), after
@@ -112,7 +112,7 @@ class Survey:
             yield Onward("jump", const(instruction.target)), _copy(state)
             yield Onward("next"), _copy(state)
         else:
-            # Nothing but the stack pointer, and what no function changes, is known after it.
+            # After it, only the stack pointer and the registers that no function changes are known.
             yield Onward("next"), replace(state, registers=_only(state, self.fixed), flags=None)
 
     def go_on(self, instruction: Instruction, onward: Onward, after: PathState) -> None:
@@ -137,7 +137,7 @@ def _copy(state: PathState) -> PathState:
 
 
 def _common(a: PathState, b: PathState) -> PathState:
-    """What both know."""
+    """The facts that both states have."""
     registers = {n: v for n, v in a.registers.items() if b.registers.get(n) == v}
     stack = {n: v for n, v in a.stack.items() if b.stack.get(n) == v}
     zeros = {v: is_zero for v, is_zero in a.zeros.items() if b.zeros.get(v) == is_zero}
@@ -159,7 +159,7 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Passe
 def _members(
     runner: Runner, module: ModuleRecord, state: PathState
 ) -> Iterator[tuple[PortRecord, SymbolicValue | None]]:
-    """What the structures of inputs and outputs contain. Rows that are fed have none."""
+    """The pointers in the structures of inputs and outputs. Fed rows are passed without one."""
     registers = runner.arch.calls.arguments
     inputs: tuple[PortRecord, ...] = module.inputs
     if module.feed:

@@ -70,7 +70,7 @@ def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
 
 
 def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | None, list[str]]:
-    """The walk through a function, and what is wrong; None if the function is not there."""
+    """The walk through a function, and the problems. None if the function is not there."""
     functions = [s for s in subject.elf.named(name) if s.kind == "func"]
     if len(functions) != 1:
         return None, [f"{len(functions)} functions {name}"]
@@ -80,7 +80,7 @@ def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | N
 
 
 def runner_of(subject: Subject, start: int, plan: CallPlan) -> Runner:
-    """What a walk reads that begins at an address."""
+    """The code and data of a walk that begins at an address."""
     elf, board = subject.elf, subject.board
     arch = architecture_of(board)
     registers = {"sp": SymbolicValue(STACK)}

@@ -111,7 +111,7 @@ def _moved(at: SymbolicValue | None, nbytes: int | None) -> SymbolicValue | None
 
 
 def _holds(test: Predicate | None, instruction: Instruction, state: PathState) -> bool:
-    """Whether a condition holds, of its values or after what set the flags."""
+    """Whether a condition holds: for its own values if it has any, otherwise for the flags."""
     flags = state.flags
     if test is not None and test.values is not None:
         left, right = (_value(source, instruction, state) for source in test.values)
@@ -216,7 +216,7 @@ _SELECTS: Mapping[str, Callable[[SymbolicValue | None], SymbolicValue | None]] =
 def _apply(
     instruction: Instruction, state: PathState, memory: RunnerMemory, standard: CallStandard
 ) -> None:
-    """What the instruction does apart from flow."""
+    """Change registers, flags and memory as the instruction does. Flow is not followed here."""
     effect = instruction.effect
     values = [_value(source, instruction, state) for source in effect.sources]
     if effect.access is None:
@@ -242,7 +242,7 @@ def _transferred(
     state: PathState,
     memory: RunnerMemory,
 ) -> list[SymbolicValue | None]:
-    """What a load gives. A store puts ``values`` into memory."""
+    """The values that a load reads. A store puts ``values`` into memory."""
     at = _address(access.address, instruction, state)
     for i, value in enumerate(values):
         memory.store(state, _moved(at, i * access.size), value, access.size)
@@ -255,7 +255,7 @@ def _transferred(
 def _results(
     instruction: Instruction, values: list[SymbolicValue | None], state: PathState
 ) -> tuple[list[SymbolicValue | None], Flags | None]:
-    """What an instruction computes from the values of its operands, and the flags after it."""
+    """The results of an instruction for the values of its operands, and the flags after it."""
     effect = instruction.effect
     operation = effect.operation
     if operation == "move words":

@@ -1,4 +1,4 @@
-"""What the runner of a model has to call, from its manifest: functions, arguments, failures."""
+"""The calls that a model's runner has to make, by its manifest: functions, arguments, failures."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CallPlan:
     apart: frozenset[SymbolicValue] = frozenset()
 
     def after_failure(self, failed: int) -> list[int]:
-        """The calls that follow if a call is the first that fails: they undo what was done."""
+        """The calls that follow if a call is the first that fails: they undo earlier calls."""
         later = range(failed + 1, len(self.steps))
         return [i for i in later if _undoes(self.steps[i].opener, failed)]
 

@@ -1,4 +1,4 @@
-"""What a path of a runner may do next: the calls that it makes, and what it returns."""
+"""The next actions that a path of a runner may take: its calls, and the value that it returns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _REFUSALS = (const(0x0801), const(0x0803))
 
 
 def failures(state: PathState) -> list[int | None]:
-    """Which call may be the first that has failed, as far as the path has decided; None: none."""
+    """The calls that may be the first failed one, from the path's decisions so far. None in the
+    list stands for no failure."""
     if state.failed is None:
         return [*state.pending, None]
     return [*(number for number in state.pending if number < state.failed), state.failed]
@@ -29,8 +30,8 @@ def following(plan: CallPlan, state: PathState, failed: int | None) -> int | Non
 
 
 def next_step(plan: CallPlan, state: PathState) -> tuple[int | None, str]:
-    """The number of the only call that may come next, None if there is none; and what is wrong
-    with any call now, empty if nothing is."""
+    """The number of the only call that may come next, None if there is none; and the problem of any
+    call now, empty if there is none."""
     possible = failures(state)
     numbers = {following(plan, state, failed) for failed in possible}
     if state.has_refused:
@@ -42,7 +43,7 @@ def next_step(plan: CallPlan, state: PathState) -> tuple[int | None, str]:
 
 
 def return_problems(plan: CallPlan, state: PathState, value: SymbolicValue | None) -> Iterator[str]:
-    """What is wrong with a return of a value here."""
+    """The problems of a return of a value here."""
     returned = "an unknown value" if value is None else str(value)
     if state.has_refused:
         if state.made:
@@ -72,5 +73,5 @@ def _is_seen(state: PathState, pointer: SymbolicValue) -> bool:
 
 
 def _is_success(state: PathState, value: SymbolicValue | None) -> bool:
-    """Whether it is 0, or the status of a call, which is 0 if none has failed."""
+    """Whether the value is 0, or the status of a call. The status is 0 if no call has failed."""
     return value == const(0) or value in [result(number) for number in state.pending]

@@ -1,7 +1,7 @@
 """Values that the walk through a runner knows, and the state of one path.
 
-A value is a sum of something unknown, its base, and a known offset. Two values are equal if and
-only if base and offset are. What is not known at all is None.
+A value is the sum of an unknown base and a known offset. Two values are equal if and only if base
+and offset are. A value that is not known at all is None.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def low_bits(a: SymbolicValue | None, mask: int) -> SymbolicValue | None:
 
 
 def apart(a: SymbolicValue, b: SymbolicValue) -> SymbolicValue:
-    """The distance between two of the caller's pointers, as far as it matters whether it is 0."""
+    """The distance between two of the caller's pointers. Only whether it is 0 is modelled."""
     # Distances in both directions are 0 at the same time, so the order is the same for both.
     return SymbolicValue(("apart", *sorted((a, b), key=str)))
 
@@ -162,8 +162,8 @@ def masked(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | 
 def shifted_left(
     a: SymbolicValue | None, b: SymbolicValue | None, shift: Callable[[int, int], int]
 ) -> SymbolicValue | None:
-    """``a << b`` of numbers, which ``shift`` computes; of anything else, its low bits, as far as it
-    matters whether they are zero."""
+    """``a << b`` of numbers, which ``shift`` computes. For other values the result is the low bits
+    that are not shifted out, because it is 0 if and only if they are."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
         return constants(a, b, shift)
     # The upper b bits are lost, so the result is 0 if and only if the others are.
@@ -171,7 +171,7 @@ def shifted_left(
 
 
 def united(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
-    """``a | b`` as far as it matters whether its low bits are zero."""
+    """``a | b``. For unknown values, only whether its low bits are zero is modelled."""
     if a is None or b is None:
         return None
     if a.is_constant and b.is_constant:
@@ -182,8 +182,8 @@ def united(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | 
 
 
 class Flags(NamedTuple):
-    """What the last instruction that set flags compared. ``has_carry``: it was a subtraction, so
-    the carry and the order are known, too."""
+    """The values that the last instruction that set flags compared. ``has_carry``: it was a
+    subtraction, so the carry and the order are known, too."""
 
     left: SymbolicValue | None
     right: SymbolicValue | None
@@ -234,7 +234,7 @@ class PathState:
         )._decided(value, is_zero=is_zero)
 
     def _decided(self, value: SymbolicValue, *, is_zero: bool) -> PathState:
-        """Note what it means that a value is zero or is not."""
+        """Note the consequences of a value that is zero or is not."""
         kind, *details = value.base
         if kind != "result":
             self.has_refused |= is_zero != (kind == "masked" or value in self.equal)
@@ -247,7 +247,7 @@ class PathState:
         return self
 
     def forget_below_stack(self) -> None:
-        """What is below the stack pointer does not keep its value: an exception may write it."""
+        """Forget all words below the stack pointer, because an exception may overwrite them."""
         sp = self.registers.get("sp")
         if sp is None or sp.base != STACK:
             raise CannotFollowError("loses the stack pointer")

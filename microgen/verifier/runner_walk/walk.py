@@ -24,13 +24,13 @@ from microgen.verifier.runner_walk.values import (
     const,
 )
 
-# Instructions on all paths: enough for each call's own, and for those of its failure.
+# Instructions on all paths: enough for each call and for the path of its failure.
 _MAX_STEPS = 20_000
 _MAX_STEPS_PER_CALL = 500
-_MAX_PROBLEMS = 8  # of which a report prints the first three
+_MAX_PROBLEMS = 8  # a report prints the first three
 
 # Functions that belong to the runner although they have a name: the parts of generated code that a
-# compiler need not inline, and what compilers and linkers put between a call and its function.
+# compiler need not inline, and code that compilers and linkers put between a call and its function.
 _OWN = re.compile(
     r"tvmgen_\w+___tvm_main__|run_operators|first_error|__riscv_(save|restore)_\d+"
     r"|OUTLINED_FUNCTION_\d+|__\w+_veneer|__(Thumb|ARM|LongThunk)\w*"
@@ -39,7 +39,8 @@ _OWN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """What a walk reads. ``functions`` are names by address; ``start`` is where it begins."""
+    """The code and data that a walk reads. ``functions`` are names by address. The walk begins at
+    ``start``."""
 
     arch: Architecture
     memory: RunnerMemory
@@ -120,7 +121,7 @@ class RunnerWalk:
         self.work += [state.divided(value, is_zero=False), state.divided(value, is_zero=True)]
 
     def problem(self, address: int, what: str) -> None:
-        """Note what is wrong. Only the first note for each address is kept."""
+        """Note a problem. Only the first note for each address is kept."""
         self.problems.setdefault(address, f"at {address:#x}: {what}")
 
     def go_on(self, state: PathState, instruction: Instruction, onward: Onward) -> bool:
@@ -201,8 +202,8 @@ class RunnerWalk:
         return True
 
     def forget(self, state: PathState, result: SymbolicValue | None, words: int) -> None:
-        """What a function that has returned may have changed: registers, and the stack up to the
-        words that it was passed there."""
+        """Forget all that a function that has returned may have changed: registers, and the stack
+        up to the words that it was passed there."""
         standard = self.runner.arch.calls
         kept = {*standard.preserved, *standard.fixed, "sp"}
         state.registers = {n: v for n, v in state.registers.items() if n in kept}
