@@ -134,7 +134,6 @@ def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, 
 
 
 def _words(node: Node, graph: Graph) -> tuple[str, ...]:
-    """The words of the function's name."""
     words = ops()[node.op].parts(node.attrs, len(node.inputs))
     is_relu = getattr(node.attrs, "activation", None) in RELUS
     # TVM calls a clamp of floats from 0 up ``nn.relu``.

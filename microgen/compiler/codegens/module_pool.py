@@ -1,7 +1,6 @@
 """The bytes of a module pool that the blob's loader takes, for pointers of a given size.
 
-The structure is that of ``crt/src/modules/module_types.h``. The blocks are those of
-``module_pool.h``.
+``crt/src/modules/module_types.h`` has the structure, and ``module_pool.h`` the blocks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Where the next values of variables are computed: in the variable's own buffer if nothing reads
-the old value any more, otherwise in another one, from which they are copied at the end."""
+"""The buffers of the next values of variables: the variable's own one if nothing reads the old
+value any more, otherwise another one, from which the value is copied at the end."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
     """The concatenations of a partition that can be assembled, by their results.
 
     They are regions of the built-in kernels that have no other node, and no variable's next value.
-    A part is copied unless a kernel computes it: inputs, constants and variables are, and outputs
-    of the network, next values of variables, and what has its place in another concatenation.
-    An output in the buffer of an input is not assembled.
+    A part is copied unless a kernel computes it in place. Copied parts are inputs, constants,
+    variables, outputs of the network, next values of variables, and tensors that have their place
+    in another concatenation. An output in the buffer of an input is not assembled.
     """
     regions, graph = partition.regions, partition.graph
     if partition.copies_parts or len({region.target for region in regions}) > 1:

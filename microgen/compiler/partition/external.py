@@ -76,8 +76,8 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A generator that was asked for but takes nothing of the model. ``reasons`` has each sentence
-    of its refusals once, with the operators that it is for; ``hint`` says what may help."""
+    """A generator that the user named, but that takes nothing of the model. ``reasons`` has each
+    sentence of its refusals once, with its operators. ``hint`` is advice."""
 
     name: str
     reasons: tuple[str, ...]

@@ -32,7 +32,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     scale_weights,  # factors and offsets per channel move into weights and biases of floats
-    merge_affine,  # leaves one node of each chain that no layer took
+    merge_affine,  # shortens the chains that no layer took
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own

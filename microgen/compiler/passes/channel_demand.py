@@ -23,8 +23,8 @@ Masks = Mapping[str, Array]  # by tensor: which channels are kept, bool [channel
 
 
 def kept(graph: Graph, sums: Mapping[str, ChannelSums], ranges: Ranges) -> Masks:
-    """The channels that are kept: those that the network's results need, and those without which a
-    node that is kept could not be computed. All are False for a tensor that nothing needs.
+    """The channels that are kept, because the network's results need them, or because a kept node
+    could not be computed without them. All are False for a tensor that nothing needs.
 
     Every tensor that is needed keeps a channel.
     """

@@ -108,7 +108,7 @@ def _source(attrs: SumsAttrs, data: ArrayType, weight: ArrayType) -> Array | Non
 
 def bounds(sums: ChannelSums, low: Array, high: Array) -> tuple[Array, Array]:
     """The least and the greatest sum of each output, with the bias: int64 [outputs]. ``low`` and
-    ``high`` are those of the stored values of each channel of the input."""
+    ``high`` are the bounds of the stored values of each channel of the input."""
     low, high = (ends[sums.source] - sums.data.zero for ends in (low, high))
     # A place outside the data adds 0.
     if sums.is_padded:

@@ -31,8 +31,8 @@ _MOST = 2**22  # channels of all tensors; a small file can declare any number
 
 
 def dead_channels(graph: Graph) -> Graph:
-    """The graph without dead channels: those that have one value for every input, and those that no
-    layer reads. The channels of a tensor are its last axis.
+    """The graph without dead channels. A dead channel has one value for every input, or no layer
+    reads it. The channels of a tensor are its last axis.
 
     Layers that read a constant channel get its contribution to their sums in their biases, so
     all other values are the same, bit for bit. ``Graph.channels`` says which channels are left.
@@ -132,7 +132,6 @@ class _Removal:
         return self._constant(name, whole, layer, {0: outputs})
 
     def _new_bias(self, added: Array, layer: ChannelSums) -> str:
-        """A bias for a layer that has none."""
         array = added[self._masks[layer.node.outputs[0]]].astype(DType.INT32.numpy)
         name = self._unused(f"{layer.node.outputs[0]}#bias")
         self._types[name], self._constants[name] = (

@@ -69,8 +69,8 @@ class _Fusing:
 
     def fuse(self, chain: list[Node], clip: Node) -> None:
         """Give the clip's activation to the producer, which is the last node of the chain, and its
-        output to the last view, which is the first. What is between them is clamped now, so it gets
-        a new name: it is the clip's output in another shape."""
+        output to the last view, which is the first. The tensors between them are clamped now, so
+        they get new names: they are the clip's output in another shape."""
         producer = chain[-1]
         attrs: Attrs = dataclasses.replace(producer.attrs, activation=_activation(producer, clip))  # type: ignore[call-arg]
         before = dataclasses.replace(producer, attrs=attrs)

@@ -126,7 +126,7 @@ def _attrs(op: str, activation: Activation) -> Attrs:
 
 def _affine(chain: Sequence[Node], constants: dict[str, Array]) -> tuple[Array, Array, Array]:
     """Factor and offset of all nodes together, float32, computed in float64, and the sum of the
-    magnitudes of what the offset is the sum of."""
+    magnitudes of the offset's terms."""
     factor, offset, terms = np.ones(()), np.zeros(()), np.zeros(())
     with np.errstate(all="ignore"):
         for node in chain:

@@ -36,9 +36,9 @@ from microgen.target.cpu import Cpu
 def bound(
     parts: Partition, cpu: Cpu, rows: Sequence[int], layers: int, free: Collection[str] = ()
 ) -> int:
-    """Bytes of planned buffers that no schedule of the partition needs less of, if functions
-    compute one of ``rows`` at a time, and at most so many ``layers``. Of inputs and outputs those
-    count that are ``free``: whose memory may hold other tensors while they are not alive."""
+    """A lower bound of the bytes of planned buffers for all schedules of the partition, if
+    functions compute one of ``rows`` at a time, and at most so many ``layers``. Inputs and outputs
+    count only if they are ``free``: other tensors may use their memory while they are not live."""
     network = _Network(parts, cpu, rows, free)
     # Dynamic programming: best[k] is the least number of bytes with which calls can compute the
     # first k regions.
@@ -181,7 +181,6 @@ class _Network:
         return living - sum(o.nbytes for o in self._made(first, end) if o.last < end)
 
     def _made(self, first: int, end: int) -> Iterator[_Alive]:
-        """The tensors that a call makes."""
         for number in range(first, end):
             yield from (self.alive[name] for name in self.made_by.get(number, ()))
 

@@ -1,8 +1,8 @@
 """Divides a model's calls into single ones and functions with rows, by dynamic programming.
 
 A division is a sequence of pieces, each a call. The bytes that are live during a piece do not
-depend on the other pieces: they are those of the tensors that are alive then, which are whole, and
-the piece's scratch. So the fastest division in a given number of bytes, and the least number of
+depend on the other pieces: they are the bytes of the tensors that are live then, which are whole,
+and the piece's scratch. So the fastest division in a given number of bytes, and the least number of
 bytes that any division needs, follow from the fastest and the least of all shorter beginnings. A
 memory plan may need more, if its buffers leave gaps.
 """
@@ -133,8 +133,8 @@ def _followed(best: Sequence[_Ways]) -> list[CallRange]:
 
 def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     """The pieces of a partition: each region by each of its options, and all functions with
-    rows. With ``lean``, their kernels have no arrays on the stack, and only layers of which one
-    alone takes more than so many bytes are in functions with rows."""
+    rows. With ``lean``, their kernels have no arrays on the stack, and only layers that alone take
+    more than so many bytes are in functions with rows."""
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
     state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean)
@@ -147,8 +147,8 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
 @dataclass(frozen=True, slots=True)
 class _Life:
     """A planned tensor: its bytes, the region that computes it, and the last one that reads it. The
-    caller does that before the first region and after the last. What takes its bytes may begin
-    ``before`` bytes in front of them."""
+    caller writes before the first region and reads after the last. A result that takes its bytes
+    may begin ``before`` bytes in front of them."""
 
     nbytes: int
     first: int

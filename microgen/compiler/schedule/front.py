@@ -64,8 +64,8 @@ class FrontPoint:
 @dataclass(frozen=True, slots=True)
 class Front:
     """The front, fastest first. ``considered`` counts the schedules that were compared, ``bound``
-    is the certificate: the bytes of RAM that no schedule of the searches needs less of. ``origin``
-    says of what the front is. Both are None if they are not known."""
+    is the certificate: a lower bound of the RAM of all schedules of the searches. ``origin``
+    has the front's model, core and options. Both are None if they are not known."""
 
     found: tuple[FrontPoint, ...]
     considered: int
@@ -75,8 +75,8 @@ class Front:
 
 @dataclass(slots=True)
 class _Kept:
-    """The candidates that no other beats so far, with their RAM, cycles and flash. ``plans`` are
-    those that may still be made."""
+    """The candidates that no other beats so far, with their RAM, cycles and flash. ``plans`` is the
+    number of plans that may still be made."""
 
     scorer: Scorer
     plans: int

@@ -2,7 +2,7 @@
 
 Every layer computes ``count`` rows at a time, for the first time as soon as the rows of its windows
 are there, and then at the pace of its readers. When a reader computes its first rows, the buffer of
-what it reads has everything from the beginning of its window to the last row made, and the buffer
+its input has everything from the beginning of its window to the last row made, and the buffer
 keeps its size. Nothing here is used to generate code or to search: certificates are made of it.
 """
 

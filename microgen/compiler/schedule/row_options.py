@@ -29,9 +29,9 @@ _LOOP_BYTES, _PART_BYTES = 24, 44  # code of the loop, and of its body for each 
 
 @dataclass(frozen=True, eq=False)
 class LineBuffered(Option):
-    """Nodes that one function computes row by row. ``parts`` are the options for their tiles, and
-    ``rows`` those at a time. ``lags`` are those of its inputs, ``fed`` is that of its choices. The
-    kernel is the last part's."""
+    """Nodes that one function computes row by row. ``parts`` are the options for their tiles.
+    ``rows`` is the number of rows at a time, ``lags`` are the lags of its inputs, and ``fed`` is as
+    in its choices. The kernel is the last part's."""
 
     parts: tuple[Option, ...] = ()
     rows: tuple[int, ...] = ()
@@ -87,9 +87,9 @@ class LineBuffered(Option):
 
 @dataclass(slots=True)
 class Tiles:
-    """The options for tiles, by node and rows at a time, each found once. Where nothing is
-    measured, as on the host, it is the first kernel that fits. If they are ``lean``, none has an
-    array on the stack where there are others."""
+    """The options for tiles, by node and rows at a time, each found once. Without measurements, as
+    on the host, it is the first kernel that fits. If they are ``lean``, no option has an array on
+    the stack if there are options without one."""
 
     graph: Graph
     cpu: Cpu
@@ -125,8 +125,8 @@ def options(
     nodes: Sequence[Node], rows: Sequence[int], known: Tiles, fed: int = 0
 ) -> Iterator[LineBuffered]:
     """The nodes in one function, with so many rows at a time: first with the fastest kernels, then
-    with such that need less scratch. Nothing if they cannot be. Unless ``fed`` is 0, so many rows
-    of what it reads come at a time."""
+    with such that need less scratch. Empty if it is not possible. Unless ``fed`` is 0, so many
+    rows of the input come at a time."""
     try:
         group = tiles.of(nodes, known.graph, rows, fed)
     except ValueError:

@@ -26,10 +26,10 @@ Visit = Callable[[Candidate, Picks], None]
 
 @dataclass(slots=True)
 class ScheduleSearch:
-    """One search for the best candidate. ``visit`` is called with each that is compared, as a
-    candidate and what would change. ``start`` are picks to begin with, if they are better than the
-    fastest ones. If there are any ``forced`` picks, the candidate has those of them that are best
-    to begin with, whatever else is better."""
+    """One search for the best candidate. ``visit`` is called for each comparison with the candidate
+    and the change. The search begins with the picks of ``start`` if they are better than the
+    fastest ones. If there are ``forced`` picks, the candidate has the best of them at the start,
+    even if others are better."""
 
     space: Space
     scorer: Scorer

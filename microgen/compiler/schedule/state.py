@@ -129,11 +129,11 @@ def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partiti
 
 @dataclass(slots=True)
 class Scorer:
-    """Knows the RAM of candidates, which takes lowering and planning. It is computed once for all
-    that need the same memory, and only if asked for. ``stack_of`` is that of their options. What
-    other scorers of the same space computed, it need not compute again: ``shared``. If it
-    ``plans_all``, it does without bounds, so that others know the same as it. ``plans`` counts the
-    candidates that were planned."""
+    """Knows the RAM of candidates, which takes lowering and planning. The RAM is computed on
+    demand, and once for all candidates that need the same memory. ``stack_of`` gives the stack of
+    an option. ``shared`` has the results of other scorers of the same space, which are not computed
+    again. If it ``plans_all``, it does not use bounds, so that others know the same. ``plans``
+    counts the planned candidates."""
 
     space: Space
     ram_of: RamOf

@@ -173,7 +173,6 @@ def depthwise(form: LibraryForm, window: CmsisWindow) -> FunctionChoice:
 
 
 def _depthwise_wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
-    """Whether the wrapper is right."""
     if is_converted(form, window):
         return _wrapper_is_right(form, window)
     if window.output[3] != window.data[3] or window.data[0] != 1 or window.is_dilated:

@@ -66,8 +66,8 @@ class Tree:
     root: Path
 
     def files(self, functions: Iterable[str]) -> dict[str, bytes]:
-        """Path -> contents of the files for ``functions``: those that define them and everything
-        that they call, what they include, and the licence. MicrogenError if one is missing."""
+        """Path -> contents of the files for ``functions``: their definitions, everything that they
+        call, all included files, and the licence. MicrogenError if one is missing."""
         wanted, done = sorted(set(functions)), set[str]()
         sources: set[str] = set()
         while wanted:
