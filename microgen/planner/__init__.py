@@ -188,7 +188,6 @@ def _spilled(
 
 
 def _may_hold(pool: Pool, buffer: Buffer | None) -> bool:
-    """Whether the pool may hold the buffer."""
     # A variable outlives a run, so it cannot lie in memory that the caller passes anew each time.
     return pool.is_internal or buffer is None or not buffer.is_state
 
@@ -206,8 +205,8 @@ def _targets(program: Program) -> Mapping[str, set[str]]:
 
 
 def _sized(pool: Pool, program: Program, placements: Sequence[Placement]) -> Pool:
-    """The pool with its size: the end of its last buffer. In a port's buffer it is the port's, and
-    what is needed in front of that."""
+    """The pool with its size: the end of its last buffer. A pool in a port's buffer has the port's
+    size, and the bytes that are needed in front of it."""
     inside = {p.name: p for p in placements if p.pool == pool.name}
     if not pool.port:
         return replace(pool, nbytes=max((p.offset + p.nbytes for p in inside.values()), default=0))

@@ -75,9 +75,9 @@ class RuntimeFunction:
 class LoadedModule:
     """A module of the blob. ``payload`` is what ``SaveToBinary`` writes and the runtime loads.
 
-    ``pool_bytes`` is what it takes from the module pool, on a target whose pointers have the
-    board's size. ``files``, by path, are those of a runtime that does not ship with microgen, and
-    ``include_dirs`` are those of their folders that the compiler searches, as for a CSource.
+    ``pool_bytes`` are its bytes in the module pool, on a target whose pointers have the board's
+    size. ``files``, by path, are the files of a runtime that does not ship with microgen.
+    ``include_dirs`` are the folders among theirs that the compiler searches, as for a CSource.
     """
 
     runtime: Runtime

@@ -1,9 +1,9 @@
 """Inputs and outputs as planned buffers in the caller's own memory.
 
-What the caller passes for an output is free until the output is written, and what it passes for an
-input is free after the last reader, if the caller allows that. A pool for each such port has
-exactly the bytes that the caller has to pass for it anyway. The port itself is the buffer at its
-start, and others may lie there while the port is not live.
+The caller's memory for an output is free until the output is written. The memory for an input is
+free after its last reader, if the caller allows that. A pool for each such port has exactly the
+bytes that the caller has to pass for it anyway. The port itself is the buffer at the pool's start,
+and other buffers may lie there while the port is not live.
 """
 
 from __future__ import annotations

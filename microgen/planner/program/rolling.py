@@ -70,9 +70,9 @@ class LineBuffer:
     """The last ``rows`` rows of a tensor, ``nbytes`` bytes ``offset`` bytes into the scratch.
 
     Each time it gets ``new`` bytes at its end, for which the others move up. After the last time
-    they still move, before step ``end``. What is there at first, the new bytes after the last
-    time, and the last ``surplus`` bytes of the last time are padding, of which each byte is
-    ``fill``; it is None if no padding is read."""
+    they still move, before step ``end``. Its first contents, the new bytes after the last time,
+    and the last ``surplus`` bytes of the last time are padding. Each byte of padding is ``fill``,
+    which is None if no padding is read."""
 
     offset: int
     rows: int

@@ -232,7 +232,7 @@ class Program:
     """Everything that the planner and the emitter need.
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as in the file.
-    ``constants`` are those of the firmware. ``parameter_ids`` are the storage ids of parameters,
+    ``constants`` are the firmware's. ``parameter_ids`` are the storage ids of parameters,
     each that of the first constant computed from it. ``devices`` are those that calls need, in the
     order in which their targets were declared.
     """
