@@ -19,7 +19,7 @@ def kernel_call(
     members: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """A kernel's call, which is number ``index`` of its function if it is not the only one.
-    ``members`` are those of the function."""
+    ``members`` are the function's."""
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
     given = (f"&{params}", [argument(one, members) for one in kernel.args])

@@ -30,7 +30,6 @@ def table(array: Array, ctype: str) -> str:
 
 
 def _literal(value: Value, ctype: str) -> str:
-    """The value as a C literal."""
     if ctype == "float":
         return _float(value)
     if ctype in _UNSIGNED:

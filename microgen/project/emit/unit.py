@@ -40,9 +40,9 @@ _LONGEST_NAMES = 60  # characters of the models' names in a comment
 class Unit:
     """One model: its program, the places of its buffers, and how it is emitted.
 
-    ``graph`` is what the graph executor runs, or None. ``shares_workspace``: the pool of the model
-    takes no memory of its own but lies in that of ``emit.shared``. ``blob`` is ``__tvm_dev_mblob``,
-    empty if there is none.
+    ``graph`` is the graph executor's graph, or None. ``shares_workspace``: the pool of the model
+    takes no memory of its own but lies in the memory of ``emit.shared``. ``blob`` is
+    ``__tvm_dev_mblob``, empty if there is none.
     """
 
     program: Program
@@ -122,8 +122,8 @@ class Unit:
         return symbols.implementation(function, is_packed=not self.options.unpacked)
 
     def common(self, guard: str = "") -> dict[str, Any]:
-        """The values that every template gets. ``guard`` distinguishes this file's include guard
-        from those of others."""
+        """The values that every template gets. ``guard`` distinguishes the include guards
+        of different files."""
         return {
             "module": self.module,
             "prefix": self.prefix,

@@ -1,5 +1,4 @@
-"""The component of a project: the files with which another firmware compiles and calls its models.
-"""
+"""The component of a project: all files that another firmware needs for its models."""
 
 from __future__ import annotations
 
@@ -33,13 +32,12 @@ _SOURCE = (".c", ".S", ".cpp")
 class Component:
     """A project's models with all that they need, by the paths that it has in the project.
 
-    ``name`` is that of the CMake target, ``tvmgen_<module>`` for each model, joined with ``_``.
+    ``name`` is the CMake target's: ``tvmgen_<module>`` for each model, joined with ``_``.
     ``files`` are the contents of all files. The sources are C and assembler, in the order in which
-    they are linked: those of the models with their kernels, those of the runtime, and those of code
-    generators, which may cause warnings. The application's include path is ``public_includes``,
-    that of the sources has ``private_includes`` and ``codegen_includes``, too. ``kept_symbols``
-    have to be in the program even if nothing refers to them. ``digest`` is that of all that decides
-    the code.
+    they are linked: the models' with their kernels, the runtime's, and the code generators', which
+    may cause warnings. The application's include path is ``public_includes``. The sources' include
+    path has ``private_includes`` and ``codegen_includes``, too. ``kept_symbols`` have to be in the
+    program even if nothing refers to them. ``digest`` is computed from all that decides the code.
     """
 
     name: str

@@ -104,14 +104,14 @@ _ALIGNED = 3  # objects that are aligned in most models: the workspace, an input
 
 def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> int:
     """The bytes that schedules of all models may have for pools, inputs, outputs and the calls of
-    operators: what ``buffers_limit`` leaves of the stack. ``ports`` is the number of inputs and
-    outputs."""
+    operators: ``buffers_limit`` without the stack around these calls. ``ports`` is the number of
+    inputs and outputs."""
     return buffers_limit(board, options, modules) - stack_size.around(board, options, ports)
 
 
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     """The bytes that pools, inputs and outputs of all models and the stack may have together,
-    besides other data: what ``--ram`` leaves, or the board's memories for them."""
+    in addition to other data: the rest of ``--ram``, or the board's memories for them."""
     # With pools of the caller's own, nothing is known of their memory.
     if board.is_host or options.pool:
         return options.ram_limit

@@ -246,8 +246,8 @@ def _folders(model_files: FileTree, include_dirs: Sequence[str]) -> dict[str, li
 
 
 def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
-    """The sources below ``model/`` in three groups, each sorted: all others, those with symbols in
-    the shared workspace, the workspace itself."""
+    """The sources below ``model/`` in three groups, each sorted: sources without symbols in the
+    shared workspace, sources with such symbols, and the workspace itself."""
     own = [n for n in model_files.files if n.startswith(_MODEL_SOURCES) and n[-2:] in _C_OR_ASM]
     # The executor's graphs follow the C sources, because LLVM's linker takes the ABI from the first
     # object, and assembled data have none.

@@ -37,7 +37,7 @@ _LIBRARY = 128
 @dataclass(frozen=True, slots=True)
 class Stack:
     """Bytes of stack: the ``bound`` that is expected of the code, the ``margin`` for nested
-    exceptions, and what is reserved, which is usually their sum. All are 0 on the host."""
+    exceptions, and the reserve, which is usually their sum. All are 0 on the host."""
 
     bound: int = 0
     margin: int = 0
@@ -63,9 +63,9 @@ class Stack:
 
 def of(programs: Sequence[Program], board: Board, options: Options) -> Stack:
     """The stack of a firmware with the programs of its models, which run one after the other. It
-    reserves what ``--stack`` says, or else the board, or else what is expected and the margin.
+    reserves the bytes of ``--stack``, or else of the board, or else the bound and the margin.
 
-    Raises BoardError if a stack is asked for on the host."""
+    Raises BoardError if the options request a stack on the host."""
     if board.is_host:
         if options.stack is not None:
             raise BoardError(
