@@ -24,8 +24,8 @@ def planned(
 ) -> tuple[Program, MemoryPlan, ExecutorGraph | None]:
     """The program in the form of its executor, its plan, and the graph executor's graph.
 
-    Raises UnsupportedError for what the options do not allow, and CapacityError if something fits
-    no pool."""
+    Raises UnsupportedError for a program that the options do not allow, and CapacityError if a
+    buffer fits no pool."""
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
         return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None

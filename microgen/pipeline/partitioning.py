@@ -32,8 +32,8 @@ class Partitioned:
 
     ``source`` is the graph from the frontend, ``files`` are the model's files that the project
     keeps. ``module``: the Relay module, step by step, if external generators partitioned one.
-    ``refusals``: why these generators refused parts of it; ``idle``: the generators that took
-    nothing. ``dead_channels``: what is in the source and not in the partition.
+    ``refusals`` are the reasons why these generators refused parts of it. ``idle`` are the
+    generators that took nothing. ``dead_channels`` are in the source and not in the partition.
     """
 
     model: Path

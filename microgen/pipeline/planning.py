@@ -64,9 +64,9 @@ class PlannedModel:
 
 
 def planned(model: Path, board: Board, options: Options, limit: int | None = None) -> PlannedModel:
-    """One model after the stages that each model goes through by itself. Its schedule keeps to
-    ``limit`` bytes of workspace, inputs, outputs and operators' stack, if that can be; by default
-    it keeps to what the board's memories and the budget leave a single model."""
+    """One model after the stages that each model goes through by itself. If possible, its schedule
+    needs at most ``limit`` bytes of workspace, inputs, outputs and operators' stack. The default
+    limit is the memory that the board and the budget leave for a single model."""
     found = _partitioned(model, board, options)
     return with_schedule(found, _scheduled(found, board, limit), board)
 
