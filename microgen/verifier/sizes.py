@@ -34,7 +34,7 @@ class Sizes:
     """Bytes of a built firmware.
 
     ``flash``: the image, which is code, read-only data and initial values. ``ram``: everything in
-    writable memories, including ``stack``, which is what the firmware reserves.
+    writable memories, including ``stack``, the firmware's reserve.
     ``arena``: the workspace pools. ``weights``: the manifest's constants (weights, biases,
     requantization tables). ``code``: ``flash`` minus ``weights``. ``contributors``: sized symbols,
     largest first.
@@ -160,7 +160,6 @@ def _contributors(elf: Elf, board: Board) -> Iterator[Contributor]:
 
 
 def _is_planned_buffer(symbol: Symbol) -> bool:
-    """Whether it is a planned buffer."""
     return (
         (symbol.file.endswith("_memory.S") or not symbol.file)  # without it after `strip -g`
         and symbol.binding == "local"

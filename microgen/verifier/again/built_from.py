@@ -69,8 +69,8 @@ def others(subject: Subject) -> frozenset[str]:
 
 
 def whose(subject: Subject) -> str:
-    """Whose firmware it is, if its notes name other models than the project's only; otherwise
-    empty."""
+    """A sentence that names the models of the firmware, if its notes name only models of other
+    projects; otherwise empty."""
     record, notes = subject.manifest, [own for own in _notes(subject.elf) if own.said]
     ours = {module.module: module.model.sha256 for module in record.modules}
     theirs = {own.module: _shown(own.said.get("model")) for own in notes}
@@ -92,8 +92,8 @@ def _and(texts: Iterable[str]) -> str:
 
 
 def is_of(project: Path, elf_file: Path) -> bool:
-    """Whether the model in an ELF was built from the project as its manifest says it is. A project
-    without notes, of an earlier version, is not judged: the result is true.
+    """Whether the model in an ELF was built from the project that its manifest describes. A project
+    of an earlier version has no notes, so it is not judged: the result is true.
 
     Raises ProjectError for a damaged manifest. A damaged ELF is not the project's.
     """

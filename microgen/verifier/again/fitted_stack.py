@@ -1,8 +1,8 @@
 """Builds a project so that its firmware reserves the stack that its code takes.
 
-The linker script reserves what was expected when the project was generated. Other compilers and
-other flags may take more. Then the project is linked again with another value of a CMake variable,
-so no file of the project changes, and CMake's cache records the value.
+The linker script reserves the stack that was expected when the project was generated. The code of
+other compilers and other flags may take more. Then the project is linked again with another value
+of a CMake variable, so no file of the project changes, and CMake's cache records the value.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from microgen.verifier.again.build_settings import STACK
 
 
 def built(project: Path, *, sanitize: bool = False, anew: bool = False) -> BuildResult:
-    """The firmware, built from the project's files as they are; with ``anew`` no object file is
-    used again. It reserves the stack that it was proven to take, and the margin, if that is more
-    than what was expected, unless the user or the board's file chose the stack.
+    """The firmware, built from the project's unchanged files. With ``anew`` no object file is used
+    again. If its proven stack and the margin are more than expected, it reserves these, unless the
+    user or the board's file chose the stack.
 
-    Raises what ``builder.build`` raises, and ToolError without objdump.
+    Raises the errors of ``builder.build``, and ToolError without objdump.
     """
     record = manifest.load(project)
     planned = _planned(record)

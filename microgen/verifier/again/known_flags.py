@@ -1,9 +1,9 @@
 """The compiler's flags with which a model may be compiled in another firmware: whole flags with
-their values, and why they change neither the calling convention nor what the C code means.
+their values, and why they change neither the calling convention nor the meaning of the C code.
 
-Only then do equal functions prove that the rest of the firmware can call them: a function that is
-compiled with ``-fcall-used-r4`` equals itself, and destroys its caller's registers. No flag has a
-path, writes a file or loads code. ``docs/reference/verify.md`` has the same table.
+Otherwise equal functions would not prove that other code of the firmware can call them: a function
+that is compiled with ``-fcall-used-r4`` equals itself, and destroys its caller's registers. No flag
+has a path, writes a file or loads code. ``docs/reference/verify.md`` has the same table.
 """
 
 from __future__ import annotations

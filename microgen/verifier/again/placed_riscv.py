@@ -2,8 +2,8 @@
 
 Linkers replace instructions with shorter ones of the same effect ("relaxation"): a call of two
 instructions by one; ``lui`` by its compressed form; a pair that makes an address by one instruction
-that adds to ``gp`` or to zero; padding by less. Each form is read for what it leads to. Everything
-else must be equal.
+that adds to ``gp`` or to zero; padding by less. The address is read from each form. Everything else
+must be equal.
 Source: RISC-V ELF psABI, "Linker Relaxation".
 """
 
@@ -225,7 +225,6 @@ _READ: Mapping[int, Callable[[_Walk, Relocation, bool], None]] = {
 
 
 def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
-    """The uses of each label."""
     uppers = {
         use.relocation.offset: use for use in walk.uses if use.relocation.kind == rv.PCREL_HI20
     }

@@ -38,7 +38,7 @@ class CompiledUnit:
 def units(path: Path) -> list[CompiledUnit]:
     """The ELF's records of its sources; empty if it has none.
 
-    Raises ImpossibleError if it cannot be read.
+    Raises ImpossibleError if the ELF cannot be read.
     """
     try:
         with path.open("rb") as stream:

@@ -1,6 +1,6 @@
-"""Compiles a model's sources again as an ELF of another build system says that they were compiled.
+"""Compiles a model's sources again with the flags that an ELF of another build system records.
 
-Sources and include folders are those of the project that has just been generated again.
+Sources and include folders are from the project that has just been generated again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The flags with which GCC compiled a source file, as an ELF that nobody trusts says.
+"""The flags with which GCC compiled a source file, as an untrusted ELF records them.
 
-Flags reach a compiler's command line, and some make functions that the rest of a firmware cannot
-call. So only those that ``known_flags`` lists are accepted.
+Flags reach a compiler's command line, and some make functions that other code of a firmware cannot
+call. So only the flags in ``known_flags`` are accepted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Divides code for RISC-V, which a linker may make shorter, into functions.
 
-The distances between such functions are known only in the linked program. So whatever refers to
-another function of its own section has a relocation, and each function can be compared by itself.
+The distances between such functions are known only in the linked program. So each reference to
+another function of the same section has a relocation, and each function can be compared by itself.
 """
 
 from __future__ import annotations

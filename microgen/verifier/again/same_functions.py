@@ -1,7 +1,7 @@
 """Compares a model's functions and constants in a foreign ELF with object files built again.
 
-What a linker fills in is resolved by symbol. A local object or function has no name that is known
-to be unique, so its address is read from the code that uses it, and its bytes are compared there.
+Fields that a linker fills in are resolved by symbol. The name of a local object or function may not
+be unique, so its address is read from the code that uses it, and its bytes are compared there.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ READERS: Mapping[str, Reader] = {"EM_ARM": placed_arm.read, "EM_RISCV": placed_r
 
 @dataclass(slots=True)
 class _Placed:
-    """An object file whose pieces' addresses in the ELF become known one by one. ``pending`` are
-    (piece, for whom) that are still to be compared, ``readings`` those that have been. ``late`` are
-    places inside functions, (target, for whom), which are compared last."""
+    """An object file whose pieces' addresses in the ELF become known one by one. ``pending`` has
+    the pieces still to be compared, each with its user. ``readings`` has the compared pieces.
+    ``late`` are targets inside functions, each with its user, which are compared last."""
 
     file: ObjectFile
     program: Elf

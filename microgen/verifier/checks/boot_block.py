@@ -41,7 +41,6 @@ def _found(subject: Subject, start: int, nbytes: int) -> int | None:
 
 
 def _second_stage(data: bytes) -> Iterator[str]:
-    """Problems of RP2040's second stage."""
     (stored,), computed = struct.unpack("<I", data[-4:]), crc32(data[:-4])
     if stored != computed:
         yield f"its checksum is {stored:#010x}, its bytes have {computed:#010x}"

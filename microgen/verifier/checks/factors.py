@@ -1,8 +1,8 @@
 """Factors of 64 bits, of int16 layers, that give other outputs than specified.
 
-The proof that found them is not repeated. Both the specified output and the one by a factor grow
-with the sum. So they are equal for all sums if they reach each value at the same sum, which is near
-the value over the scale.
+The proof that found them is not repeated. Both the specified output and the factor's output grow
+with the sum. So they are equal for all sums if they reach each value at the same sum. This sum is
+near the value divided by the scale.
 """
 
 from __future__ import annotations

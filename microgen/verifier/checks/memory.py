@@ -249,7 +249,6 @@ def _under(subject: Subject) -> str:
 
 
 def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
-    """The symbols of a model's buffers by name."""
     record, names_files = subject.manifest, subject.elf.names_files
     # ``strip -g`` removes the files' names, so only places tell buffers of several models apart.
     if record.more and not names_files:

@@ -63,9 +63,9 @@ def memory_problems(subject: Subject, record: PoolRecord, symbol: Symbol) -> Ite
 def is_writable(subject: Subject, symbol: Symbol) -> bool:
     """Whether the section, the segment, or the board's memory at that place is writable.
 
-    Other linkers put code, constants and what start-up code copies into one segment, or even
-    section, and flags of that are those of all of its parts. So in the scope "model" only the
-    section counts, unless it is in a memory of the board that nothing writes.
+    Other linkers put code, constants and the data that start-up code copies into one segment, or
+    even one section, with the flags of all of its parts. So in the scope "model" only the section
+    counts, unless it is in a memory of the board that nothing writes.
     """
     memory = subject.board.memory_at(symbol.address)
     section = subject.elf.section_at(symbol.address)

@@ -20,8 +20,9 @@ _Place = tuple[str, str]  # the storage, and the buffer in it
 def problems(module: ModuleRecord) -> Iterator[str]:
     """Two calls that write the same bytes of a buffer, and results that are only partly written.
 
-    The first step of an argument is what the call writes there. Others at the same argument are
-    results whose last part that is. Variables are left out, because calls write them again.
+    The first step of an argument is the result that the call writes there. Other steps of the same
+    argument are larger results whose last part it is. Variables are left out, because calls write
+    them again.
     """
     state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
     written: dict[_Place, _Written] = {}

@@ -1,8 +1,8 @@
 """Checks of cheaper arithmetic: it equals the model's for all values.
 
 Some kernels compute a form that is exact only for the numbers that a search has found. The search
-is not repeated here. A proof computes what the operator's reference gives for every value, from the
-model's scales, and what the form gives with the recorded numbers.
+is not repeated here. A proof computes two results for every value: the operator's reference from
+the model's scales, and the form with the recorded numbers.
 """
 
 from __future__ import annotations

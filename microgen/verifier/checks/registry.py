@@ -84,7 +84,6 @@ def _listed(names: bytes) -> tuple[int, list[str]]:
 
 
 def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
-    """Problems of an entry's address."""
     # An entry point has another prototype than a registry's functions, so its packed form may be
     # registered in its place.
     symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]

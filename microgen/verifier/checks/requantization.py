@@ -1,8 +1,8 @@
 """The check of cheaper requantizations: with the tables in the ELF, they give what is specified.
 
 It does not repeat the searches that found the tables. A requantization is a monotone step function
-of the sum. Bisection finds the sums at which the one with these tables steps. If the specified one
-steps at the same sums, both are equal for all of them.
+of the sum. Bisection finds the sums at which the requantization with these tables steps. If the
+specified one steps at the same sums, both are equal for all sums.
 """
 
 from __future__ import annotations

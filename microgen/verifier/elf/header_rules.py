@@ -1,4 +1,4 @@
-"""Which headers of ELF files are accepted: those that all known loaders read in the same way.
+"""The rules for headers of ELF files. They accept headers that all known loaders read alike.
 
 A file may mean one program to pyelftools, which reads it for ``verify``, and another to QEMU,
 objcopy, OpenOCD or a debugger. Each rule refuses a form in which they differ, or one that it does

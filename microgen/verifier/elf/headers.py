@@ -1,7 +1,7 @@
 """Reads the headers of an ELF file as they are, without following any of the format's extensions.
 
-``header_rules`` says which of them are accepted. A number that is too large, or an offset outside
-of the file, gives fewer records here; its rule reports it.
+``header_rules`` decides whether they are accepted. A number that is too large, or an offset outside
+of the file, gives fewer records here, and a rule reports it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The lines of ``objdump -d``, and the proof that they are all of an ELF's code.
 
 objdump may leave a line out, print an encoding that it does not know, or print text that no
-expression here matches. ``unread`` finds all of these, because it compares what was read with the
-bytes of the ELF.
+expression here matches. ``unread`` finds all of these, because it compares the instructions with
+the bytes of the ELF.
 """
 
 from __future__ import annotations

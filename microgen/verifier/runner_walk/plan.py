@@ -58,10 +58,10 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """The calls of a run without failures, in order. ``parameters`` is the number of the entry
-    point's. ``pointers`` are the values that it may compare with NULL, each with the alignment in
-    bytes that it may ask for. ``equal`` are distances of pointers that have to be 0, ``apart``
-    those that must not be."""
+    """The calls of a run without failures, in order. ``parameters`` is the number of parameters of
+    the entry point. ``pointers`` are the values that it may compare with NULL, each with the
+    alignment in bytes that it may check. ``equal`` are distances of pointers that have to be 0,
+    ``apart`` are distances that must not be 0."""
 
     steps: tuple[PlannedCall, ...]
     parameters: int
