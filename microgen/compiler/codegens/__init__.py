@@ -20,7 +20,7 @@ _OF_TVM = "microgen.tvm.codegens"
 
 
 class Registry(Mapping[str, Codegen]):
-    """Name -> codegen: microgen's own, those of installed packages, those of folders.
+    """Name -> codegen: microgen's own codegens, installed packages' and folders'.
 
     A package is imported when its generator is asked for. MicrogenError is raised then if the
     import fails, or if two generators have the same name; ``broken`` says why.
@@ -84,7 +84,7 @@ def _installed() -> tuple[FoundCodegen, ...]:
 
 
 def registry(*folders: Path) -> Registry:
-    """All codegens, with those of ``folders``. Raises the errors of ``from_folder``."""
+    """All codegens, with the ones in ``folders``. Raises the errors of ``from_folder``."""
     return Registry(_own(), [*_installed(), *(f for folder in folders for f in in_folder(folder))])
 
 

@@ -129,7 +129,7 @@ def step(
     refusals: Sequence[Refusal[Node]] = (),
 ) -> Step:
     """The step of a node whose first result is the function's output. ``reads`` are the tensors
-    that it reads at run time, ``refusals`` those of better kernels."""
+    that it reads at run time, ``refusals`` the refusals of better kernels."""
     ins = ", ".join(str(graph.types[name]) for name in reads)
     outs = ", ".join(str(graph.types[name]) for name in node.outputs)
     return Step(

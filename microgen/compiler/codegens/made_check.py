@@ -27,8 +27,8 @@ def check(
     results: Sequence[Any],
     payloads: Mapping[str, PayloadReader],
 ) -> None:
-    """Raise CodegenError unless each function is defined once in what ``codegen`` made, and all of
-    it is valid. ``payloads`` are its readers by type key."""
+    """Raise CodegenError unless the results of ``codegen`` are valid and define each function
+    once. ``payloads`` are its readers by type key."""
     for result in results:
         if not isinstance(result, Made):
             kind = type(result).__name__

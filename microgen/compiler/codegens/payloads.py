@@ -15,8 +15,8 @@ from microgen.relay.blob.payloads import PayloadReader
 def readers(
     names: Collection[str] = (), folders: Sequence[Path] = ()
 ) -> Mapping[str, PayloadReader]:
-    """Type key -> reader: those of the blob's format, of microgen's codegens, of those in
-    ``folders``, and of the installed ones in ``names``, which are those that made a firmware.
+    """Type key -> reader, from the blob's format, microgen's codegens, the codegens in ``folders``,
+    and the installed codegens in ``names``, which made a firmware.
 
     An installed codegen that cannot be loaded has no readers. Raises MicrogenError if one of a
     folder cannot be loaded, and for a type key with two readers.

@@ -40,7 +40,7 @@ def placed(
 
 
 def _lowest(span: BufferSpan, done: Iterable[tuple[int, int, BufferSpan]]) -> int:
-    """The lowest place for a span next to those that are live with it."""
+    """The lowest place for a span that overlaps no span that is live with it."""
     at = 0
     for begin, end, other in done:
         if other.first <= span.last and span.first <= other.last and other.nbytes:

@@ -1,4 +1,4 @@
-"""The code generators that a user asks for, with their options."""
+"""The code generators that a user chooses, with their options."""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ def lower_regions(
     prefix: str,
     devices: Collection[Device],
 ) -> LoweredRegions:
-    """Lower every region. Functions' names begin with ``prefix``, and ``devices`` are those whose
-    contexts are passed to operators."""
+    """Lower every region. Functions' names begin with ``prefix``, and ``devices`` are the devices
+    whose contexts are passed to operators."""
     regions, graph = partition.regions, partition.graph
     # External functions keep their names, so no generated function may get one of these.
     cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})

@@ -118,8 +118,8 @@ def _ports(
 def _output_ports(
     graph: Graph, model_names: Sequence[str], tvm_names: Sequence[str], taken: set[str]
 ) -> tuple[Port, ...]:
-    """Output ports with the names that TVM gives them: those that the graph asks for, otherwise
-    ``output``, or ``output0``, ``output1``, ..."""
+    """Output ports with TVM's names: the names in the graph if it has any, otherwise ``output``, or
+    ``output0``, ``output1``, ..."""
     count = len(graph.outputs)
     used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
@@ -278,7 +278,7 @@ class _Lowering:
         """The pairs of parameters whose buffers may overlap."""
         tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
         pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
-        # The rest of a buffer is used at other times than a part of it, so parts are in no pair.
+        # A part of a buffer is used at other times than its other bytes, so parts are in no pair.
         parts = {
             position
             for position, tensor in zip(pointers, tensors, strict=False)

@@ -60,7 +60,7 @@ def assemblies(partition: Partition) -> dict[str, Assembly]:
         result = node.outputs[0]
         if result in alone and result not in kept and _is_contiguous(node, graph):
             parts = tuple(_parts(node, graph, bytes_of, free))
-            # If every part were copied, one call of the concatenation's kernel would do the same.
+            # One call of the concatenation's kernel does the same if every part is copied.
             if not all(part.is_copied for part in parts):
                 found[result] = Assembly(node, parts)
                 # A tensor can be in one place only, so the first concatenation gets it.

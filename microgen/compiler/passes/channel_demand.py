@@ -62,7 +62,8 @@ class _Demand:
             self._connect(node)
 
     def _connect(self, node: Node) -> None:
-        """Note how the node's channels are connected, and keep those that it needs in any case."""
+        """Note how the node's channels are connected, and keep the channels that it always
+        needs."""
         output, layer = node.outputs[0], self.sums.get(node.outputs[0])
         if layer is None:
             found = links(node, self.graph)
@@ -173,7 +174,7 @@ def _foldable(layer: ChannelSums, data: Range) -> Array:
     if _is_depthwise(layer):
         return np.zeros_like(is_constant)
     positive, negative = layer.parts()
-    # No sum is larger, whatever features the bias includes and in whatever order they are added.
+    # No sum is larger, for any features in the bias and any order of adding them.
     totals = (positive - negative) @ largest + np.abs(layer.bias)
     # A bias that is made anew is int32.
     has_bias = len(layer.node.inputs) > 2 or layer.data.dtype is DType.INT8

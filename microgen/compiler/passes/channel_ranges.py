@@ -90,7 +90,7 @@ def _of_array(array: Array) -> Range | None:
 
 
 def _of_sums(sums: ChannelSums, found: Ranges) -> Range:
-    """The range of a layer of sums: all values, except where its sums prove fewer."""
+    """The range of a layer of sums: all values, unless its sums prove fewer."""
     data = found[sums.node.inputs[0]]
     low, high = channel_sums.bounds(sums, data.low, data.high)
     fits = (np.abs(low) <= channel_sums.LAST) & (np.abs(high) <= channel_sums.LAST)

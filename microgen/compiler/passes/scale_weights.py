@@ -126,7 +126,7 @@ class _Rewriting:
         return dataclasses.replace(layer, attrs=attrs, inputs=inputs)
 
     def _constant(self, wanted: str, value: Array) -> str:
-        """A new constant; other layers may read the one in whose place it is."""
+        """A new constant. Other layers may still read the one that it replaces."""
         name = self._fresh(wanted)
         self.constants[name] = frozen(value)
         self.types[name] = ArrayType(value.shape, DType.FLOAT32)
@@ -137,7 +137,7 @@ class _Rewriting:
 
 
 def _only_readers(graph: Graph) -> dict[str, Node]:
-    """The reader of each tensor that one node reads once and that is no result."""
+    """The reader of each tensor that one node reads once and that is not a result."""
     uses = graph.uses_of()
     return {name: node for node in graph.nodes for name in node.inputs if uses[name] == 1}
 

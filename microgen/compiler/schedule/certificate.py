@@ -138,7 +138,7 @@ class _Network:
 
     def ending(self, end: int, layers: int) -> Iterator[tuple[int, int]]:
         """All calls that end before a region: their first regions, and the least bytes of each."""
-        # With rows that are fed, the first region has to be in a function with rows.
+        # If rows are fed, the first region has to be in a function with rows.
         if end > 1 or not self.parts.fed:
             yield end - 1, self._alone(end - 1)
         yield from self.patterns.get(end, ())

@@ -47,7 +47,7 @@ def choose(
 def searching(
     scorer: Scorer, goal: str, divided: Pieces | None, visit: Visit | None = None
 ) -> ScheduleSearch:
-    """The search for the goal, which begins with one of the divisions where the goal has such."""
+    """The search for the goal. It begins with one of the divisions if the goal has any."""
     fed = divided if scorer.space.partition.fed else None
     forced = forced_picks(fed) if fed else ()
     beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
@@ -57,7 +57,7 @@ def searching(
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:
     """The fastest division whose plan fits into ``limit`` bytes; otherwise the candidate that needs
     the fewest."""
-    # The stack is no part of a division's bytes, so divisions by kernels without arrays on the
+    # The stack is not part of a division's bytes, so divisions by kernels without arrays on the
     # stack are tried, too.
     every = (divided, pieces(scorer.space, cpu, lean=limit))
     fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
@@ -115,8 +115,8 @@ class Offer:
 def offers(
     partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = unknown
 ) -> Iterator[Offer]:
-    """The divisions that no other beats in bytes and cycles, of all kernels and of those without
-    arrays on the stack."""
+    """The divisions that no other beats in bytes and cycles, once with all kernels and once with
+    kernels without arrays on the stack."""
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of, stack_of)
     # Only where stacks are known do kernels without arrays on the stack make a difference.

@@ -140,7 +140,7 @@ def explore(
     }
     best = {goal: search.best() for goal, search in searches.items()}
     considered = sum(search.considered for search in searches.values())
-    # Of candidates that cost the same, the front has the one that a goal chooses.
+    # If several candidates cost the same, the front has the one that a goal chooses.
     for candidate in best.values():
         kept.prefer(candidate)
     entries = [_found(found, one, scorer, best, considered) for _, one in kept.candidates]

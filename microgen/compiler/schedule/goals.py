@@ -40,7 +40,7 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 
 
 def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
-    """The candidate after the change if that is better, otherwise the candidate itself."""
+    """The changed candidate if it is better, otherwise the candidate itself."""
     mine, others = found.cheap_after(change), found.cheap
     # A gain within the error of the estimates is treated as none, so that RAM decides.
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:

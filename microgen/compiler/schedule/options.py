@@ -119,7 +119,7 @@ class Option:
 
     @property
     def code(self) -> int:
-        """Bytes of code, with those that it may have in common with others."""
+        """Bytes of code, including bytes that it may share with other options."""
         return self.cost.bytes if self.cost else 0
 
     @property
@@ -160,11 +160,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All options: ``single`` has those of each node by the name of its first result, ``joint``
-    those of several nodes. Both are in the registry's order. ``needed`` are the bytes of constants
-    that no choice saves. ``lean`` has options that have scratch memory instead of an array on the
-    stack, and are otherwise no better than those in ``single``. ``unmeasured`` has the kernels that
-    fit, too, but are no options, because only others have measured costs."""
+    """All options: ``single`` has each node's by the name of its first result, ``joint`` has the
+    options for several nodes. Both are in the registry's order. ``needed`` are the bytes of
+    constants that no choice saves. ``lean`` has options with scratch memory instead of an array on
+    the stack, which are otherwise not better than the ones in ``single``. ``unmeasured`` has
+    kernels that fit, too, but are not options, because only others have measured costs."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]
@@ -212,8 +212,8 @@ def _nbytes(parts: Iterable[tuple[Hashable, int]]) -> int:
 
 @dataclass(slots=True)
 class _Ways:
-    """The options of a node, those that add nothing but have no array on the stack, and the names
-    of kernels without costs, if others have costs."""
+    """The options of a node, the options that add nothing but have no array on the stack, and the
+    names of kernels without costs, if others have costs."""
 
     options: list[Option] = field(default_factory=list)
     lean: list[Option] = field(default_factory=list)

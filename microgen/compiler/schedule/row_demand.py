@@ -51,7 +51,7 @@ def reach(node: Node, graph: Graph) -> Reach | None:
     if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
         return Reach(attrs.pool_size[0], attrs.strides[0], explicit(attrs.padding)[0])
     shapes = {graph.types[name].shape for name in node.inputs if name not in graph.constants}
-    # If it is not certain, rows are assumed to be possible: the bound must not be too high.
+    # The bound must not be too high, so rows are assumed to be possible if it is not certain.
     return Reach() if shapes == {result.shape} else None
 
 
@@ -70,8 +70,8 @@ class Demand:
     known: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     def can_be(self, group: Sequence[str]) -> bool:
-        """Whether the layers read each other, and the last one takes its rows, or gives them, in
-        whole times."""
+        """Whether layers of the group read all results but the last, and the last layer reads or
+        writes a multiple of ``count`` rows."""
         read = {data for name in group for data in self._data(name)}
         ends = (self._data(group[-1])[0], group[-1])
         is_whole = any(self.graph.types[one].shape[1] % self.count == 0 for one in ends)
@@ -105,8 +105,8 @@ class Demand:
         return self.known[key]
 
     def sums(self, group: Sequence[str]) -> int:
-        """The part of the last layer's scratch that is kept from one time to the next: sums, or, if
-        that is less, the rows that would be kept without them."""
+        """The part of the last layer's scratch that is kept from one time to the next: sums, or the
+        rows that would be kept without sums if these are fewer bytes."""
         data = self.graph.types[self._data(group[-1])[0]]
         if not self._is_added_up(group, group[-1]):
             return 0

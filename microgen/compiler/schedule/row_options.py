@@ -134,7 +134,7 @@ def options(
     every = [known.options(group, node) for node in nodes]
     while all(every):
         yield _made(group, [each[0] for each in every], rows, known)
-        # Without the kernels that need the most scratch, until some layer has no kernel left.
+        # Leave out the kernels that need the most scratch, until some layer has no kernel left.
         most = max(each[0].scratch for each in every)
         every = [[one for one in each if one.scratch < most] for each in every]
 

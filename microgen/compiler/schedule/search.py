@@ -62,7 +62,7 @@ class ScheduleSearch:
         return found
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
-        """The candidate after the change if that is better, otherwise the candidate."""
+        """The changed candidate if it is better, otherwise the candidate."""
         rams = self.scorer.rams
         is_spent = len(rams) >= BOUNDS or self.scorer.plans >= PLANS
         changed = {} if is_spent else change(found)

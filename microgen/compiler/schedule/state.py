@@ -33,7 +33,7 @@ class Candidate:
         return Candidate({**self.picks, **change})
 
     def replaced(self, change: Picks) -> tuple[list[Option], list[Option]]:
-        """The options that a change takes away, and those that it brings."""
+        """The options that a change removes, and the options that it adds."""
         return _each(self.picks[name] for name in change), _each(change.values())
 
     @cached_property
@@ -63,8 +63,8 @@ class Candidate:
 
     @cached_property
     def flash(self) -> int:
-        """Bytes of the functions' code, each function and what operators share once, and of the
-        constants."""
+        """Bytes of the functions' code and of the constants. Each function, and the code that
+        operators share, counts once."""
         return sum(nbytes for _, nbytes in self.parts)
 
     @property
@@ -170,7 +170,7 @@ class Scorer:
         return ram
 
     def is_planned(self, candidate: Candidate) -> bool:
-        """Whether the RAM of a candidate is known, here or to those it is shared with."""
+        """Whether the RAM of a candidate is known, here or in a scorer that shares its results."""
         ram = self.shared.get(candidate.memory)
         return ram is not None and ram.is_planned
 
