@@ -333,8 +333,8 @@ def _overlaps(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
     for is_born, p in _events(needs, plan):
         there, own = live[p.pool], (p.offset, p.offset + p.nbytes, p.name)
         # Live buffers are in the order of their offsets and do not overlap, because one that does
-        # is reported and left out. So of those that begin below a new buffer only the nearest can
-        # reach it.
+        # is reported and left out. So only the nearest buffer that begins below a new one can reach
+        # it.
         place = bisect_left(there, own)
         near = there[max(0, place - 1) : place + 1]
         met = [name for start, end, name in near if start < own[1] and own[0] < end]

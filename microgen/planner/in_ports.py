@@ -61,7 +61,7 @@ def place(
         before = (before_ports(e, layout) for e, layout in zip(places, others, strict=True))
         return sum(_end(layout, sizes) for layout in own) + sum(before)
 
-    # Of equal plans, min takes the first, which leaves the caller's memory alone.
+    # min takes the first of equal plans, which leaves the caller's memory alone.
     return min(map(planned, dict.fromkeys(chosen)), key=needed)
 
 

@@ -167,7 +167,7 @@ def crowding(liveness: Liveness) -> int:
     and at every buffer of every call: the sum of both numbers."""
     ends = sorted(b.last for b in liveness.buffers)
     births = sorted(b.first for b in liveness.buffers)
-    # At the birth of buffer i those are live that were born before, except those that have ended.
+    # At the birth of buffer i, the buffers that were born before and have not ended are live.
     pairs = sum(i - bisect_left(ends, first) for i, first in enumerate(births))
     return pairs + sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
 

@@ -20,7 +20,7 @@ WORK = 100_000  # the most pairs of blocks looked at, for each starting order
 
 @dataclass(frozen=True, slots=True)
 class CriticalBlocks:
-    """Indices of the blocks that need care, in size order, and of those that always fit below
+    """Indices of the blocks that need care, in size order, and of the blocks that always fit below
     the ceiling, in the order in which to place them afterwards."""
 
     hard: tuple[int, ...]
@@ -77,8 +77,8 @@ def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int
 
 
 def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
-    """The number of aligned offsets at which block i ends below the ceiling, minus those that its
-    neighbours rule out in the worst case. If it is positive, the block always fits."""
+    """The number of aligned offsets at which block i ends below the ceiling, minus the offsets that
+    its neighbours rule out in the worst case. If it is positive, the block always fits."""
     places = (ceiling - problem.blocks[i].nbytes) // problem.alignment + 1
     return places - sum(_ruled_out(problem, i, j) for j in problem.clearance[i])
 

@@ -105,7 +105,7 @@ def build(program: Program) -> ExecutorGraph:
 
 def function_hash(function: PrimFunc) -> str:
     """64 bits that identify a function, as 16 hexadecimal digits. They are equal on every machine
-    for functions with equal parameters that call equal kernels, whatever their names."""
+    for functions with equal parameters that call equal kernels, even if their names differ."""
     meaning = repr((function.target, function.parameters, function.body))
     return hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
@@ -205,7 +205,8 @@ Typed = list[tuple[Argument, ArrayType]]
 
 
 def _sides(call: RunnerCall, function: PrimFunc) -> tuple[Typed, Typed]:
-    """The values that a call reads and those it writes, in the order of its parameters."""
+    """The values that a call reads and the values that it writes, in the order of its
+    parameters."""
     roles = [p.role for p in function.parameters if p.role not in (Role.SCRATCH, Role.DEVICE)]
     tensors = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
     triples = list(zip(tensors, call.types, roles, strict=True))

@@ -55,7 +55,7 @@ def _plan(plans: Sequence[MemoryPlan], pools: tuple[Pool, ...]) -> MemoryPlan:
 
 
 def _counted(models: Sequence[Planned], sharing: Sequence[str]) -> tuple[Pool, ...]:
-    """The pools that take memory; of those that share memory, the largest."""
+    """The pools that take memory. If several share memory, it is the largest of them."""
     own = [p for m, plan in models if m.module not in sharing for p in _pools(m.module, plan)]
     shared = [p for m, plan in models if m.module in sharing for p in _pools(m.module, plan)]
     largest = max(shared, key=lambda pool: pool.nbytes, default=None)

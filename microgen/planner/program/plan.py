@@ -107,7 +107,7 @@ class MemoryPlan:
 
     @property
     def used_pools(self) -> tuple[Pool, ...]:
-        """The pools in which something lies, the workspace's first."""
+        """The pools with contents, the workspace's first."""
         return tuple(pool for pool in (*self.pools, *self.constant_pools) if pool.nbytes)
 
     @property
@@ -117,7 +117,7 @@ class MemoryPlan:
 
     @property
     def workspace(self) -> tuple[Placement, ...]:
-        """The buffers in the workspace, without those in buffers of inputs and outputs."""
+        """The buffers in the workspace, without the buffers inside inputs and outputs."""
         ports = {pool.name for pool in self.pools if pool.port}
         return tuple(p for p in self.placements if p.pool not in ports)
 

@@ -82,7 +82,7 @@ def _input_pool(port: Port, alignment: int, before: int) -> Pool:
 
 
 def _pool(port: Port, struct: str, alignment: int) -> Pool:
-    """The pool in a port's buffer, a field of ``struct``, aligned as C asks for its elements."""
+    """The pool in a port's buffer, a field of ``struct``, with the alignment of its elements."""
     return Pool(
         f"{struct}.{port.name}",
         port.type.nbytes,

@@ -14,9 +14,9 @@ class Ram:
 
     ``workspace``: the pools of buffers between layers, including those that a caller provides.
     ``io``: inputs and outputs. ``static``: other variables, and padding for alignment. ``stack``:
-    the bytes that are reserved, for an offer to ``pipeline.budget`` only those of operators' calls.
-    That is 0 on the host, whose total is not counted. ``stack_bound`` of them are the most that
-    the code takes, as expected or as proven, and ``stack_margin`` are left for nested exceptions.
+    the reserve; an offer to ``pipeline.budget`` has only the reserve for operators' calls. It is 0
+    on the host, whose total is not counted. In it, ``stack_bound`` is the most that the code takes,
+    as expected or as proven, and ``stack_margin`` is left for nested exceptions.
 
     ``shared`` bytes of the workspace are a pool that several models use, one after the other.
     ``least``: no plan of the same schedule needs less than these bytes of workspace, inputs and

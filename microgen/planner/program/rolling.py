@@ -44,7 +44,7 @@ class BufferedRows:
 @dataclass(frozen=True, slots=True)
 class KernelPart:
     """A kernel in a C function of its own, so that debuggers and profilers see each layer. Equal
-    parts are one function: ``name`` is empty until lowering has found that out.
+    parts are one function, so ``name`` is empty until lowering has found the equal ones.
 
     ``words`` make the name. ``args`` are in the order of ``parameters``: the name of a parameter of
     the primitive function, the part's own scratch, rows in a buffer, or rows of a whole tensor.

@@ -27,7 +27,7 @@ class InnerBuffer:
 @dataclass(frozen=True, slots=True)
 class Around:
     """A result whose last part is the call's output number ``index``. It begins ``before`` bytes
-    before that output; other calls have computed the rest."""
+    before that output; other calls have computed its other parts."""
 
     index: int
     before: int

@@ -79,7 +79,7 @@ class PrimFunc:
     @property
     def in_struct(self) -> tuple[Parameter, ...]:
         """The constants that the function in C gets in one structure, because there are many
-        parameters. Other code generators say themselves what their functions take."""
+        parameters. Other code generators define the parameters of their functions themselves."""
         if self.made is not None or len(self.parameters) <= MOST_PARAMETERS:
             return ()
         constants = tuple(p for p in self.parameters if p.role is Role.CONSTANT)
