@@ -15,7 +15,7 @@ def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays."""
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
     held = unit.program.held_constants
-    # The graph executor keeps its constants in its parameter file, except those that modules are
+    # The graph executor keeps its constants in its parameter file, except the ones that modules are
     # given.
     own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]

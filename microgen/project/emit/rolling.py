@@ -239,8 +239,8 @@ def _argument(
 
 
 def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
-    """The address of the rows of a tensor in a step: of one that is whole, or of the rows that are
-    there since a step."""
+    """The address of the rows of a tensor in a step. The tensor is whole, or its rows are there
+    since a step."""
     begin = fed_from or (str(when.first) if when.first else "")
     since = f"(step - {begin})" if begin else "step"
     times = f"({since} / {when.period})" if when.period > 1 else since

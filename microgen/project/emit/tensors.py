@@ -1,5 +1,4 @@
-"""The runner's tensors where operators are packed functions. As many as possible are constants in
-C.
+"""The runner's tensors if operators are packed functions. As many as possible are constants in C.
 
 Buffers in the workspace or in read-only memory have an address at link time. Their DLTensors, and
 the arguments of a call that passes nothing else, therefore take no RAM. The caller's buffers are

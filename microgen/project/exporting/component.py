@@ -16,7 +16,8 @@ from microgen.target.cpu import CPUS
 from microgen.tvm.mlf.export import record_of, sound
 
 LISTS = "model/CMakeLists.txt"
-# Of the constants and of the model's memory; most linker scripts put them into .rodata and .bss.
+# Sections of the constants and the model's memory. Most linker scripts put them into .rodata and
+# .bss.
 SECTIONS = (".rodata.tvm", ".bss.noinit.tvm")
 FLAGS = ("-O2", *C_FLAGS)
 

@@ -111,8 +111,8 @@ def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> i
 
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     """The bytes that pools, inputs and outputs of all models and the stack may have together,
-    in addition to other data: the rest of ``--ram``, or the board's memories for them."""
-    # With pools of the caller's own, nothing is known of their memory.
+    in addition to other data: ``--ram`` or the board's memories, without that data."""
+    # The memory of the caller's own pools is not known.
     if board.is_host or options.pool:
         return options.ram_limit
     names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}

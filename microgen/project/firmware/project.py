@@ -66,7 +66,7 @@ _BOOT = "boards/boot.S"
 _ZEPHYR_OWN_STACK_BYTES = 2048
 _ZEPHYR_HOST_STACK_BYTES = 4096
 
-# The platform's functions, besides operators, whose calls a profile under Zephyr is told of.
+# The platform's functions, other than operators, whose calls a profile under Zephyr records.
 _PROFILED = ("TVMPlatformInitialize", "TVMPlatformTimerStart", "mg_io_exit")
 
 # Symbols that the linker keeps, even if nothing in the project refers to them.

@@ -36,8 +36,8 @@ _IO = b'#include "platform/io.h"'
 
 @functools.cache
 def files() -> Mapping[str, bytes]:
-    """Path below ``crt`` -> contents. Firmware has none of their code unless the application
-    calls it."""
+    """Path below ``crt`` -> contents. Firmware contains their code only if the application calls
+    it."""
     return MappingProxyType(crt_files.closure((), (*_HEADERS, *_SOURCES)))
 
 
