@@ -66,7 +66,7 @@ def _tried(
 
 
 def _there(error: CapacityError, part: PlannedModel) -> int:
-    """The bytes that there are: the error names one of the memory's and the budget's."""
+    """The smaller of the memory and the budget, in bytes. The error has only one of them."""
     return min(error.there, part.options.ram_limit)
 
 
@@ -108,7 +108,7 @@ def _memories(part: PlannedModel, board: Board, error: CapacityError) -> Iterato
 
 
 def _float_bytes(part: PlannedModel) -> int:
-    """The bytes of floats in RAM, if most of what the network computes is float32; 0 otherwise."""
+    """The bytes of floats in RAM, if most of the computed bytes are float32; 0 otherwise."""
     kinds = [part.graph.types[name] for node in part.graph.nodes for name in node.outputs]
     floats = sum(kind.nbytes for kind in kinds if kind.dtype is DType.FLOAT32)
     if 2 * floats < sum(kind.nbytes for kind in kinds):

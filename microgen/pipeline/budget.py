@@ -88,7 +88,7 @@ def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
     smallest are left out."""
     found = [Combination()]
     for each in models:
-        # Without the limit, combinations would multiply with each model.
+        # Combinations are limited, because they would multiply with each model.
         found = _some(_useful(one.with_one(offer) for one in found for offer in each))
     fitting = [one for one in found if one.nbytes <= limit]
     if fitting:

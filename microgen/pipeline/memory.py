@@ -124,7 +124,7 @@ def _best(
         if plain.peak <= planner.bound(found, added):
             continue
         plan = planner.plan(found, algorithm=options.planner, pools=added)
-        # Of equal plans, the first leaves the caller's buffers alone.
+        # The first of equal plans leaves the caller's buffers alone.
         if (plan.peak, plan.lower_bound) != (plain.peak, plain.lower_bound):
             return plan, found
     return plain, first
