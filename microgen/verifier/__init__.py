@@ -1,4 +1,4 @@
-"""Checks from the ELF that the firmware is what was planned. See ``docs/reference/verify.md``."""
+"""Checks from the ELF that the firmware is as planned. See ``docs/reference/verify.md``."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class CallGraph:
 
 
 def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
-    """The call graph of a board's firmware. It is computed when depths are asked for. Code that
+    """The call graph of a board's firmware. It is computed when depths are needed. Code that
     could not be read is among its problems from the start. ``from_reset=False``: start-up code,
     which sets the stack pointer, is not part of it, and other code need not be readable, because
     other linkers mix it with data. Raises ToolError if objdump is missing."""

@@ -16,7 +16,7 @@ _DEFAULTS = {MODEL: "-O2", RUNTIME: "-Os"}  # as in templates/project/CMakeLists
 _LEVEL = re.compile(r"-O(?:[0-3sgz]|fast)")
 _ENTRY = re.compile(r"^(\w+):\w+=(.*)$", re.MULTILINE)
 _MOST_BYTES = 1 << 20  # of the cache that are read
-# Flags that are not repeated. Whoever uses them changes code.
+# Flags that are not repeated. A build that uses them changes code.
 _OTHER_FLAGS = (
     *("MICROGEN_EXTRA_CFLAGS", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_ASM_FLAGS"),
     "CMAKE_EXE_LINKER_FLAGS",

@@ -118,7 +118,7 @@ def _of_manifest(record: Manifest, digest: str) -> Iterator[str]:
 
 
 def _differences(record: Manifest, notes: Sequence[_Note]) -> Iterator[str]:
-    """How the notes differ from those that the manifest promises."""
+    """How the notes differ from the notes that the manifest promises."""
     for module in record.modules:
         own = [found for found in notes if found.module == module.module]
         yield from _of_module(record, module, own)
@@ -141,7 +141,7 @@ def _of_module(record: Manifest, module: ModuleRecord, own: Sequence[_Note]) -> 
 
 
 def _difference(own: _Note, promised: str) -> str:
-    """The first field that a note says differently."""
+    """The first field in which a note differs."""
     for key, value in json.loads(f'{promised}"}}').items():
         recorded = own.said.get(key)
         if recorded != value and key != note.COMPILER:

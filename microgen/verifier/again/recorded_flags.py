@@ -21,7 +21,7 @@ HINT = "compile the model with -g or -frecord-gcc-switches"
 
 
 class UnknownFlagError(MicrogenError):
-    """A flag with which a model is compiled is not known to leave everything as it is."""
+    """A model is compiled with a flag that is not among ``known_flags``."""
 
 
 @dataclass(frozen=True, slots=True)

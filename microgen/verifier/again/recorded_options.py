@@ -9,8 +9,8 @@ from microgen.base.formats.structuring import structure
 from microgen.base.manifest import ModuleRecord
 from microgen.options import Options
 
-# What these options name is in the project when it has been generated: sizes and values in the
-# model, the schedule in the manifest. So a manifest has no paths in them, nor anything else.
+# A generated project contains the contents of these options: sizes and values in the model, the
+# schedule in the manifest. So a manifest records no values of them, for example no paths.
 _WITHIN = ("bind", "codegen_path", "dim", "schedule")
 
 

@@ -1,4 +1,4 @@
-"""The check that a firmware is what its model gives: generated again, built again, and equal."""
+"""The check that a firmware follows from its model: generated and built again, it is equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares a project's files with those that are generated again."""
+"""Compares a project's files with the files that are generated again."""
 
 from __future__ import annotations
 

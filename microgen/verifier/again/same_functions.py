@@ -55,8 +55,8 @@ def read(path: Path, machine: str) -> ObjectFile:
 
 
 def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> Iterator[str]:
-    """How a model's functions and constants differ, those at fault named; nothing if all that are
-    there are equal and none of ``required`` is missing.
+    """The differences of a model's functions and constants, with their names. Empty if all that the
+    ELF has are equal and none of ``required`` is missing.
 
     Raises ImpossibleError for a relocation that is not understood.
     """

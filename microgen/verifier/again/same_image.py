@@ -12,7 +12,7 @@ import numpy as np
 
 from microgen.verifier.elf.elf import Elf, Symbol
 
-# Where the ELF header describes the sections, which nothing loads: (class, bytes).
+# The fields of the ELF header about the sections, which nothing loads: (class, bytes).
 # 1: 32 bits, 2: 64 bits.
 _OF_SECTIONS = {1: (range(32, 36), range(46, 52)), 2: (range(40, 48), range(58, 64))}
 _MAGIC = b"\x7fELF"

@@ -1,1 +1,1 @@
-"""The checks of a project's ELF file, one module for each part of what was planned."""
+"""The checks of a project's ELF file, one module for each part of the plan."""

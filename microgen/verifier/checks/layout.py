@@ -152,7 +152,7 @@ def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
     """Each extent that reaches into one that starts before it."""
     last = Extent(0, 0, "")
     for extent in sorted(extents):
-        # Of an empty extent the start alone overlaps nothing.
+        # An empty extent does not overlap the extent in which it starts.
         if extent.start < min(last.end, extent.end):
             yield f"{last.what} and {extent.what} overlap {where} at {extent.start:#x}"
         last = max(last, extent, key=lambda e: e.end)

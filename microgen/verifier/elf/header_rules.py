@@ -223,7 +223,7 @@ def _alignment(segment: ProgramHeader) -> Iterator[str]:
 
 def _load_addresses(elf: Headers) -> Iterator[str]:
     with_bytes = [s for s in elf.loaded if s.file_size]
-    # Where the bytes are read by ``verify``, and where loaders put them: one place, or two.
+    # ``verify`` reads the bytes at one place, and loaders put them there or at a second one.
     places = sorted((at, s) for s in with_bytes for at in {s.address, s.load})
     for (start, one), (other_start, other) in pairwise(places):
         if other_start < start + one.file_size:

@@ -122,7 +122,7 @@ class Headers:
 
     @property
     def loaded(self) -> list[ProgramHeader]:
-        """The segments that are loaded, those that take memory or have bytes."""
+        """The loaded segments, which take memory or have bytes."""
         return [s for s in self.segments if s.kind == PT_LOAD and (s.size or s.file_size)]
 
     def named(self) -> list[tuple[str, SectionHeader]]:

@@ -42,7 +42,7 @@ _INCLUDED_IN = {
     "v8.1-M.mainline": (),
 }
 
-# What the linker notes if any object uses an extension. IHI 0045, section 3.3.
+# The linker's notes if any object uses an extension. IHI 0045, section 3.3.
 _NONE, _INTEGER_MVE = "none", "MVE Integer only"
 _E_FLAGS = "e_flags"
 # The version of the ABI; how floats are passed. IHI 0044, section 4.4.2.

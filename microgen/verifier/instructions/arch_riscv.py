@@ -77,7 +77,7 @@ class RiscV:
                 return _NEXT
         target = code.machine.pointed(flow.target, registers) if flow.target else None
         if flow.kind == "indirect jump":
-            # If `ra` is not known, it was loaded from the stack, whose contents are not followed.
+            # An unknown `ra` was loaded from the stack, whose contents are not followed.
             is_unknown = target is None and instruction.operands == ("ra",)
             is_return = is_unknown or target == StackValue("link", 0)
             return Control("return") if is_return else Control("jump", target)

@@ -122,7 +122,7 @@ def _words_of(name: str) -> list[str]:
 
 
 def _number(text: str) -> int:
-    """``#-4`` and ``#0x10``. Raises ValueError if it is no integer."""
+    """The value of ``#-4`` or ``#0x10``. Raises ValueError if it is not an integer."""
     return int(text.removeprefix("#"), 0)
 
 

@@ -25,7 +25,7 @@ def parse(text: str) -> dict[int, Instruction]:
 
 
 def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
-    """The instructions with ``skip_to``: those under one condition are skipped together."""
+    """The instructions with ``skip_to``. Instructions under one condition are skipped together."""
     group: list[Instruction] = []
     for instruction in instructions:
         if group and not _continues(group[-1], instruction):
@@ -39,7 +39,8 @@ def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
 
 
 def _continues(before: Instruction, instruction: Instruction) -> bool:
-    """Whether it runs if and only if the one before it does: same condition, same flags."""
+    """Whether an instruction runs if and only if the one before it does: same condition, same
+    flags."""
     sets_flags = before.mnemonic in COMPARES or before.mnemonic.endswith("s")
     is_same = before.condition and before.condition == instruction.condition
     return bool(is_same) and before.next == instruction.address and not sets_flags

@@ -27,7 +27,7 @@ UNDEFINED = "undefined"
 
 class Line(NamedTuple):
     """An instruction's address, encoding as bytes in memory's order, mnemonic and operands.
-    ``mnemonic`` is ``UNDEFINED`` if objdump does not know what the encoding does."""
+    ``mnemonic`` is ``UNDEFINED`` if objdump does not know the encoding."""
 
     address: int
     encoding: bytes

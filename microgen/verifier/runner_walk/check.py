@@ -1,4 +1,4 @@
-"""The check ``runner``: what the AOT runner calls, on every path, is what the plan says."""
+"""The check ``runner``: on every path, the AOT runner makes the calls of the plan."""
 
 from __future__ import annotations
 

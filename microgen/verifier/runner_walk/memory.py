@@ -63,7 +63,7 @@ class RunnerMemory:
         # A runner writes its own stack and nothing else.
         if at is None or at.base != STACK or at.offset + size > self.own:
             raise CannotFollowError("writes memory that is not its stack")
-        # Whatever words it reaches into are no longer known.
+        # Words that it overlaps are no longer known.
         for word in range(at.offset & ~3, at.offset + size, _WORD_BYTES):
             state.stack.pop(word, None)
         if value is not None and size == _WORD_BYTES and at.offset % _WORD_BYTES == 0:

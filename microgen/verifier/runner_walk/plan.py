@@ -48,8 +48,8 @@ class PlannedCall:
 
     @property
     def words(self) -> int:
-        """The words that it is passed, in registers and on the stack. The address of a structure is
-        one."""
+        """The number of words that are passed to the function, in registers and on the stack. The
+        address of a structure is one word."""
         if self.form != "pointers":
             return _PACKED_PARAMETERS
         inside = sum(argument.in_struct for argument in self.arguments)
@@ -161,7 +161,7 @@ def _addresses(elf: Elf, name: str) -> frozenset[int]:
 
 
 class _Places:
-    """Where the buffers and constants of a model are, as values in its runner."""
+    """The places of a model's buffers and constants, as values in its runner."""
 
     def __init__(self, module: ModuleRecord, elf: Elf) -> None:
         self.module, self.elf = module, elf
@@ -295,7 +295,7 @@ class _Places:
         return self.in_pool(constant.pool, constant.offset)
 
     def in_pool(self, name: str, offset: int) -> SymbolicValue | None:
-        """A place in a pool."""
+        """The value of an address in a pool."""
         if name in self.pools and (port := self.pools[name].port):
             start = self.port("inputs", port) or self.port("outputs", port)
             return None if start is None else start.plus(offset - self.pools[name].before)

@@ -56,7 +56,7 @@ class Runner:
 
 @dataclass(slots=True)
 class RunnerWalk:
-    """The paths of a runner. ``problems`` are by address; ``paths`` counts those that return."""
+    """The paths of a runner. ``problems`` are by address; ``paths`` counts the returning ones."""
 
     runner: Runner
     plan: CallPlan
@@ -190,7 +190,7 @@ class RunnerWalk:
         ]
 
     def fills(self, state: PathState, name: str) -> bool:
-        """Whether it is a call with which a compiler initialises the runner's own variables."""
+        """Whether a call is one with which a compiler initialises the runner's own variables."""
         if name not in ("memset", "memcpy"):
             return False
         to, source, size = self.passed(state, 3)
