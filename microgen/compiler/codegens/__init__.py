@@ -22,8 +22,8 @@ _OF_TVM = "microgen.tvm.codegens"
 class Registry(Mapping[str, Codegen]):
     """Name -> codegen: microgen's own codegens, installed packages' and folders'.
 
-    A package is imported when its generator is asked for. MicrogenError is raised then if the
-    import fails, or if two generators have the same name; ``broken`` says why.
+    A package is imported when its generator is first needed. MicrogenError is raised then if the
+    import fails, or if two generators have the same name; ``broken`` has the reasons.
     """
 
     def __init__(self, own: Mapping[str, Codegen], others: Sequence[FoundCodegen]) -> None:

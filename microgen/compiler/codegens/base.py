@@ -22,7 +22,7 @@ LAYOUT_TRANSFORM = "layout_transform"
 class Choice:
     """How a part of a region is computed.
 
-    ``nodes`` follow one another: all but the last compute what only the next one reads. ``symbol``
+    ``nodes`` are a chain: only the next node reads the result of each but the last. ``symbol``
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
     if the kernel allows it. With ``rows`` it computes so many rows of the result at a time. Then

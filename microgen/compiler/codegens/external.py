@@ -1,8 +1,8 @@
 """The interface of external code generators: the operators that they take, and their results.
 
-A generator is an instance of a subclass of ``ExternalCodegen``. The partitioner asks what it takes
-(``support``, ``refusal``) and makes external functions. ``compile`` turns them into C, or into
-modules for a runtime on the board. docs/guides/byoc.md is the tutorial.
+A generator is an instance of a subclass of ``ExternalCodegen``. The partitioner asks which nodes it
+takes (``support``, ``refusal``) and makes external functions. ``compile`` turns them into C, or
+into modules for a runtime on the board. docs/guides/byoc.md is the tutorial.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Finds code generators: modules of a folder, and installed packages.
 
-A package is imported only when its generator is asked for, so its mistakes are errors only for
-users who want it.
+A package is imported only when a user chooses its generator, so its mistakes are errors only for
+users of the generator.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Surroundings:
 def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings) -> Primitive:
     """One primitive function made from several, in order.
 
-    ``main`` gives the name. The steps are those of all, each with its place in the whole.
+    ``main`` gives the name. The steps are the steps of all, each with its place in the whole.
     """
     parts = [around.seen_through(primitive) for primitive in primitives]
     inner = _inner_buffers(parts, around.results)

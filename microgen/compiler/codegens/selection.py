@@ -17,8 +17,8 @@ def chosen(
 ) -> dict[str, Codegen]:
     """The generators with these names, in order, followed by the built-in kernels.
 
-    ``options`` are ``NAME.KEY=VALUE``. ``known`` are the available generators, by default those of
-    the registry. Raises UnsupportedError for an unknown name, and MicrogenError for an option that
+    ``options`` are ``NAME.KEY=VALUE``. ``known`` are the available generators, by default the
+    registry's. Raises UnsupportedError for an unknown name, and MicrogenError for an option that
     is malformed or belongs to no generator.
     """
     known = codegens.registry() if known is None else known

@@ -89,7 +89,7 @@ class LoweringCache:
         return self.entries[key]
 
     def _named(self, rolling: Rolling | None) -> Rolling | None:
-        """The same with a name for each part; equal parts have one name."""
+        """``rolling`` with a name for each part; equal parts have one name."""
         if rolling is None:
             return None
         return replace(rolling, events=tuple(map(self._with_name, rolling.events)))

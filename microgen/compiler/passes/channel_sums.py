@@ -30,9 +30,9 @@ SumsAttrs = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
 class ChannelSums:
     """A layer of sums: its node, types and attributes.
 
-    ``axis`` is that of the weight's output channels, ``inner`` that of its input channels, or None
-    for a depthwise convolution. ``source`` [features] is the input's channel that each feature, an
-    index of ``inner``, is in; for a depthwise convolution it has the channel of each output.
+    ``axis`` is the axis of the weight's output channels, ``inner`` the axis of its input channels,
+    or None for a depthwise convolution. ``source`` [features] is the input's channel of each
+    feature, an index of ``inner``; for a depthwise convolution it has the channel of each output.
     ``values`` is the weight as stored, ``bias`` int64 [outputs].
     """
 

@@ -19,9 +19,9 @@ def slide_windows(graph: Graph) -> Graph:
     """The graph in which streaming windows are nodes of their own, ``slide``.
 
     A network that streams joins its latest rows to the rows that a variable keeps, computes with
-    all of them, and keeps the last. If it slices what it has joined, the window is the joined
-    tensor: it has more rows than the variable, and the variable becomes as large. If it joins
-    what it has sliced, the window is the variable. In both cases nothing else may read the
+    all of them, and keeps the last. If it slices after it has joined, the window is the joined
+    tensor: it has more rows than the variable, and the variable becomes as large. If it slices
+    first and joins then, the window is the variable. In both cases nothing else may read the
     variable, so the window can be computed in the variable's place.
     """
     producers, uses = graph.producer_of(), graph.uses_of()

@@ -1,9 +1,10 @@
 """A number of bytes that every schedule needs, found without the search.
 
-The schedules are those that the search can find: calls in the given order, each of which computes
-a region, a pattern, or regions that follow one another a few rows at a time, by any kernel that
-fits, with results in their inputs' places where kernels allow it. The calls of any schedule divide
-the regions. So it needs at least what the largest call of the least division needs.
+It is proven for all schedules that the search can find: calls in the given order. Each call
+computes a region, a pattern, or, a few rows at a time, regions that follow one another. It uses any
+kernel that fits, with results in their inputs' places if the kernel allows it. The calls of any
+schedule divide the regions. So a schedule needs at least the bytes of the largest call in the
+division for which this number is the smallest.
 
 The bytes of a call are counted plainly and never too high. Live tensors are whole, except for
 parts of a concatenation that can be computed in its result. Kernels have the scratch that they

@@ -68,7 +68,7 @@ def _check_group(nodes: list[Node], partition: Partition) -> None:
 
 
 def check_fed(partition: Partition) -> None:
-    """Raise UnsupportedError if no function of a schedule gets the input in rows as asked."""
+    """Raise UnsupportedError if no function of a schedule gets the input in the requested rows."""
     if partition.fed and not any(region.fed for region in partition.regions):
         raise no_function()
 

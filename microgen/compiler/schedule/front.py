@@ -54,8 +54,8 @@ class FrontPoint:
 
     @property
     def left_out(self) -> Mapping[str, int]:
-        """The layers that external code generators compute, by their names. Nothing is known of
-        what these layers cost, so the score leaves them out."""
+        """The layers that external code generators compute, by their names. The
+        costs of these layers are not known, so the score leaves them out."""
         regions = self.schedule.partition.regions
         external = [region for region in regions if region.codegen != BUILTIN]
         return Counter(region.codegen for region in external for _ in region.nodes)

@@ -27,8 +27,8 @@ NOISE = 0.05  # estimates that differ by less say nothing about which option is 
 class Option:
     """One way to compute a node, or nodes that follow one another.
 
-    ``cost`` is None if it was not measured. ``refusals`` are those of implementations that stand
-    before this one in the registry.
+    ``cost`` is None if it was not measured. ``refusals`` are the refusals of implementations before
+    this one in the registry.
     """
 
     nodes: tuple[Node, ...]
@@ -55,7 +55,7 @@ class Option:
 
     @property
     def taken(self) -> tuple[tuple[str, int], ...]:
-        """The same by the names of the inputs."""
+        """The inputs of ``in_place`` by their names, with their lags."""
         return tuple((self.joined.inputs[position], lag) for position, lag in self.in_place)
 
     @property

@@ -29,7 +29,7 @@ class Score:
 class Schedule:
     """A partition whose regions are in the order of their calls and have their choices.
 
-    ``goal`` is that of ``--optimize``, or "file" if a file decided. ``considered`` counts the
+    ``goal`` is the goal of ``--optimize``, or "file" if a file decided. ``considered`` counts the
     schedules that were compared, this one included. ``bound`` is the certificate: a lower bound of
     the RAM of all schedules of the search, or None if it is not known.
     """
