@@ -48,8 +48,8 @@ def plan(
     ``pools`` are tried in order. Without any there is one with ``alignment`` bytes, a power of two.
     Every offset is a multiple of its pool's alignment, and a pool ends with its last buffer (its
     size is not rounded up). Constants lie in the constant pools among them, if there are any. Pools
-    in buffers of ports have the ports' bytes, and what is needed ``before`` them up to the bytes
-    that are given. Buffers lie there only if the workspace is smaller then.
+    in buffers of ports have the ports' bytes, and as many bytes before them as are needed, at most
+    ``before``. Buffers lie there only if the workspace is smaller then.
 
     Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError if
     something fits no pool, and InternalError if the program reads something that was never

@@ -3,8 +3,8 @@
 Time is counted in half steps, as in ``program.plan.Placement``: call k reads at 2k and has written
 by 2k+1. A call's outputs are born at 2k, its inputs die at 2k+1 at the earliest, and its scratch is
 live at [2k, 2k+1]. State for the next inference is live from the first call to one after the last.
-Buffers that the caller writes are live from the first call, and those that it reads to one after
-the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
+Buffers that the caller writes are live from the first call. Buffers that it reads are live to one
+after the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
 
 An output at its input's address must be no larger. Then it cannot reach the input of another pair
 of the same call, which also ends at 2k, but which the kernel still reads while it writes. Only if a

@@ -1,7 +1,7 @@
 """Two cheap steps before a search: leave out blocks that always fit, and repair an order.
 
 Leaving out follows the argument about "low degree" vertices in graph colouring: a block whose
-neighbours cannot cover every place below the ceiling may be placed last, wherever they are.
+neighbours cannot cover every place below the ceiling may be placed last, for any places of theirs.
 Repairing ("squeaky wheel optimization", Joslin and Clements, 1999) places blocks in turn, moves the
 block that ends highest towards the front, and tries again.
 """

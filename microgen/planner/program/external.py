@@ -35,7 +35,7 @@ class CFunction:
 class CSource:
     """C that defines ``functions``: the text of one source file, to which microgen adds a header
     with the prototypes. ``files``, by path, are C files of the generator that the source includes
-    and that are compiled with it. ``include_dirs`` are those of their folders that the compiler
+    and that are compiled with it. ``include_dirs`` are the folders among theirs that the compiler
     searches. Both are below the project's ``codegens/<name of the generator>``, which
     is searched, too.
     """

@@ -68,7 +68,7 @@ class ConstantPlacement:
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Buffers that share bytes in the call that reads ``input`` for the last time and writes
-    ``output``. ``lag`` is what the call requires: see ``InPlace``."""
+    ``output``. ``lag`` is the call's requirement: see ``InPlace``."""
 
     input: str
     output: str
@@ -79,7 +79,7 @@ class Overlap:
 class MemoryPlan:
     """The plan for one call order, alignment and aliasing.
 
-    ``pools`` are the workspace's, and then those in buffers of inputs and outputs. ``lower_bound``
+    ``pools`` are the workspace's, and then pools in buffers of inputs and outputs. ``lower_bound``
     counts only workspace bytes (ports that the caller owns add as much to the peak). ``proof``
     gives the reason for the gap. ``in_place`` are pairs of buffers that share bytes. Constants
     without a placement are in no pool.

@@ -125,8 +125,8 @@ class Device:
 class InPlace:
     """Positions of parameters whose buffers may overlap: the output takes the dead input's bytes.
 
-    The output begins ``lag`` bytes before the input, or that rounded up to a power of two of which
-    offsets are multiples. With 0, both begin at one address, and the output must not be larger.
+    The output begins ``lag`` bytes before the input. The lag may be rounded up to a power of two,
+    the alignment of offsets. With 0, both begin at one address, and the output must not be larger.
     """
 
     input: int
@@ -233,8 +233,8 @@ class Program:
 
     ``parameters`` are the model's own arrays by name (``p0``, ``p1``, ...), as in the file.
     ``constants`` are the firmware's. ``parameter_ids`` are the storage ids of parameters,
-    each that of the first constant computed from it. ``devices`` are those that calls need, in the
-    order in which their targets were declared.
+    each the id of the first constant computed from it. ``devices`` are the devices that calls need,
+    in the order in which their targets were declared.
     """
 
     module: str
