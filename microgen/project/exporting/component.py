@@ -163,7 +163,7 @@ def _needed(
 def _included(
     name: str, text: bytes, known: Mapping[str, str], includes: Iterable[str]
 ) -> list[str]:
-    """The project's files that a file includes. Those of the C library are unknown."""
+    """The project's files that a file includes. The C library's files are unknown."""
     folders = [str(PurePosixPath(name).parent), *includes]
     names = (match.decode() for match in _INCLUDE.findall(text))
     return [f"{folder}/{n}" for n in names for folder in folders if f"{folder}/{n}" in known]

@@ -157,7 +157,7 @@ def _by_memory(parts: _Parts) -> dict[str, _Parts]:
 def check(footprint: Footprint, board: Board, stack: Stack = _NO_STACK) -> Estimate:
     """Bounds and estimates of flash and RAM in bytes. ``board`` has the stack that is reserved.
 
-    Raises CapacityError, with bytes needed, bytes available and what would help, if a memory of the
+    Raises CapacityError, with the needed bytes, the available bytes and advice, if a memory of the
     board or a budget is certainly too small. Memories that may be too small are among the doubts.
     """
     options, parts = footprint.options, {"RAM": _ram(footprint, board)}

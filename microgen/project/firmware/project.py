@@ -77,9 +77,9 @@ _KEPT_SYMBOLS: dict[str, tuple[str, ...]] = {"c": (), "packed": ("TVMSystemLibEn
 class Model:
     """The facts about one model that the project needs.
 
-    ``kernels`` are those that it calls; the files that their headers include are added.
-    ``shared_kernels`` are those whose out-of-line forms it calls. ``has_state``: its header has a
-    reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose contexts it
+    ``kernels`` are the kernels that it calls; the files that their headers include are added.
+    ``shared_kernels`` are the kernels whose out-of-line forms it calls. ``has_state``: its header
+    has a reset function. ``has_modules``: it loads modules. ``devices`` are those whose contexts it
     passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
     the memory that several models share. ``operators`` are the C functions that its runner calls.
     ``feed``: how its input is fed, or None.
@@ -115,7 +115,7 @@ def assemble(
     ``model_files`` are the files of ``model/`` for all ``models``, with their paths. ``src/main.c``
     runs the models in order. ``include_dirs`` are folders below ``codegens`` with code generators'
     headers. ``interface`` is "c" or "packed", ``executor`` "aot" or "graph". Builds reserve
-    ``stack_margin`` bytes of stack in addition to what they find that the code takes.
+    ``stack_margin`` bytes of stack in addition to the bytes that they find for the code.
     """
     about = {
         **_values(board, toolchain, stack_margin),
