@@ -73,7 +73,7 @@ def _plan(
 
 
 def _with_workspace(program: Program, options: Options) -> Program:
-    """The program with its inputs and outputs in the workspace, if they are asked to be there."""
+    """The program with its inputs and outputs in the workspace, if the options request it."""
     return workspace_io.planned(program) if options.workspace_io else program
 
 
