@@ -1,7 +1,7 @@
 """The scopes of ``verify``: a project's whole firmware, or only the model, in another firmware.
 
-In the scope "model" the other firmware has its own linker script, start-up code and C library, so
-only those checks apply that make sense wherever the model is linked.
+In the scope "model" the other firmware has its own linker script, start-up code and C library. So
+only checks apply that make sense in any firmware with the model.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _addresses(program: Elf, symbol: Symbol) -> set[int]:
 
 
 def _is_same_element(program: Elf, piece: ObjectPiece, target: PlacedTarget) -> bool:
-    """Whether it leads to equal bytes, wherever the linker has put these."""
+    """Whether a target has equal bytes at the place that the linker has chosen for them."""
     assert piece.data is not None
     more = target.addend if target.label.is_section else 0
     start = target.label.value + more
@@ -193,7 +193,7 @@ def _is_same_element(program: Elf, piece: ObjectPiece, target: PlacedTarget) -> 
 
 
 def _is_inside(placed: _Placed, target: PlacedTarget) -> bool:
-    """Whether it leads to the right place inside a function.
+    """Whether a target is at the right place inside a function.
 
     Raises ImpossibleError if nothing says where the function is.
     """

@@ -25,7 +25,7 @@ _LARGEST = 2**31 - 1  # sum
 
 def differs(table: Array, sources: Sequence[Array], arguments: Mapping[str, Any]) -> Array:
     """The factors with which a sum of int32 gives another output than specified: bool [factors].
-    ``table`` is int64 [factors, 2]; the rest is the transform's."""
+    ``table`` is int64 [factors, 2]; the other arguments are the transform's."""
     rounding = Rounding(arguments["rounding"])
     scales = transforms.effective_scales(
         sources, {name: value for name, value in arguments.items() if name != "rounding"}

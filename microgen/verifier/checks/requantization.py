@@ -1,4 +1,4 @@
-"""The check of cheaper requantizations: with the tables in the ELF, they give what is specified.
+"""The check of cheaper requantizations: the tables in the ELF give the specified results.
 
 It does not repeat the searches that found the tables. A requantization is a monotone step function
 of the sum. Bisection finds the sums at which the requantization with these tables steps. If the

@@ -162,8 +162,8 @@ class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
     names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
     ("exec"), ``nbytes`` the size of the file. ``compilers`` are the texts in
-    which compilers name themselves, sorted. ``flags`` are those of the ELF header, ``headers`` all
-    of the headers; None for a program that is not from a file."""
+    which compilers name themselves, sorted. ``flags`` are the ELF header's, ``headers`` all of the
+    headers; None for a program that is not from a file."""
 
     path: Path
     nbytes: int

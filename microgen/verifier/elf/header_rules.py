@@ -308,7 +308,7 @@ def _sections_in_segments(elf: Headers) -> Iterator[str]:
 
 
 def _bytes(elf: Headers, segment: ProgramHeader, start: int, size: int) -> bytes:
-    """The bytes of a segment from a place in the file on."""
+    """The bytes of a segment that begin at a place in the file."""
     return elf.data[start : min(start + size, segment.offset + segment.file_size)]
 
 

@@ -19,8 +19,9 @@ from microgen.verifier.instructions.stack_values import Registers, StackValue
 
 @dataclass(frozen=True, slots=True)
 class CallStandard:
-    """A procedure call standard: the registers of the first arguments, the result's, the return
-    address's, those that a function preserves, and those that no function changes."""
+    """A procedure call standard: the registers of the first arguments, of the result and of the
+    return address, the registers that a function preserves, and the registers that no function
+    changes."""
 
     arguments: tuple[str, ...]
     result: str

@@ -104,7 +104,7 @@ class Survey:
     def unknown_outcomes(
         self, instruction: Instruction, state: PathState
     ) -> Iterator[tuple[Onward, PathState]]:
-        """The same for an instruction that cannot be followed."""
+        """The outcomes of an instruction that cannot be followed."""
         if instruction.condition:
             yield Onward("jump", const(instruction.skip_to)), _copy(state)
             yield from self.outcomes(replace(instruction, condition=""), state)

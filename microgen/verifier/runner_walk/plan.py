@@ -34,9 +34,9 @@ class PlannedCall:
     """A planned call of a function at one of ``addresses``.
 
     ``form``: it takes its arguments as plain pointers, or as tensors by the packed convention;
-    "unpack" stores where the data of the caller's tensors lie. ``can_fail``: the runner looks at
-    what it returns; otherwise it does not. ``opener``: this undoes the call of that number, so it
-    is made after a later failure, too.
+    "unpack" stores the addresses of the data of the caller's tensors. ``can_fail``: the runner
+    looks at the returned status; otherwise it does not. ``opener``: this call undoes the call of
+    that number, so it is made after a later failure, too.
     """
 
     function: str

@@ -193,10 +193,11 @@ class Flags(NamedTuple):
 @dataclass(slots=True)
 class PathState:
     """One path, before the instruction at ``pc``. ``stack`` has words by their offset from the
-    entry's stack pointer. ``zeros``: whether a value is zero, as far as the path has decided.
+    entry's stack pointer. ``zeros``: whether a value is zero, if the path has decided it.
 
-    ``made`` is the number of planned calls that were made. ``pending`` are those, by their numbers
-    in the plan, whose status matters and is not decided; ``failed`` is the first that has failed.
+    ``made`` is the number of planned calls that were made. ``pending`` are the calls, by their
+    numbers in the plan, whose status matters and is not decided. ``failed`` is the first that has
+    failed.
     ``has_refused``: an argument is not as documented. ``equal`` are distances that have to be 0.
     """
 
