@@ -5,7 +5,7 @@
 TREE is another checkout, for example a worktree of an older commit. Both generate and build the
 combinations of ``scripts/bench/matrix.yml``, or those with the names that are given. Debug
 information, notes and the names of files may differ; every byte that is loaded, and its address,
-may not. Exit status 1 if one does.
+may not. Exit status 1 if one does, or if both trees refuse all combinations.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from elftools.elf.elffile import ELFFile
 from scripts.bench.matrix import ROOT, Combination, Matrix, load
 
 Loaded = list[tuple[int, int, bytes]]  # address, size in memory, bytes of the file
+REFUSED = "refused by both trees"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,14 +44,17 @@ def main(arguments: Sequence[str]) -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda one: difference(given.tree, matrix, one), asked))
     for one, result in zip(asked, results, strict=True):
-        if result:
+        if result not in ("", REFUSED):
             print(f"{one}: {result}", flush=True)
-    print(f"{len(asked)} firmware images, {sum(map(bool, results))} differ")
-    return 1 if any(results) else 0
+    refused = results.count(REFUSED)
+    different = sum(map(bool, results)) - refused
+    print(f"{len(asked) - refused} firmware images, {different} differ; {refused} {REFUSED}")
+    return 1 if different or refused == len(asked) else 0
 
 
 def difference(tree: Path, matrix: Matrix, one: Combination) -> str:
-    """The first difference between the loaded bytes of two trees, "" if there is none."""
+    """The first difference between the loaded bytes of two trees, "" if there is none, or
+    ``REFUSED`` if neither tree gives an image, and both say the same."""
     with tempfile.TemporaryDirectory(prefix="same-bytes-") as folder:
         model = matrix.networks[one.network].path
         sides = [
@@ -58,7 +62,7 @@ def difference(tree: Path, matrix: Matrix, one: Combination) -> str:
             for name, each in (("old", tree.resolve()), ("new", ROOT))
         ]
     if isinstance(sides[0], str) or isinstance(sides[1], str):
-        return "" if sides[0] == sides[1] else f"{sides[0]!r:.300} and {sides[1]!r:.300}"
+        return REFUSED if sides[0] == sides[1] else f"{sides[0]!r:.300} and {sides[1]!r:.300}"
     for old, new in zip(*sides, strict=False):
         if old != new:
             return f"the segment at {old[0]:#x} differs"
