@@ -1,4 +1,4 @@
-"""How far modelled cycles are from published ones: the table of docs/explanation/timing.md.
+"""The error of modelled cycles against published ones: the table of docs/explanation/timing.md.
 
     python -m scripts.cycle_error --cmsis-nn SOURCES
 
@@ -28,21 +28,21 @@ _EVERY_CHANNEL = tuple(p for p in passes.DEFAULT_PIPELINE if p is not passes.dea
 
 def rows(sources: str) -> Iterator[errors.Row]:
     """A row for each record. Raises MicrogenError if a program cannot be built or run."""
-    found = matrix.load()
-    for record in errors.records(peers.load(), found):
-        model, hardware = found.networks[record.network], found.boards[record.board]
-        asked = measure.Job(record.network, record.board, ("speed",), model, hardware)
-        with measure.surroundings(asked) as folder:
-            yield _row(asked, folder / "project", sources)
+    measured = matrix.load()
+    for record in errors.records(peers.load(), measured):
+        model, hardware = measured.networks[record.network], measured.boards[record.board]
+        job = measure.Job(record.network, record.board, ("speed",), model, hardware)
+        with measure.surroundings(job) as folder:
+            yield _row(job, folder / "project", sources)
 
 
-def _row(asked: measure.Job, folder: Path, sources: str) -> errors.Row:
+def _row(job: measure.Job, folder: Path, sources: str) -> errors.Row:
     option = (f"cmsis-nn.path={sources}",)
     everything = functools.partial(passes.run, pipeline=_EVERY_CHANNEL)
     # No option of ``generate`` keeps dead channels.
     with mock.patch.object(passes, "run", everything):
         api.generate(
-            *(asked.model.path, asked.board, folder),
+            *(job.model.path, job.board, folder),
             numerics="tflm",
             codegen=("cmsis-nn",),
             codegen_option=option,
@@ -51,7 +51,7 @@ def _row(asked: measure.Job, folder: Path, sources: str) -> errors.Row:
     assert ran.modelled is not None
     assert ran.instructions is not None
     cycles = ran.modelled.totals[0].cycles
-    return errors.Row(asked.network, asked.board, ran.instructions[0], cycles)
+    return errors.Row(job.network, job.board, ran.instructions[0], cycles)
 
 
 def main() -> int:

@@ -1,9 +1,9 @@
 """Prints the polynomials of float_math.h and of the headers that are built on it: coefficients as
-float32 literals, those of float_power.h as integers times 2^-32.
+float32 literals; float_power.h gets integers times 2^-32.
 
 Each is the polynomial P of the given degree with the least max |weight * (P - f)| over an interval.
 Remez's exchange in float64 finds it. Its coefficients are then rounded, and the printed error is
-that of the rounded coefficients.
+measured with the rounded coefficients.
 """
 
 from __future__ import annotations

@@ -34,22 +34,22 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--network", action="append", default=[])
     parser.add_argument("--board", action="append", default=[])
     parser.add_argument("--optimize", action="append", default=[])
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     matrix = load()
-    asked = [
+    combinations = [
         one
-        for one in matrix.select(given.network, given.board, given.optimize)
+        for one in matrix.select(options.network, options.board, options.optimize)
         if not matrix.boards[one.board].runs_on  # it has the code of another board
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda one: difference(given.tree, matrix, one), asked))
-    for one, result in zip(asked, results, strict=True):
+        results = list(pool.map(lambda one: difference(options.tree, matrix, one), combinations))
+    for one, result in zip(combinations, results, strict=True):
         if result not in ("", REFUSED):
             print(f"{one}: {result}", flush=True)
     refused = results.count(REFUSED)
     different = sum(map(bool, results)) - refused
-    print(f"{len(asked) - refused} firmware images, {different} differ; {refused} {REFUSED}")
-    return 1 if different or refused == len(asked) else 0
+    print(f"{len(combinations) - refused} firmware images, {different} differ; {refused} {REFUSED}")
+    return 1 if different or refused == len(combinations) else 0
 
 
 def difference(tree: Path, matrix: Matrix, one: Combination) -> str:

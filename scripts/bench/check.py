@@ -93,7 +93,7 @@ def compare(
 def _other_model(committed: Results, new: Results, network: str) -> str:
     pair = [found.networks.get(network) for found in (committed, new)]
     if all(pair) and len({one.sha256 for one in pair if one}) > 1:
-        return "is another file than that of the committed figures"
+        return "is not the file with which the committed figures were measured"
     return ""
 
 

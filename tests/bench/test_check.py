@@ -75,7 +75,7 @@ def test_a_new_combination_and_another_model_are_not_checked() -> None:
     new = check.compare(Results(), results_of(SAMPLE), [OF], {})
     other = check.compare(results_of(SAMPLE), results_of(SAMPLE, sha256="b"), [OF], {})
     assert new.unchecked == {OF: "has no committed figures"}
-    assert other.unchecked == {OF: "is another file than that of the committed figures"}
+    assert other.unchecked == {OF: "is not the file with which the committed figures were measured"}
     assert {new.exit_code, other.exit_code} == {check.NOT_ALL_CHECKED}
 
 
