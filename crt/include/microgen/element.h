@@ -5,7 +5,6 @@
 #define MICROGEN_ELEMENT_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/inline.h"

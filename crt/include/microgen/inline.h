@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How kernel bodies are inlined into their callers, how kernels are declared and defined out of
- * line, and what they tell the compiler about pointers. */
+ * line, and what they tell the compiler about pointers. Every header of kernels includes this one,
+ * directly or by another header of kernels, so each of them has the types of <stdint.h>. */
 #ifndef MICROGEN_INLINE_H
 #define MICROGEN_INLINE_H
+
+#include <stdint.h>
 
 /* The body is never left as a call. So a caller that passes a `static const` params struct gets a
  * body specialised for it at every optimisation level. */

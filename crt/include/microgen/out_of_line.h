@@ -11,7 +11,6 @@
 #define MICROGEN_OUT_OF_LINE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/inline.h"
 

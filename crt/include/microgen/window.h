@@ -3,8 +3,6 @@
 #ifndef MICROGEN_WINDOW_H
 #define MICROGEN_WINDOW_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The first parameters of kernels that make one image of another. `channels` is the name of the

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_BIT_LENGTH_H
 #define MICROGEN_BIT_LENGTH_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The number of bits of x without leading zeros. */

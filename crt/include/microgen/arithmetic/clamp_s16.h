@@ -3,8 +3,6 @@
 #ifndef MICROGEN_CLAMP_S16_H
 #define MICROGEN_CLAMP_S16_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* x clamped to [low, high], both within int16. */

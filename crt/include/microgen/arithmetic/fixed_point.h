@@ -7,9 +7,6 @@
 #ifndef MICROGEN_FIXED_POINT_H
 #define MICROGEN_FIXED_POINT_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* x * 2^bits, saturated to int32; bits in [1, 30]. */

@@ -8,9 +8,6 @@
 #ifndef MICROGEN_FIXED_POINT_16_H
 #define MICROGEN_FIXED_POINT_16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* x saturated to int16. */

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_FLOAT_ANGLES_H
 #define MICROGEN_FLOAT_ANGLES_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* x = quadrants * pi / 2 + rest + tail, with |rest + tail| <= pi / 4 except for rounding errors. */
 typedef struct {

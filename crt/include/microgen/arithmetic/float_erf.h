@@ -4,10 +4,7 @@
 #ifndef MICROGEN_FLOAT_ERF_H
 #define MICROGEN_FLOAT_ERF_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* erf(x) within 1.32 ULP. */
 MG_INLINE float mg_f32_erf(float x)

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_FLOAT_HYPERBOLIC_H
 #define MICROGEN_FLOAT_HYPERBOLIC_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* exp(x) / 2, which is finite where the larger exp(x) is not; x in [0, 104]. */
 MG_INLINE float mg_half_exp(float x)

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_FLOAT_INVERSE_ANGLES_H
 #define MICROGEN_FLOAT_INVERSE_ANGLES_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 #define MG_PI_HIGH 3.14159274F /* pi as a sum of two floats */
 #define MG_PI_LOW -8.74227766e-08F

@@ -15,8 +15,6 @@
 #ifndef MICROGEN_FLOAT_MATH_H
 #define MICROGEN_FLOAT_MATH_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* Bit patterns. Comparing them as integers orders positive floats, without soft-float calls. */

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_FLOAT_POWER_H
 #define MICROGEN_FLOAT_POWER_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* a * b / 2^32 */
 MG_INLINE uint64_t mg_wide_product_high(uint64_t a, uint32_t b)

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_FLOOR_DIVISION_H
 #define MICROGEN_FLOOR_DIVISION_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
 typedef struct {

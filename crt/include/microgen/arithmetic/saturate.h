@@ -3,9 +3,6 @@
 #ifndef MICROGEN_SATURATE_H
 #define MICROGEN_SATURATE_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* clang 14 defines the first macro for the baseline of Armv8-M, too, which has no ssat. */

@@ -5,10 +5,8 @@
 #define MICROGEN_BLOCKS_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/sums_f32.h"
-#include "microgen/inline.h"
 
 /* How products are added: rounded before, or fused with the addition. Cortex-M4 and M33 need three
  * cycles for a fused addition and two for its parts, other cores one instead of two. */

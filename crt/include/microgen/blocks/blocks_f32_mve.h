@@ -5,7 +5,6 @@
 #define MICROGEN_BLOCKS_F32_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/inline.h"
 

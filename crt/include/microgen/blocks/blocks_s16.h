@@ -10,12 +10,10 @@
 #ifndef MICROGEN_BLOCKS_S16_H
 #define MICROGEN_BLOCKS_S16_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 
 /* How sums become outputs: (sum + bias) * factor / 2^32, rounded to nearest, ties upwards, then
  * clamped. That is mg_requantize_reduced, with the multiplier times a power of two. No sum with its

@@ -9,12 +9,9 @@
 #ifndef MICROGEN_BLOCKS_S16_MVE_H
 #define MICROGEN_BLOCKS_S16_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/blocks/mve.h"
 #include "microgen/blocks/sums_s16.h"
-#include "microgen/inline.h"
 
 #if defined(__ARM_FEATURE_MVE)
 

@@ -6,10 +6,8 @@
 #define MICROGEN_BLOCKS_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 /* The loops. After inlining only one of them remains. */

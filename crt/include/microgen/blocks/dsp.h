@@ -4,10 +4,8 @@
 #ifndef MICROGEN_DSP_H
 #define MICROGEN_DSP_H
 
-#include <stdint.h>
 #include <string.h>
 
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 #ifdef __ARM_FEATURE_DSP

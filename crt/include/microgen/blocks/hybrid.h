@@ -6,11 +6,9 @@
 #define MICROGEN_HYBRID_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* The quantization of int8 values: real = scale * (value + offset). */
 typedef struct {

@@ -4,9 +4,6 @@
 #ifndef MICROGEN_INT4_H
 #define MICROGEN_INT4_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* The weights of a byte. If the core has an instruction that extends the sign of a bit field,

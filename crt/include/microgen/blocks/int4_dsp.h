@@ -4,11 +4,9 @@
 #ifndef MICROGEN_INT4_DSP_H
 #define MICROGEN_INT4_DSP_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 
 #ifdef __ARM_FEATURE_DSP
 

@@ -8,9 +8,7 @@
 #define MICROGEN_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 #if defined(__ARM_FEATURE_MVE)

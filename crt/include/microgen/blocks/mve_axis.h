@@ -3,8 +3,6 @@
 #ifndef MICROGEN_MVE_AXIS_H
 #define MICROGEN_MVE_AXIS_H
 
-#include <stdint.h>
-
 #include "microgen/depthwise/depthwise_conv2d_s8_compact.h"
 #include "microgen/inline.h"
 

@@ -13,10 +13,8 @@
 #define MICROGEN_MVE_C16_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve_rows.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 #if defined(__ARM_FEATURE_MVE)

@@ -7,10 +7,7 @@
 #ifndef MICROGEN_MVE_ROWS_H
 #define MICROGEN_MVE_ROWS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/mve.h"
-#include "microgen/inline.h"
 
 #if defined(__ARM_FEATURE_MVE)
 

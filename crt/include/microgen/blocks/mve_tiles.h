@@ -19,10 +19,8 @@
 #define MICROGEN_MVE_TILES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve_rows.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 #if defined(__ARM_FEATURE_MVE)

@@ -5,10 +5,8 @@
 #define MICROGEN_SUMS_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/inline.h"
 
 typedef struct {
     float a;

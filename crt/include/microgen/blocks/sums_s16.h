@@ -4,9 +4,6 @@
 #ifndef MICROGEN_SUMS_S16_H
 #define MICROGEN_SUMS_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
 enum {

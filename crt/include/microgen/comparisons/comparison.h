@@ -3,10 +3,7 @@
 #ifndef MICROGEN_COMPARISON_H
 #define MICROGEN_COMPARISON_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 #ifdef MG_COMPARISON_IMPLEMENTATION /* with the out-of-line forms */

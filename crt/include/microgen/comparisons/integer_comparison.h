@@ -4,10 +4,7 @@
 #ifndef MICROGEN_INTEGER_COMPARISON_H
 #define MICROGEN_INTEGER_COMPARISON_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_INTEGER_COMPARISON_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_INTEGER_COMPARISON_EACH MG_ELEMENTWISE_DEFINED

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_LOGICAL_H
 #define MICROGEN_LOGICAL_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_LOGICAL_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_LOGICAL_EACH MG_ELEMENTWISE_DEFINED

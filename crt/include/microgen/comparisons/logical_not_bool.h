@@ -3,8 +3,6 @@
 #ifndef MICROGEN_LOGICAL_NOT_BOOL_H
 #define MICROGEN_LOGICAL_NOT_BOOL_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 typedef struct {

@@ -3,12 +3,9 @@
 #ifndef MICROGEN_CONV2D_F32_H
 #define MICROGEN_CONV2D_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_f32.h"
 #include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 /* Convolves input [batches][input_height][input_width][input_channels] with weight

@@ -3,13 +3,10 @@
 #ifndef MICROGEN_CONV2D_F32_BLOCKS_H
 #define MICROGEN_CONV2D_F32_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_f32.h"
 #include "microgen/convolution/conv2d_f32.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/convolution/pixel_lines.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_f32_params mg_conv2d_f32_blocks_params;

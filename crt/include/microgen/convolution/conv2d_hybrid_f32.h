@@ -3,11 +3,8 @@
 #ifndef MICROGEN_CONV2D_HYBRID_F32_H
 #define MICROGEN_CONV2D_HYBRID_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/hybrid.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {

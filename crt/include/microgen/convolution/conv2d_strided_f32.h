@@ -3,11 +3,8 @@
 #ifndef MICROGEN_CONV2D_STRIDED_F32_H
 #define MICROGEN_CONV2D_STRIDED_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_f32.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/strided_images.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_CONV2D_SUMS_H
 #define MICROGEN_CONV2D_SUMS_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 
 /* Defines, for values and weights of these types, and sums of type `sum_type`:
  *     mg_conv2d_<suffix>_sum       the sum of products of a filter and its window

@@ -3,12 +3,9 @@
 #ifndef MICROGEN_CONV2D_TRANSPOSE_F32_H
 #define MICROGEN_CONV2D_TRANSPOSE_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_f32.h"
 #include "microgen/convolution/conv2d_f32.h"
 #include "microgen/convolution/conv2d_transpose_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 /* Strides and padding are those of the forward convolution. */

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_CONV2D_TRANSPOSE_WINDOW_H
 #define MICROGEN_CONV2D_TRANSPOSE_WINDOW_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 /* The pixels that reach position (y, x) of output n, with their weights. Strides and padding of the

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_CONV2D_WINDOW_H
 #define MICROGEN_CONV2D_WINDOW_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 /* The extents of a convolution, grouped or depthwise. */

@@ -5,10 +5,7 @@
 #ifndef MICROGEN_PIXEL_LINES_H
 #define MICROGEN_PIXEL_LINES_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 typedef struct {

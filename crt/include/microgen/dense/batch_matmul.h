@@ -3,8 +3,6 @@
 #ifndef MICROGEN_BATCH_MATMUL_H
 #define MICROGEN_BATCH_MATMUL_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The first parameters of all kernels. */

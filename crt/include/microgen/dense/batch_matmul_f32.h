@@ -3,10 +3,7 @@
 #ifndef MICROGEN_BATCH_MATMUL_F32_H
 #define MICROGEN_BATCH_MATMUL_F32_H
 
-#include <stdint.h>
-
 #include "microgen/dense/batch_matmul.h"
-#include "microgen/inline.h"
 
 typedef struct {
     mg_batch_matmul_shape shape;

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_BATCH_MATMUL_S16_H
 #define MICROGEN_BATCH_MATMUL_S16_H
 
-#include <stdint.h>
-
 #include "microgen/dense/batch_matmul.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
 typedef struct {

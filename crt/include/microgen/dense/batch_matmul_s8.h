@@ -3,10 +3,7 @@
 #ifndef MICROGEN_BATCH_MATMUL_S8_H
 #define MICROGEN_BATCH_MATMUL_S8_H
 
-#include <stdint.h>
-
 #include "microgen/dense/batch_matmul.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 typedef struct {

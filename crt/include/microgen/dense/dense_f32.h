@@ -4,11 +4,9 @@
 #define MICROGEN_DENSE_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/dense/dense.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DENSE_F32_MVE_H
 #define MICROGEN_DENSE_F32_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_f32_mve.h"
 #include "microgen/dense/dense_f32.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_dense_f32_params mg_dense_f32_mve_params;

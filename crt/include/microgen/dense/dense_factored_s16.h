@@ -13,14 +13,12 @@
 #define MICROGEN_DENSE_FACTORED_S16_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/dense/dense.h"
 #if defined(__ARM_FEATURE_MVE)
 #include "microgen/blocks/blocks_s16_mve.h"
 #endif
-#include "microgen/inline.h"
 
 typedef struct {
     MG_DENSE_SIZES

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DENSE_HYBRID_F32_H
 #define MICROGEN_DENSE_HYBRID_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/hybrid.h"
 #include "microgen/dense/dense.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {

@@ -4,11 +4,9 @@
 #define MICROGEN_DENSE_S16_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/dense/dense.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize_s16.h"
 
 typedef struct {

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DENSE_S16_FIXED_H
 #define MICROGEN_DENSE_S16_FIXED_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/dense/dense.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 

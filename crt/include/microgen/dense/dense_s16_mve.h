@@ -4,10 +4,8 @@
 #define MICROGEN_DENSE_S16_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/dense/dense_factored_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_dense_s16_factor_params mg_dense_s16_mve_params;

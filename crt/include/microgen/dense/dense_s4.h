@@ -3,12 +3,9 @@
 #ifndef MICROGEN_DENSE_S4_H
 #define MICROGEN_DENSE_S4_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/blocks/int4.h"
 #include "microgen/dense/dense_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

@@ -3,15 +3,12 @@
 #ifndef MICROGEN_DENSE_S4_BLOCKS_H
 #define MICROGEN_DENSE_S4_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/blocks/dsp.h"
 #include "microgen/blocks/int4.h"
 #include "microgen/blocks/int4_dsp.h"
 #include "microgen/dense/dense_s4.h"
 #include "microgen/dense/dense_s8_blocks.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

@@ -5,13 +5,11 @@
 #define MICROGEN_DENSE_S4_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/int4.h"
 #include "microgen/blocks/mve.h"
 #include "microgen/dense/dense_s4.h"
 #include "microgen/dense/dense_s8_mve.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

@@ -4,10 +4,8 @@
 #define MICROGEN_DENSE_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/dense/dense.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_DENSE_S8_INTERLEAVED_H
 #define MICROGEN_DENSE_S8_INTERLEAVED_H
 
-#include <stdint.h>
-
 #include "microgen/dense/dense_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

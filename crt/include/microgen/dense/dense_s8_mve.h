@@ -4,7 +4,6 @@
 #define MICROGEN_DENSE_S8_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve_rows.h"
 #include "microgen/dense/dense_s8.h"

@@ -4,11 +4,9 @@
 #ifndef MICROGEN_DENSE_S8_PAIRED_H
 #define MICROGEN_DENSE_S8_PAIRED_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/dense/dense_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/paired_s8.h"
 #include "microgen/requantization/scaling_s8.h"

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_DENSE_S8_PAIRED_DIRECT_H
 #define MICROGEN_DENSE_S8_PAIRED_DIRECT_H
 
-#include <stdint.h>
-
 #include "microgen/dense/dense_s8_paired.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_dense_s8_params mg_dense_s8_paired_direct_params;

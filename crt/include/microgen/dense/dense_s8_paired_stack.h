@@ -3,10 +3,7 @@
 #ifndef MICROGEN_DENSE_S8_PAIRED_STACK_H
 #define MICROGEN_DENSE_S8_PAIRED_STACK_H
 
-#include <stdint.h>
-
 #include "microgen/dense/dense_s8_paired.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_dense_s8_params mg_dense_s8_paired_stack_params;

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
 #define MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/hybrid.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */

@@ -4,11 +4,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S16_H
 #define MICROGEN_DEPTHWISE_CONV2D_S16_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */

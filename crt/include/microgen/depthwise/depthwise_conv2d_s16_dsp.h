@@ -4,11 +4,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S16_DSP_H
 #define MICROGEN_DEPTHWISE_CONV2D_S16_DSP_H
 
-#include <stdint.h>
-
 #include "microgen/depthwise/depthwise_conv2d_s16.h"
 #include "microgen/depthwise/depthwise_folded_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;

@@ -4,11 +4,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S4_H
 #define MICROGEN_DEPTHWISE_CONV2D_S4_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/int4.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s4_params;

@@ -5,9 +5,7 @@
 #define MICROGEN_DEPTHWISE_CONV2D_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_BLOCKS_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

@@ -8,7 +8,6 @@
 #define MICROGEN_DEPTHWISE_CONV2D_S8_C16_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve_axis.h"
 #include "microgen/blocks/mve_c16.h"

@@ -4,11 +4,9 @@
 #define MICROGEN_DEPTHWISE_CONV2D_S8_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_depthwise_conv2d_s8_params mg_depthwise_conv2d_s8_mve_params;

@@ -5,12 +5,9 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_PLANES_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_PLANES_H
 
-#include <stdint.h>
-
 #include "microgen/depthwise/filters_3x3_s8.h"
 #include "microgen/depthwise/filters_s8.h"
 #include "microgen/depthwise/planes_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

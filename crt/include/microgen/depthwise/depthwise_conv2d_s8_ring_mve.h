@@ -9,8 +9,6 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/mve_axis.h"
 #include "microgen/blocks/mve_rows.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_compact.h"

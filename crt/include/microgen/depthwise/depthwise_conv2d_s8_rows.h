@@ -4,12 +4,10 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_ROWS_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_ROWS_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_compact.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

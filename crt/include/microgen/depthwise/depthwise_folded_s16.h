@@ -4,8 +4,6 @@
 #ifndef MICROGEN_DEPTHWISE_FOLDED_S16_H
 #define MICROGEN_DEPTHWISE_FOLDED_S16_H
 
-#include <stdint.h>
-
 #if defined(__ARM_FEATURE_MVE)
 #include "microgen/blocks/blocks_s16_mve.h"
 #endif
@@ -13,7 +11,6 @@
 #include "microgen/blocks/dsp.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/depthwise/depthwise_conv2d_s16.h"
-#include "microgen/inline.h"
 
 /* The sums of products of four channels, whose values and weights begin at the window's first. */
 MG_INLINE mg_sums_1x4_s16 mg_depthwise_s16_dsp_sums(const mg_window *window, const int16_t *values,

@@ -4,11 +4,8 @@
 #ifndef MICROGEN_FILTERS_3X3_S8_H
 #define MICROGEN_FILTERS_3X3_S8_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/dsp.h"
 #include "microgen/depthwise/filters_s8.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 /* The lines of a plane have a constant pitch, because then the places of three values in three

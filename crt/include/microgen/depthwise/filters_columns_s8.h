@@ -11,12 +11,10 @@
 #define MICROGEN_FILTERS_COLUMNS_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/dsp.h"
 #include "microgen/depthwise/filters_3x3_s8.h"
 #include "microgen/depthwise/planes_s8.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 enum {

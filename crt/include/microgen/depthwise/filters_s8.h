@@ -4,10 +4,8 @@
 #define MICROGEN_FILTERS_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 /* Planes and outputs: each of `lines` lines has `count` outputs. The first four are only for 3x3

@@ -8,10 +8,7 @@
 #ifndef MICROGEN_PLANES_S8_H
 #define MICROGEN_PLANES_S8_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 
 enum {
     MG_PLANES = 4

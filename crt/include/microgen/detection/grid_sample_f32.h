@@ -3,8 +3,6 @@
 #ifndef MICROGEN_GRID_SAMPLE_F32_H
 #define MICROGEN_GRID_SAMPLE_F32_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 #define MG_SAMPLE_NEAREST 0

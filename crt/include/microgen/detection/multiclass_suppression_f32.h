@@ -3,10 +3,7 @@
 #ifndef MICROGEN_MULTICLASS_SUPPRESSION_F32_H
 #define MICROGEN_MULTICLASS_SUPPRESSION_F32_H
 
-#include <stdint.h>
-
 #include "microgen/detection/non_max_suppression_f32.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t boxes;

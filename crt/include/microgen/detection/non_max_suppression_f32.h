@@ -3,8 +3,6 @@
 #ifndef MICROGEN_NON_MAX_SUPPRESSION_F32_H
 #define MICROGEN_NON_MAX_SUPPRESSION_F32_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 typedef struct {

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_RESAMPLE_F32_H
 #define MICROGEN_RESAMPLE_F32_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 typedef struct {

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_RESIZE_BILINEAR_H
 #define MICROGEN_RESIZE_BILINEAR_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 /* The parameters of integer kernels of any type. */

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RESIZE_BILINEAR_F32_H
 #define MICROGEN_RESIZE_BILINEAR_F32_H
 
-#include <stdint.h>
-
 #include "microgen/detection/resize_bilinear.h"
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RESIZE_BILINEAR_S16_H
 #define MICROGEN_RESIZE_BILINEAR_S16_H
 
-#include <stdint.h>
-
 #include "microgen/detection/resize_bilinear.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef mg_resize_bilinear_params mg_resize_bilinear_s16_params;

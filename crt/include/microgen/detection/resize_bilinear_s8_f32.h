@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RESIZE_BILINEAR_S8_F32_H
 #define MICROGEN_RESIZE_BILINEAR_S8_F32_H
 
-#include <stdint.h>
-
 #include "microgen/detection/resize_bilinear_f32.h"
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 typedef mg_resize_bilinear_f32_params mg_resize_bilinear_s8_f32_params;

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_ROI_ALIGN_F32_H
 #define MICROGEN_ROI_ALIGN_F32_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 

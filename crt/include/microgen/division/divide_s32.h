@@ -3,10 +3,7 @@
 #ifndef MICROGEN_DIVIDE_S32_H
 #define MICROGEN_DIVIDE_S32_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
 typedef struct {

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_DIVIDE_S8_H
 #define MICROGEN_DIVIDE_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/fixed_point.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "tvm/runtime/crt/error_codes.h"
 

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_FLOOR_DIVIDE_F32_H
 #define MICROGEN_FLOOR_DIVIDE_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/floor_division.h"
-#include "microgen/inline.h"
 
 /* The greatest integer that is not above the magnitudes' quotient, or the least that is not below
  * it, rounded to float. Quotients of 2^49 and more are never so close to a tie that the next

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_FLOOR_DIVIDE_S32_H
 #define MICROGEN_FLOOR_DIVIDE_S32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/floor_division.h"
-#include "microgen/inline.h"
 
 /* The greatest integer that is not above lhs / rhs; rhs != 0. INT32_MIN / -1, which exceeds int32,
  * gives INT32_MAX. */

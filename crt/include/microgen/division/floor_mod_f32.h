@@ -3,11 +3,8 @@
 #ifndef MICROGEN_FLOOR_MOD_F32_H
 #define MICROGEN_FLOOR_MOD_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/floor_division.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_FLOOR_MOD_F32_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_FLOOR_MOD_F32_EACH MG_ELEMENTWISE_DEFINED

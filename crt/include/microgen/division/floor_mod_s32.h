@@ -3,10 +3,7 @@
 #ifndef MICROGEN_FLOOR_MOD_S32_H
 #define MICROGEN_FLOOR_MOD_S32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/floor_division.h"
-#include "microgen/inline.h"
 
 /* The remainder, which is 0 or has the sign of rhs; rhs != 0. */
 MG_INLINE int32_t mg_s32_floor_mod(int32_t lhs, int32_t rhs)

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_INTEGER_DIVISION_H
 #define MICROGEN_INTEGER_DIVISION_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/floor_division.h"
-#include "microgen/inline.h"
 
 /* Of two integers, the second not 0: the quotient rounded towards 0, its remainder, and the
  * remainder of the quotient rounded down, which is 0 or has the divisor's sign. The least number

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_ADD_S8_H
 #define MICROGEN_ADD_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/elementwise/scaled_sum.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef mg_scaled_sum_params mg_add_s8_params;

@@ -8,11 +8,8 @@
 #ifndef MICROGEN_AFFINE_SUM_S8_H
 #define MICROGEN_AFFINE_SUM_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/elementwise/pair_rows.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

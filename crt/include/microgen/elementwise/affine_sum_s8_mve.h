@@ -3,12 +3,9 @@
 #ifndef MICROGEN_AFFINE_SUM_S8_MVE_H
 #define MICROGEN_AFFINE_SUM_S8_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/mve.h"
 #include "microgen/elementwise/affine_sum_s8.h"
 #include "microgen/elementwise/pair_rows.h"
-#include "microgen/inline.h"
 
 typedef mg_affine_sum_s8_params mg_affine_sum_s8_mve_params;
 

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_ARITHMETIC_F32_H
 #define MICROGEN_ARITHMETIC_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_ARITHMETIC_F32_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_ARITHMETIC_F32_EACH MG_ELEMENTWISE_DEFINED

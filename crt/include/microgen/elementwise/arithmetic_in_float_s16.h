@@ -5,7 +5,6 @@
 #define MICROGEN_ARITHMETIC_IN_FLOAT_S16_H
 
 #include "microgen/elementwise/arithmetic_in_float_s8.h"
-#include "microgen/inline.h"
 
 #ifdef MG_ARITHMETIC_IN_FLOAT_S16_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_ARITHMETIC_IN_FLOAT_S16_EACH MG_ELEMENTWISE_DEFINED

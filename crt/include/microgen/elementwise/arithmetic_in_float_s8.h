@@ -4,10 +4,7 @@
 #ifndef MICROGEN_ARITHMETIC_IN_FLOAT_S8_H
 #define MICROGEN_ARITHMETIC_IN_FLOAT_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/in_float.h"
 
 #ifdef MG_ARITHMETIC_IN_FLOAT_S8_IMPLEMENTATION /* with the out-of-line forms */

@@ -3,12 +3,9 @@
 #ifndef MICROGEN_ARITHMETIC_S16_H
 #define MICROGEN_ARITHMETIC_S16_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/elementwise/multiply_s8.h"
 #include "microgen/elementwise/scaled_sum.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 #ifdef MG_ARITHMETIC_S16_IMPLEMENTATION /* with the out-of-line forms */

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_ARITHMETIC_S64_H
 #define MICROGEN_ARITHMETIC_S64_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_ARITHMETIC_S64_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_ARITHMETIC_S64_EACH MG_ELEMENTWISE_DEFINED

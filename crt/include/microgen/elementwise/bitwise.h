@@ -3,10 +3,7 @@
 #ifndef MICROGEN_BITWISE_H
 #define MICROGEN_BITWISE_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_BITWISE_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_BITWISE_EACH MG_ELEMENTWISE_DEFINED

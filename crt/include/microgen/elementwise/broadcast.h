@@ -3,8 +3,6 @@
 #ifndef MICROGEN_BROADCAST_H
 #define MICROGEN_BROADCAST_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The first fields of every kernel's parameters. */

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_EXTREMUM_NAN_H
 #define MICROGEN_EXTREMUM_NAN_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_EXTREMUM_NAN_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_EXTREMUM_NAN_EACH MG_ELEMENTWISE_DEFINED

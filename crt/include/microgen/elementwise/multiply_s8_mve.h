@@ -3,11 +3,8 @@
 #ifndef MICROGEN_MULTIPLY_S8_MVE_H
 #define MICROGEN_MULTIPLY_S8_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/mve.h"
 #include "microgen/elementwise/multiply_s8_rows.h"
-#include "microgen/inline.h"
 
 /* shift may be any that microgen/requantization/requantize.h takes. */
 typedef mg_multiply_s8_rows_params mg_multiply_s8_mve_params;

@@ -8,12 +8,9 @@
 #ifndef MICROGEN_MULTIPLY_S8_ROWS_H
 #define MICROGEN_MULTIPLY_S8_ROWS_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/blocks/dsp.h"
 #include "microgen/elementwise/pair_rows.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

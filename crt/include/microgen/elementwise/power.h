@@ -3,11 +3,8 @@
 #ifndef MICROGEN_POWER_H
 #define MICROGEN_POWER_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_power.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 #ifdef MG_POWER_IMPLEMENTATION /* with the out-of-line forms */
 #define MG_POWER_EACH MG_ELEMENTWISE_DEFINED

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_PRELU_F32_H
 #define MICROGEN_PRELU_F32_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 typedef struct {
     /* lhs is the input, and rhs is alpha. */

@@ -3,11 +3,8 @@
 #ifndef MICROGEN_PRELU_S16_H
 #define MICROGEN_PRELU_S16_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_PRELU_S8_H
 #define MICROGEN_PRELU_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

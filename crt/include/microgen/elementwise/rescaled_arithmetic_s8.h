@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RESCALED_ARITHMETIC_S8_H
 #define MICROGEN_RESCALED_ARITHMETIC_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize_once.h"
 
 #ifdef MG_RESCALED_ARITHMETIC_S8_IMPLEMENTATION /* with the out-of-line forms */

@@ -7,11 +7,8 @@
 #ifndef MICROGEN_SCALED_PRODUCT_S8_H
 #define MICROGEN_SCALED_PRODUCT_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/elementwise/pair_rows.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

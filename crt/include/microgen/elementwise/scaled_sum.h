@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SCALED_SUM_H
 #define MICROGEN_SCALED_SUM_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -3,12 +3,9 @@
 #ifndef MICROGEN_SQUARED_DIFFERENCE_S8_H
 #define MICROGEN_SQUARED_DIFFERENCE_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/add_s8.h"
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/elementwise/scaled_sum.h"
-#include "microgen/inline.h"
 
 typedef mg_scaled_sum_params
     mg_squared_difference_s8_params; /* those of an addition; left_shift is at most 7 */

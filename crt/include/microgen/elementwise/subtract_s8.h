@@ -3,12 +3,9 @@
 #ifndef MICROGEN_SUBTRACT_S8_H
 #define MICROGEN_SUBTRACT_S8_H
 
-#include <stdint.h>
-
 #include "microgen/elementwise/add_s8.h"
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/elementwise/scaled_sum.h"
-#include "microgen/inline.h"
 
 typedef mg_scaled_sum_params mg_subtract_s8_params; /* the parameters of an addition */
 

@@ -3,11 +3,9 @@
 #ifndef MICROGEN_WHERE_H
 #define MICROGEN_WHERE_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/elementwise/broadcast.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t shape[4];            /* of the output */

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_AXIS_POSITIONS_H
 #define MICROGEN_AXIS_POSITIONS_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/moves/from_front.h"
 #include "tvm/runtime/crt/error_codes.h"
 

@@ -4,7 +4,6 @@
 #define MICROGEN_COPY_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/inline.h"

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_DYNAMIC_UPDATE_SLICE_H
 #define MICROGEN_DYNAMIC_UPDATE_SLICE_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t axes;          /* the last ones of the four that matter; the others have size 1 */

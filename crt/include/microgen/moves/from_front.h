@@ -3,11 +3,9 @@
 #ifndef MICROGEN_FROM_FRONT_H
 #define MICROGEN_FROM_FRONT_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 /* indices[at], counted from the front of an axis of `size` elements; -1 if it is not from -size to
  * size - 1. */

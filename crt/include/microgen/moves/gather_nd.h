@@ -3,10 +3,7 @@
 #ifndef MICROGEN_GATHER_ND_H
 #define MICROGEN_GATHER_ND_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 #include "tvm/runtime/crt/error_codes.h"
 
 typedef struct {

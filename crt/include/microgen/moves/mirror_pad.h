@@ -3,10 +3,7 @@
 #ifndef MICROGEN_MIRROR_PAD_H
 #define MICROGEN_MIRROR_PAD_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t input_shape[6];

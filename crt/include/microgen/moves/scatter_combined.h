@@ -3,9 +3,6 @@
 #ifndef MICROGEN_SCATTER_COMBINED_H
 #define MICROGEN_SCATTER_COMBINED_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/moves/scatter.h"
 
 #define MG_SCATTER_ADD 0

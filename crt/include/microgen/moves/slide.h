@@ -4,11 +4,9 @@
 #define MICROGEN_SLIDE_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t kept_size; /* bytes of the rows that remain */

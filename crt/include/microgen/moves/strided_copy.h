@@ -4,10 +4,7 @@
 #ifndef MICROGEN_STRIDED_COPY_H
 #define MICROGEN_STRIDED_COPY_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t shape[6];      /* of the output, each at least 1 */

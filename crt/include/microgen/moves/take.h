@@ -3,10 +3,7 @@
 #ifndef MICROGEN_TAKE_H
 #define MICROGEN_TAKE_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t batches;    /* product of the sizes of the batch axes */

@@ -4,9 +4,6 @@
 #ifndef MICROGEN_TAKE_COMPUTED_H
 #define MICROGEN_TAKE_COMPUTED_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/moves/take.h"
 
 typedef mg_take_params mg_take_computed_params;

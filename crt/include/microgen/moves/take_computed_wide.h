@@ -4,10 +4,7 @@
 #ifndef MICROGEN_TAKE_COMPUTED_WIDE_H
 #define MICROGEN_TAKE_COMPUTED_WIDE_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 #include "microgen/moves/take_computed.h"
 
 typedef mg_take_params mg_take_computed_wide_params;

@@ -4,10 +4,7 @@
 #ifndef MICROGEN_WRITE_SLICE_H
 #define MICROGEN_WRITE_SLICE_H
 
-#include <stdint.h>
-
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 typedef struct {
     int32_t rows;

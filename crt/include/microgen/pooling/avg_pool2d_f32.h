@@ -3,10 +3,7 @@
 #ifndef MICROGEN_AVG_POOL2D_F32_H
 #define MICROGEN_AVG_POOL2D_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
 typedef mg_pool_f32_params mg_avg_pool2d_f32_params;

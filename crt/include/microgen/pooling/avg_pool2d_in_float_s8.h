@@ -3,9 +3,6 @@
 #ifndef MICROGEN_AVG_POOL2D_IN_FLOAT_S8_H
 #define MICROGEN_AVG_POOL2D_IN_FLOAT_S8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 #include "microgen/requantization/in_float.h"
 

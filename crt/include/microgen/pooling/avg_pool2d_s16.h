@@ -3,9 +3,6 @@
 #ifndef MICROGEN_AVG_POOL2D_S16_H
 #define MICROGEN_AVG_POOL2D_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
 typedef mg_pool_params mg_avg_pool2d_s16_params;

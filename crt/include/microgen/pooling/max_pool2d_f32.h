@@ -4,10 +4,8 @@
 #define MICROGEN_MAX_POOL2D_F32_H
 
 #include <float.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/pool.h"
 
 typedef mg_pool_f32_params mg_max_pool2d_f32_params;

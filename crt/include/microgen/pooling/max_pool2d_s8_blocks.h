@@ -3,12 +3,10 @@
 #ifndef MICROGEN_MAX_POOL2D_S8_BLOCKS_H
 #define MICROGEN_MAX_POOL2D_S8_BLOCKS_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/dsp.h"
 #include "microgen/blocks/mve.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/max_pool2d_s8.h"
 #include "microgen/pooling/pool.h"
 #include "microgen/pooling/splat_s8.h"

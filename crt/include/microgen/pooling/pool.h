@@ -3,9 +3,6 @@
 #ifndef MICROGEN_POOL_H
 #define MICROGEN_POOL_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/window.h"
 
 /* The first parameters of all kernels. */

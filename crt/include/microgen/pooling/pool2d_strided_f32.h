@@ -4,10 +4,8 @@
 #define MICROGEN_POOL2D_STRIDED_F32_H
 
 #include <float.h>
-#include <stdint.h>
 
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/strided_images.h"
 #include "microgen/reductions/running_sum_f32.h"
 

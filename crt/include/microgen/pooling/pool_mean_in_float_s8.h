@@ -5,9 +5,7 @@
 #define MICROGEN_POOL_MEAN_IN_FLOAT_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"

@@ -9,10 +9,7 @@
 #ifndef MICROGEN_POOL_MEAN_S8_H
 #define MICROGEN_POOL_MEAN_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/saturate.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/window.h"
 

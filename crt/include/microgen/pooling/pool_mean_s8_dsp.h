@@ -3,10 +3,7 @@
 #ifndef MICROGEN_POOL_MEAN_S8_DSP_H
 #define MICROGEN_POOL_MEAN_S8_DSP_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 
 typedef mg_pool_mean_s8_params mg_pool_mean_s8_dsp_params;

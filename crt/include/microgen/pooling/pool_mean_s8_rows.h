@@ -4,10 +4,8 @@
 #define MICROGEN_POOL_MEAN_S8_ROWS_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "microgen/inline.h"
 #include "microgen/pooling/pool_mean_s8.h"
 
 /* The input has some rows of the window, whose pool_height is a multiple of their number. */

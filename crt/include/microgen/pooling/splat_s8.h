@@ -3,8 +3,6 @@
 #ifndef MICROGEN_SPLAT_S8_H
 #define MICROGEN_SPLAT_S8_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* A word with four times the same byte. */

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_CAST_H
 #define MICROGEN_CAST_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/stored_int.h"
 
 typedef struct {

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_CAST_U8_H
 #define MICROGEN_CAST_U8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/quantization/cast.h"
 #include "microgen/requantization/stored_int.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_CAST_UNSIGNED_H
 #define MICROGEN_CAST_UNSIGNED_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/quantization/cast.h"
 
 typedef struct {

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_DEQUANTIZE_F32_U8_H
 #define MICROGEN_DEQUANTIZE_F32_U8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 typedef struct {

@@ -3,7 +3,6 @@
 #ifndef MICROGEN_FLIP_SIGN_H
 #define MICROGEN_FLIP_SIGN_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/inline.h"

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_QUANTIZE_EVEN_F32_H
 #define MICROGEN_QUANTIZE_EVEN_F32_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/in_float.h"
 #include "microgen/requantization/stored_int.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_QUANTIZE_F32_S32_H
 #define MICROGEN_QUANTIZE_F32_S32_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 typedef struct {

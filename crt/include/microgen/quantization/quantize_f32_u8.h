@@ -3,9 +3,6 @@
 #ifndef MICROGEN_QUANTIZE_F32_U8_H
 #define MICROGEN_QUANTIZE_F32_U8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/quantization/dequantize_f32_u8.h"
 #include "microgen/quantization/quantize_f32.h"
 #include "microgen/unary/unary.h"

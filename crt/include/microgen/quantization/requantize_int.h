@@ -3,9 +3,6 @@
 #ifndef MICROGEN_REQUANTIZE_INT_H
 #define MICROGEN_REQUANTIZE_INT_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/stored_int.h"
 

@@ -5,9 +5,7 @@
 #define MICROGEN_RESCALE_INT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "microgen/inline.h"
 #include "microgen/quantization/requantize_int.h"
 #include "microgen/requantization/requantize_once.h"
 #include "microgen/requantization/stored_int.h"

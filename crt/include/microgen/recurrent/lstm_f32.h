@@ -4,12 +4,10 @@
 #define MICROGEN_LSTM_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm.h"
 
 typedef struct {

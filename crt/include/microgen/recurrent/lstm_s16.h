@@ -4,11 +4,9 @@
 #define MICROGEN_LSTM_S16_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/sums_s16.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm_table.h"
 #include "microgen/requantization/requantize_s16.h"
 

@@ -4,12 +4,10 @@
 #define MICROGEN_LSTM_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/arithmetic/fixed_point_16.h"
 #include "microgen/blocks/blocks_s8.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm.h"
 #include "microgen/requantization/requantize.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_LSTM_S8_DSP_H
 #define MICROGEN_LSTM_S8_DSP_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm_s8.h"
 
 typedef mg_lstm_s8_params mg_lstm_s8_dsp_params;

@@ -4,11 +4,9 @@
 #define MICROGEN_LSTM_S8_TABLE_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/blocks_s8.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm_table.h"
 #include "microgen/requantization/requantize.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_LSTM_S8_TABLE_DSP_H
 #define MICROGEN_LSTM_S8_TABLE_DSP_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/recurrent/lstm_s8_table.h"
 
 typedef mg_lstm_s8_table_params mg_lstm_s8_table_dsp_params;

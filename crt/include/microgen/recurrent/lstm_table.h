@@ -6,10 +6,7 @@
 #ifndef MICROGEN_LSTM_TABLE_H
 #define MICROGEN_LSTM_TABLE_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_s16.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/sigmoid_s16.h"
 #include "microgen/unary/tanh_s16.h"

@@ -4,13 +4,11 @@
 #define MICROGEN_RECURRENT_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/arithmetic/float_hyperbolic.h"
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* The kinds: f(sum); update, reset and hidden gates; input, output, forget and cell gates. Each has
  * a kernel for the usual functions, and one for any. */

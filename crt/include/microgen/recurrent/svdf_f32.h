@@ -4,10 +4,8 @@
 #define MICROGEN_SVDF_F32_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/svdf.h"
 
 typedef struct {

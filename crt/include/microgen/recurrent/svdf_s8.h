@@ -3,11 +3,8 @@
 #ifndef MICROGEN_SVDF_S8_H
 #define MICROGEN_SVDF_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/fixed_point_16.h"
 #include "microgen/blocks/blocks_s8.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/svdf.h"
 #include "microgen/requantization/requantize.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_SVDF_S8_DSP_H
 #define MICROGEN_SVDF_S8_DSP_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/recurrent/svdf_s8.h"
 
 typedef mg_svdf_s8_params mg_svdf_s8_dsp_params;

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SVDF_S8_NARROW_H
 #define MICROGEN_SVDF_S8_NARROW_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
-#include "microgen/inline.h"
 #include "microgen/recurrent/svdf.h"
 #include "microgen/requantization/requantize.h"
 

@@ -3,7 +3,6 @@
 #ifndef MICROGEN_ARGMAX_H
 #define MICROGEN_ARGMAX_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/inline.h"

@@ -4,8 +4,6 @@
 #ifndef MICROGEN_CUMPROD_H
 #define MICROGEN_CUMPROD_H
 
-#include <stdint.h>
-
 #include "microgen/reductions/cumulation.h"
 
 MG_CUMULATION(mg_cumprod_s32, int32_t, uint32_t, 1, total *value)

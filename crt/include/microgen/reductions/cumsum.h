@@ -4,8 +4,6 @@
 #ifndef MICROGEN_CUMSUM_H
 #define MICROGEN_CUMSUM_H
 
-#include <stdint.h>
-
 #include "microgen/reductions/cumulation.h"
 
 MG_CUMULATION(mg_cumsum_s32, int32_t, uint32_t, 0, total + value)

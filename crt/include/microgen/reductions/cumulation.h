@@ -3,8 +3,6 @@
 #ifndef MICROGEN_CUMULATION_H
 #define MICROGEN_CUMULATION_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 typedef struct {

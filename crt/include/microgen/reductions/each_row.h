@@ -3,8 +3,6 @@
 #ifndef MICROGEN_EACH_ROW_H
 #define MICROGEN_EACH_ROW_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* Declares the kernel `symbol`, and defines its body: `symbol`_row(p, input, output) for each of

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_L2_NORMALIZE_F32_H
 #define MICROGEN_L2_NORMALIZE_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/reductions/each_row.h"
 #include "microgen/reductions/running_sum_f32.h"
 

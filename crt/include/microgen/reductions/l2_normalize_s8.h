@@ -3,10 +3,7 @@
 #ifndef MICROGEN_L2_NORMALIZE_S8_H
 #define MICROGEN_L2_NORMALIZE_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/fixed_point.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_LOG_SOFTMAX_S8_H
 #define MICROGEN_LOG_SOFTMAX_S8_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/fixed_point.h"
-#include "microgen/inline.h"
 #include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
 

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_REDUCE_SUM_S32_H
 #define MICROGEN_REDUCE_SUM_S32_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 
 typedef struct {

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_REDUCE_SUM_S8_H
 #define MICROGEN_REDUCE_SUM_S8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/reductions/reduction.h"
 #include "microgen/requantization/requantize.h"
 

@@ -6,8 +6,6 @@
 #ifndef MICROGEN_REDUCTION_H
 #define MICROGEN_REDUCTION_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The number of values of the output. */

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_ROW_MAXIMUM_F32_H
 #define MICROGEN_ROW_MAXIMUM_F32_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The largest of n values, limited to finite numbers. NaN is ignored. */

@@ -4,11 +4,9 @@
 #ifndef MICROGEN_ROWS_H
 #define MICROGEN_ROWS_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/element.h"
-#include "microgen/inline.h"
 
 MG_INLINE uint32_t mg_word(const uint8_t *from)
 {

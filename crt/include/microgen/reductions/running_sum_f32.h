@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RUNNING_SUM_F32_H
 #define MICROGEN_RUNNING_SUM_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* A sum and the part lost to rounding (Neumaier's method). Their total is within 1 ULP of the exact
  * sum for up to a few thousand values of the same sign. */

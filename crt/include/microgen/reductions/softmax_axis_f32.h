@@ -4,10 +4,8 @@
 #define MICROGEN_SOFTMAX_AXIS_F32_H
 
 #include <float.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/reductions/running_sum_f32.h"
 
 /* Computes softmax of `count` values, `step` apart, with the same operations as

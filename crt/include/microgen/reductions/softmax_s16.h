@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SOFTMAX_S16_H
 #define MICROGEN_SOFTMAX_S16_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_s16.h"
-#include "microgen/inline.h"
 #include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/tables/interpolate_s16.h"

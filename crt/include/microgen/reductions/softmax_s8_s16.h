@@ -3,11 +3,8 @@
 #ifndef MICROGEN_SOFTMAX_S8_S16_H
 #define MICROGEN_SOFTMAX_S8_S16_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/arithmetic/fixed_point.h"
-#include "microgen/inline.h"
 #include "microgen/reductions/each_row.h"
 #include "microgen/reductions/softmax_s8.h"
 

@@ -3,7 +3,6 @@
 #ifndef MICROGEN_TOPK_H
 #define MICROGEN_TOPK_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/inline.h"

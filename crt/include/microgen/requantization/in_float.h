@@ -3,10 +3,7 @@
 #ifndef MICROGEN_IN_FLOAT_H
 #define MICROGEN_IN_FLOAT_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* x rounded to the nearest integer, ties to even, as int32, saturated. NaN becomes the least one.
  */

@@ -17,10 +17,7 @@
 #ifndef MICROGEN_PAIRED_S8_H
 #define MICROGEN_PAIRED_S8_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/scaling_s8.h"
 
 /* Only GCC has 14 registers to give, and only if it optimises. */

@@ -7,8 +7,6 @@
 #ifndef MICROGEN_REQUANTIZE_H
 #define MICROGEN_REQUANTIZE_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* floor(x / 2^bits), bits in [0, 31]. The expression does not shift a negative value, and compilers

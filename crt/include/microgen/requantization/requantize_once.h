@@ -6,9 +6,6 @@
 #ifndef MICROGEN_REQUANTIZE_ONCE_H
 #define MICROGEN_REQUANTIZE_ONCE_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* The direction in which ties are rounded. */

@@ -7,11 +7,9 @@
 #define MICROGEN_REQUANTIZE_S16_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/arithmetic/bit_length.h"
 #include "microgen/arithmetic/clamp_s16.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 

@@ -5,10 +5,8 @@
 #ifndef MICROGEN_SCALING_FPU_H
 #define MICROGEN_SCALING_FPU_H
 
-#include <stdint.h>
 #include <string.h>
 
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize_float.h"
 
 #if (defined(__arm__) && !(defined(__ARM_FP) && ((__ARM_FP & 4) != 0))) ||                         \

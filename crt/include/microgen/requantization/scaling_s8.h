@@ -5,10 +5,8 @@
 #define MICROGEN_SCALING_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 #include "microgen/requantization/requantize_once.h"

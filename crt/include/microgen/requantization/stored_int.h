@@ -3,8 +3,6 @@
 #ifndef MICROGEN_STORED_INT_H
 #define MICROGEN_STORED_INT_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 MG_INLINE int32_t mg_load_int(const void *values, int32_t index, int32_t bytes)

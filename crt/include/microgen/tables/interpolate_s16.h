@@ -4,9 +4,6 @@
 #ifndef MICROGEN_INTERPOLATE_S16_H
 #define MICROGEN_INTERPOLATE_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* The value at x of a function whose table has an entry for every 128th int16 value, with linear

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_LOOKUP_S16_H
 #define MICROGEN_LOOKUP_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/tables/interpolate_s16.h"
 
 typedef struct {

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_LOOKUP_S8_H
 #define MICROGEN_LOOKUP_S8_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 typedef struct {

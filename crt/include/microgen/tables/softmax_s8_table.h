@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SOFTMAX_S8_TABLE_H
 #define MICROGEN_SOFTMAX_S8_TABLE_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/fixed_point.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_ABS_F32_H
 #define MICROGEN_ABS_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_abs_f32 computes |x| of each value. microgen/unary/unary.h describes its arguments. */

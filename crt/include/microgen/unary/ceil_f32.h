@@ -3,10 +3,7 @@
 #ifndef MICROGEN_CEIL_F32_H
 #define MICROGEN_CEIL_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_ceil_f32 computes the least integer that is not below each value. microgen/unary/unary.h

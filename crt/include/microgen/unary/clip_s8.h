@@ -3,9 +3,6 @@
 #ifndef MICROGEN_CLIP_S8_H
 #define MICROGEN_CLIP_S8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_ELU_F32_H
 #define MICROGEN_ELU_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* x if x >= 0, else exp(x) - 1. */

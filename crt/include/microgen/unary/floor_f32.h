@@ -3,10 +3,7 @@
 #ifndef MICROGEN_FLOOR_F32_H
 #define MICROGEN_FLOOR_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_floor_f32 computes the greatest integer that is not above each value. microgen/unary/unary.h

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_HARD_SWISH_F32_H
 #define MICROGEN_HARD_SWISH_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* x * relu6(x + 3) / 6. */

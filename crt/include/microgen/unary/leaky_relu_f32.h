@@ -3,9 +3,6 @@
 #ifndef MICROGEN_LEAKY_RELU_F32_H
 #define MICROGEN_LEAKY_RELU_F32_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 typedef struct {

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_LEAKY_RELU_S16_H
 #define MICROGEN_LEAKY_RELU_S16_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_s16.h"
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 

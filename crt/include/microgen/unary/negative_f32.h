@@ -3,9 +3,6 @@
 #ifndef MICROGEN_NEGATIVE_F32_H
 #define MICROGEN_NEGATIVE_F32_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 MG_INLINE float mg_negative_f32_element(float x)

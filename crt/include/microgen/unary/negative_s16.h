@@ -3,9 +3,6 @@
 #ifndef MICROGEN_NEGATIVE_S16_H
 #define MICROGEN_NEGATIVE_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* -x; the least value remains unchanged. */

@@ -3,15 +3,12 @@
 #ifndef MICROGEN_REAL_FUNCTION_H
 #define MICROGEN_REAL_FUNCTION_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/clamp_f32.h"
 #include "microgen/arithmetic/float_angles.h"
 #include "microgen/arithmetic/float_erf.h"
 #include "microgen/arithmetic/float_hyperbolic.h"
 #include "microgen/arithmetic/float_inverse_angles.h"
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 
 /* The functions, each with its kernel. The numbers in the formulas of the last ones are alpha, beta
  * and gamma. */

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_ROUND_F32_H
 #define MICROGEN_ROUND_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_round_f32 rounds each value to the nearest integer, ties to even. microgen/unary/unary.h

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_RSQRT_F32_H
 #define MICROGEN_RSQRT_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_rsqrt_f32 computes 1 / sqrt(x) of each value. microgen/unary/unary.h describes its arguments.

@@ -3,9 +3,6 @@
 #ifndef MICROGEN_SIGMOID_S16_H
 #define MICROGEN_SIGMOID_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/sigmoid_table_s16.h"
 #include "microgen/unary/unary.h"

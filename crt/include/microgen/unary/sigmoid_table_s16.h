@@ -4,9 +4,6 @@
 #ifndef MICROGEN_SIGMOID_TABLE_S16_H
 #define MICROGEN_SIGMOID_TABLE_S16_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 /* The argument of a stored value in steps of 1 / (3 * 2^12): x * multiplier / 2^shift, rounded to

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SIN_F32_H
 #define MICROGEN_SIN_F32_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_angles.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* mg_sin_f32 computes sin(x) of each value. microgen/unary/unary.h describes its

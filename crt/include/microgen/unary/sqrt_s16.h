@@ -3,10 +3,7 @@
 #ifndef MICROGEN_SQRT_S16_H
 #define MICROGEN_SQRT_S16_H
 
-#include <stdint.h>
-
 #include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
 #include "microgen/unary/unary.h"
 
 /* Scales are float32 numbers, significand * 2^exponent, with significands in [2^23, 2^24). */

@@ -3,8 +3,6 @@
 #ifndef MICROGEN_UNARY_H
 #define MICROGEN_UNARY_H
 
-#include <stdint.h>
-
 #include "microgen/inline.h"
 
 /* The parameters of kernels without any of their own. */

@@ -4,11 +4,8 @@
 #ifndef MICROGEN_CONV2D_1X1_S16_DSP_H
 #define MICROGEN_CONV2D_1X1_S16_DSP_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;

@@ -3,12 +3,9 @@
 #ifndef MICROGEN_CONV2D_S16_H
 #define MICROGEN_CONV2D_S16_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/sums_s16.h"
 #include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 

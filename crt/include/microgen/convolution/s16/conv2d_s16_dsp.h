@@ -4,14 +4,12 @@
 #ifndef MICROGEN_CONV2D_S16_DSP_H
 #define MICROGEN_CONV2D_S16_DSP_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/convolution/s16/copied_window_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;

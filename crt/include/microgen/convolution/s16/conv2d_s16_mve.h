@@ -4,12 +4,9 @@
 #ifndef MICROGEN_CONV2D_S16_MVE_H
 #define MICROGEN_CONV2D_S16_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s16_mve.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/convolution/s16/copied_window_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;

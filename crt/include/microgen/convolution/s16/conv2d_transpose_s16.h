@@ -3,11 +3,8 @@
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S16_H
 #define MICROGEN_CONV2D_TRANSPOSE_S16_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/conv2d_transpose_window.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/requantize_s16.h"
 

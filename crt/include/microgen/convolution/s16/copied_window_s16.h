@@ -4,11 +4,9 @@
 #ifndef MICROGEN_COPIED_WINDOW_S16_H
 #define MICROGEN_COPIED_WINDOW_S16_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/convolution/conv2d_window.h"
-#include "microgen/inline.h"
 
 /* A pixel of the output. */
 typedef struct {

@@ -14,11 +14,9 @@
 #define MICROGEN_TILES_S16_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/blocks/mve.h"
-#include "microgen/inline.h"
 
 #if defined(__ARM_FEATURE_MVE)
 

@@ -5,13 +5,10 @@
 #ifndef MICROGEN_CONV2D_S4_BLOCKS_H
 #define MICROGEN_CONV2D_S4_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/blocks/int4.h"
 #include "microgen/convolution/s8/conv2d_s4.h"
 #include "microgen/convolution/s8/conv2d_s8_blocks.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

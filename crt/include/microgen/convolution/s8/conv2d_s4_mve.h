@@ -5,13 +5,11 @@
 #define MICROGEN_CONV2D_S4_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/int4.h"
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s4.h"
 #include "microgen/convolution/s8/conv2d_s8_mve.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s4_params mg_conv2d_s4_mve_params;

@@ -6,11 +6,9 @@
 #define MICROGEN_CONV2D_S8_MVE_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/blocks/mve.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_mve_params;

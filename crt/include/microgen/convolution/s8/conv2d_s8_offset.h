@@ -5,10 +5,8 @@
 #define MICROGEN_CONV2D_S8_OFFSET_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "microgen/convolution/s8/conv2d_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

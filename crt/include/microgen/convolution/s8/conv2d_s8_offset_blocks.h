@@ -4,12 +4,9 @@
 #ifndef MICROGEN_CONV2D_S8_OFFSET_BLOCKS_H
 #define MICROGEN_CONV2D_S8_OFFSET_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/convolution/s8/conv2d_s8_blocks.h"
 #include "microgen/convolution/s8/conv2d_s8_offset.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 

@@ -3,10 +3,7 @@
 #ifndef MICROGEN_CONV2D_S8_PAIRED_STACK_H
 #define MICROGEN_CONV2D_S8_PAIRED_STACK_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/s8/conv2d_s8_paired.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 
 typedef mg_conv2d_s8_params mg_conv2d_s8_paired_stack_params;

@@ -8,8 +8,6 @@
 #ifndef MICROGEN_CONV2D_S8_ROWS_MVE_H
 #define MICROGEN_CONV2D_S8_ROWS_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/mve_tiles.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/out_of_line.h"

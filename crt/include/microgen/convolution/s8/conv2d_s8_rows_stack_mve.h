@@ -3,8 +3,6 @@
 #ifndef MICROGEN_CONV2D_S8_ROWS_STACK_MVE_H
 #define MICROGEN_CONV2D_S8_ROWS_STACK_MVE_H
 
-#include <stdint.h>
-
 #include "microgen/convolution/s8/conv2d_s8_rows_mve.h"
 #include "microgen/out_of_line.h"
 

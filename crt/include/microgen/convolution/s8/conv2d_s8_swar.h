@@ -4,12 +4,10 @@
 #ifndef MICROGEN_CONV2D_S8_SWAR_H
 #define MICROGEN_CONV2D_S8_SWAR_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/convolution/s8/swar_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

@@ -4,9 +4,7 @@
 #define MICROGEN_CONV2D_TRANSPOSE_S8_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

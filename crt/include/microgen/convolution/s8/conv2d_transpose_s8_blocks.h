@@ -3,11 +3,8 @@
 #ifndef MICROGEN_CONV2D_TRANSPOSE_S8_BLOCKS_H
 #define MICROGEN_CONV2D_TRANSPOSE_S8_BLOCKS_H
 
-#include <stdint.h>
-
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/convolution/s8/conv2d_transpose_s8.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

@@ -3,13 +3,11 @@
 #ifndef MICROGEN_CONV2D_WINOGRAD_S8_H
 #define MICROGEN_CONV2D_WINOGRAD_S8_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/dsp.h"
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/convolution/s8/winograd.h"
-#include "microgen/inline.h"
 #include "microgen/out_of_line.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

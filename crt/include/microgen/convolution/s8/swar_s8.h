@@ -20,9 +20,6 @@
 #ifndef MICROGEN_SWAR_S8_H
 #define MICROGEN_SWAR_S8_H
 
-#include <stdint.h>
-
-#include "microgen/inline.h"
 #include "microgen/requantization/requantize.h"
 
 #define MG_SWAR_BIAS ((1 << 20) - (1 << 12))

@@ -21,11 +21,9 @@
 #ifndef MICROGEN_WINOGRAD_H
 #define MICROGEN_WINOGRAD_H
 
-#include <stdint.h>
 #include <string.h>
 
 #include "microgen/blocks/dsp.h"
-#include "microgen/inline.h"
 
 /* Four tiles in a row, whose input is an area, are computed at a time, for two output channels at a
  * time. Input channels come in groups of four, which are two steps: the first has channels 0 and 2
