@@ -83,7 +83,8 @@ class Implementation:
     # the numpy reference. The unit belongs to the output's largest magnitude; for sums, to the
     # largest sum of magnitudes.
     ulps: int = 0
-    family: str = ""  # the name of its header, if that is not the symbol's
+    # What its header and its macros are named after, if these do not have the name of its symbol.
+    family: str = ""
     variant: tuple[str, ...] = ()  # the C constants that its body takes
     # Functions of its headers that compilers keep out of line, and that other kernels may call,
     # too.
@@ -122,8 +123,10 @@ class Implementation:
     @property
     def code(self) -> KernelCode:
         """The names of its C."""
-        header = headers.path(self.family or self.symbol.removeprefix("mg_"))
-        return KernelCode(self.symbol, header, self.variant, self.compact)
+        family = self.family or self.symbol.removeprefix("mg_")
+        return KernelCode(
+            self.symbol, headers.path(family), self.variant, self.compact, f"mg_{family}"
+        )
 
 
 _SCALED = (DType.INT8, DType.INT16)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -78,34 +79,16 @@ def _definitions(header: Path) -> list[str]:
     return [f"{c.definition}\n" for c in sorted(CODES) if Path(c.header).name == header.name]
 
 
-# The headers whose kernels compute with floats.
-FLOATS = re.compile(
-    r"_f32|_in_float|^argmax|^cast|^comparison|^cumsum|^cumprod|^extremum|quantize|_s16$"
-    r"|^power|^real_function|^scatter_combined|^topk"
-)
-LONG_DIVISIONS = ("integer_division",)
-GROUPS = {
-    "floats": [kernel for kernel in IMPLEMENTATIONS if FLOATS.search(kernel.stem)],
-    "divisions": [kernel for kernel in IMPLEMENTATIONS if kernel.stem in LONG_DIVISIONS],
-    "integers": [
-        kernel
-        for kernel in IMPLEMENTATIONS
-        if not FLOATS.search(kernel.stem) and kernel.stem not in LONG_DIVISIONS
-    ],
-}
-
-
-def _grouped(folder: Path) -> list[Path]:
-    """A source file for each group, which defines the group's kernels.
+def _source(folder: Path) -> Path:
+    """A source file that defines all kernels.
 
     Compiling a kernel mostly means compiling headers that other kernels include, too.
     """
-    for name, kernels in GROUPS.items():
-        lines = [f"#define {_macro(kernel)}\n" for kernel in kernels]
-        lines += [f'#include "{kernel.relative_to(CRT / "include")}"\n' for kernel in kernels]
-        lines += [line for kernel in kernels for line in _definitions(kernel)]
-        (folder / f"{name}.c").write_text("".join(lines))
-    return [Path(f"{name}.c") for name in GROUPS]
+    lines = [f"#define {_macro(kernel)}\n" for kernel in IMPLEMENTATIONS]
+    lines += [f'#include "{kernel.relative_to(CRT / "include")}"\n' for kernel in IMPLEMENTATIONS]
+    lines += [line for kernel in IMPLEMENTATIONS for line in _definitions(kernel)]
+    (folder / "kernels.c").write_text("".join(lines))
+    return Path("kernels.c")
 
 
 # In every run of the tests, `tests/kernels` compiles all kernels for the host with -O0 and -O2 and
@@ -114,7 +97,7 @@ def _grouped(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("option", ["-O0", "-Os", "-O2"])
 def test_kernels_compile_without_a_warning_on_the_host(option: str, tmp_path: Path) -> None:
     command = (host_cc(), *WARNINGS, f"-I{CRT / 'include'}", option)
-    each_compiled(command, _grouped(tmp_path), tmp_path)
+    each_compiled(command, [_source(tmp_path)], tmp_path)
 
 
 def _alone(headers: Sequence[Path], folder: Path) -> list[str]:
@@ -152,7 +135,7 @@ def test_every_header_compiles_alone_and_twice(part: int, tmp_path: Path) -> Non
 def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(
     part: int, tmp_path: Path
 ) -> None:
-    headers = [header for header in HEADERS if re.search("dsp|mve", header.stem)]
+    headers = [header for header in HEADERS if re.search("_dsp|_mve|_MVE", header.read_text())]
     sources = _alone(_part(headers, part), tmp_path)
     _run([*_arm("cortex-m55", "-fsyntax-only"), *sources], tmp_path)
 
@@ -168,25 +151,58 @@ def test_every_header_for_a_cpus_extension_compiles_alone_on_a_cpu_with_it(
 def test_kernels_for_dsp_compile_without_a_warning_on_a_core_without_mve(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    headers = [header for header in IMPLEMENTATIONS if re.search("_dsp$|_blocks$", header.stem)]
+    has_dsp = re.compile("_dsp|_mla$")
+    headers = sorted({CRT / "include" / c.header for c in CODES if has_dsp.search(c.symbol)})
     assert headers
     sources = [Path(name) for name in _alone(headers, tmp_path)]
     each_compiled(_arm("cortex-m4", *options), sources, tmp_path)
 
 
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """All kernels in one object. ``uses`` has the names that each function of it uses, other
+    functions of it included."""
+
+    defined: frozenset[str]  # the kernels
+    undefined: frozenset[str]
+    uses: dict[str, set[str]]
+
+    def needs(self, kernel: str) -> set[str]:
+        """The names from elsewhere that the kernel needs, itself or in functions that it calls."""
+        reached, pending = set[str](), [kernel]
+        while pending:
+            name = pending.pop()
+            if name not in reached:
+                reached.add(name)
+                pending += self.uses.get(name, ())
+        return reached & self.undefined
+
+
 @functools.cache
-def _symbols(core: str, *options: str) -> list[tuple[str, str, str]]:
-    """The group, kind and name of each symbol of all kernels, compiled without a warning."""
+def _compiled(core: str, *options: str) -> Compiled:
+    """All kernels, compiled without a warning. Each function has a section of its own."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        each_compiled(_arm(core, *options), _grouped(folder), folder)
-        listing = _run(["arm-none-eabi-nm", "-A", *(f"{name}.o" for name in GROUPS)], folder)
-    return re.findall(r"^(\w+)\.o: *\w* (\w) (\w+)$", listing, re.MULTILINE)
+        each_compiled(_arm(core, "-ffunction-sections", *options), [_source(folder)], folder)
+        names = _run(["arm-none-eabi-nm", "kernels.o"], folder)
+        relocations = _run(["arm-none-eabi-objdump", "-r", "kernels.o"], folder)
+    kinds = re.findall(r"(\w) (\w+)$", names, re.MULTILINE)
+    uses: dict[str, set[str]] = {}
+    for section in relocations.split("RELOCATION RECORDS FOR [")[1:]:
+        name, _, records = section.partition("]")
+        function = re.sub(r"^\.(text|rodata)\.", "", name)
+        targets = re.findall(r" R_ARM_\w+ +(?:\.text\.)?(\w+)", records)
+        uses.setdefault(function, set()).update(targets)
+    return Compiled(
+        frozenset(name for kind, name in kinds if kind == "T"),
+        frozenset(name for kind, name in kinds if kind == "U"),
+        uses,
+    )
 
 
 @NEEDS_ARM_GCC
 def test_each_kernel_is_defined_for_its_macro() -> None:
-    defined = {name for _, kind, name in _symbols("cortex-m55", *WITHOUT_INLINING) if kind == "T"}
+    defined = _compiled("cortex-m55", *WITHOUT_INLINING).defined
     assert defined == {code.symbol for code in CODES}
 
 
@@ -197,39 +213,44 @@ def test_each_kernel_is_defined_for_its_macro() -> None:
 def test_kernels_compile_without_a_warning_on_arm_and_use_nothing_else(
     core: str, option: str
 ) -> None:
-    assert not _others(core, _symbols(core, option))
+    assert not _others(core, _compiled(core, option))
 
 
 @NEEDS_ARM_GCC
 @pytest.mark.parametrize("core", ["cortex-m0", "cortex-m55"])
 def test_kernels_without_inlining_use_nothing_else(core: str) -> None:
-    assert not _others(core, _symbols(core, *WITHOUT_INLINING))
+    assert not _others(core, _compiled(core, *WITHOUT_INLINING))
 
 
 @NEEDS_ARM_GCC
 def test_the_smallest_core_has_every_kernel_that_needs_nothing() -> None:
-    symbols = _symbols("cortex-m0", *WITHOUT_INLINING)
-    defined = {name for _, kind, name in symbols if kind == "T"}
+    defined = _compiled("cortex-m0", *WITHOUT_INLINING).defined
     portable = {k.code.symbol for found in registry().values() for k in found if not k.needs}
     assert portable <= defined
 
 
-def _others(core: str, symbols: Sequence[tuple[str, str, str]]) -> list[str]:
+# The kernels that compute with floats, and the ones that divide integers.
+FLOATS = re.compile(r"_f32|_in_float|_float$|^mg_cast")
+DIVISIONS = re.compile(r"^mg_(divide|fmod|floor_mod)_")
+
+
+def _others(core: str, compiled: Compiled) -> list[str]:
     """A line for each symbol that kernels need from elsewhere, and should not."""
     return [
-        f"a kernel of {group} needs {name}"
-        for group, kind, name in symbols
-        if kind == "U" and name not in LIBC and not _is_compilers_own(name, core, group)
+        f"{kernel} needs {name}"
+        for kernel in sorted(compiled.defined)
+        for name in sorted(compiled.needs(kernel) - LIBC)
+        if not _is_compilers_own(name, core, kernel)
     ]
 
 
-def _is_compilers_own(name: str, core: str, group: str) -> bool:
+def _is_compilers_own(name: str, core: str, kernel: str) -> bool:
     """Whether the symbol is the compiler's helper for an instruction that the core lacks."""
     if name in INTEGER_HELPERS:
         return core == "cortex-m0"
-    if group == "divisions":
-        return name.endswith("divmod")
-    return group == "floats" and name.startswith("__aeabi_")
+    if FLOATS.search(kernel) and name.startswith("__aeabi_"):
+        return True
+    return DIVISIONS.search(kernel) is not None and name.endswith("divmod")
 
 
 CONVOLUTION = """

@@ -30,8 +30,15 @@
         symbol##_body arguments;                                                                   \
     }
 
-/* The same for the most usual parameters: one input, or two. `in` and `out` are the types of
- * elements, or void. */
+/* The same for kernels that return a status. */
+#define MG_OUT_OF_LINE_STATUS(symbol, arguments, ...)                                              \
+    int32_t symbol(__VA_ARGS__)                                                                    \
+    {                                                                                              \
+        return symbol##_body arguments;                                                            \
+    }
+
+/* The same as MG_OUT_OF_LINE for the most usual parameters: one input, or two. `in` and `out` are
+ * the types of elements, or void. */
 #define MG_DECLARE_UNARY(symbol, in, out)                                                          \
     MG_EXTERN void symbol(const symbol##_params *p, const in *input, out *output)
 #define MG_DEFINE_UNARY(symbol, in, out)                                                           \

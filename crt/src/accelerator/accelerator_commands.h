@@ -9,12 +9,12 @@
 #include "microgen/convolution/s8/conv2d_s8.h"
 #include "microgen/dense/dense_s8.h"
 #include "microgen/depthwise/depthwise_conv2d_s8.h"
-#include "microgen/elementwise/add_s8.h"
 #include "microgen/elementwise/multiply_s8.h"
+#include "microgen/elementwise/scaled_sum.h"
 #include "microgen/pooling/avg_pool2d_s8.h"
-#include "microgen/pooling/max_pool2d_s8.h"
-#include "microgen/tables/lookup_s8.h"
-#include "microgen/unary/clip_s8.h"
+#include "microgen/pooling/max_pool2d.h"
+#include "microgen/tables/lookup.h"
+#include "microgen/unary/clip.h"
 
 #include <string.h>
 

@@ -2,18 +2,12 @@
 #include "dnnl/dnnl_operators.h"
 
 #include "dnnl/dnnl_windows.h"
-#include "microgen/dense/batch_matmul_f32.h"
+#include "microgen/dense/batch_matmul.h"
 #include "microgen/dense/dense_f32.h"
 #include "microgen/elementwise/arithmetic_f32.h"
-#include "microgen/reductions/softmax_axis_f32.h"
-#include "microgen/unary/abs_f32.h"
-#include "microgen/unary/clip_f32.h"
-#include "microgen/unary/exp_f32.h"
-#include "microgen/unary/leaky_relu_f32.h"
-#include "microgen/unary/log_f32.h"
-#include "microgen/unary/sigmoid_f32.h"
-#include "microgen/unary/sqrt_f32.h"
-#include "microgen/unary/tanh_f32.h"
+#include "microgen/reductions/normalization_f32.h"
+#include "microgen/unary/clip.h"
+#include "microgen/unary/unary_f32.h"
 
 static float infinity(void)
 {

@@ -42,7 +42,6 @@ def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation,
                 f"mg_{op}_{suffix}",
                 dtype,
                 _scaled_params if is_scaled(dtype, is_equality=is_equality) else broadcast.shapes,
-                family="comparison",
                 is_scaled=True if dtype in _SCALED else None,
             )
             for dtype, suffix in suffixes.items()
@@ -58,12 +57,8 @@ BY_OP = {
     "less_equal": kernels("less_equal"),
     "greater": kernels("greater"),
     "greater_equal": kernels("greater_equal"),
-    "logical_and": (
-        broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes, family="logical"),
-    ),
-    "logical_or": (
-        broadcast.kernel("mg_logical_or_bool", DType.BOOL, broadcast.shapes, family="logical"),
-    ),
+    "logical_and": (broadcast.kernel("mg_logical_and_bool", DType.BOOL, broadcast.shapes),),
+    "logical_or": (broadcast.kernel("mg_logical_or_bool", DType.BOOL, broadcast.shapes),),
     "logical_not": (
         base.Implementation(
             symbol="mg_logical_not_bool",

@@ -77,9 +77,7 @@ BY_OP = {
     "divide": (
         _of_integers(broadcast.kernel("mg_divide_s8", DType.INT8, _int8_params, is_scaled=True)),
         _of_integers(broadcast.kernel("mg_divide_s32", DType.INT32, _int32_params)),
-        broadcast.kernel(
-            "mg_divide_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
-        ),
+        broadcast.kernel("mg_divide_f32", DType.FLOAT32, broadcast.plain_params),
         *(
             _of_integers(kernel)
             for kernel in broadcast.of_integers(

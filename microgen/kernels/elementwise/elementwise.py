@@ -39,13 +39,12 @@ def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
                 f"mg_{op}_s16",
                 DType.INT16,
                 _addition_params,
-                family="arithmetic_s16",
                 is_scaled=True,
             )
         ),
-        broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain, family="arithmetic_s32"),
-        broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),
-        broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain, family="arithmetic_f32"),
+        broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain),
+        broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes),
+        broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain),
         *broadcast.of_integers(op, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
     )
 
@@ -105,17 +104,17 @@ def _extremum_kernels(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype, and ``mg_<op>_nan_f32``, which keeps NaN."""
     return (
         *(
-            broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes, family="extremum")
+            broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes)
             for dtype, suffix in _EXTREMUM_SUFFIXES.items()
         ),
-        *broadcast.of_integers(op, "integer_extremum", but=tuple(_EXTREMUM_SUFFIXES)),
-        _extremum_of_floats(f"mg_{op}_f32", "extremum", keeps_nan=False),
-        _extremum_of_floats(f"mg_{op}_nan_f32", "extremum_nan", keeps_nan=True),
+        *broadcast.of_integers(op, "extremum", but=tuple(_EXTREMUM_SUFFIXES)),
+        _extremum_of_floats(f"mg_{op}_f32", keeps_nan=False),
+        _extremum_of_floats(f"mg_{op}_nan_f32", keeps_nan=True),
     )
 
 
-def _extremum_of_floats(symbol: str, family: str, *, keeps_nan: bool) -> base.Implementation:
-    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes, family=family)
+def _extremum_of_floats(symbol: str, *, keeps_nan: bool) -> base.Implementation:
+    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes)
 
     def refusal(node: Node, graph: Graph) -> str | None:
         why = kernel.refusal(node, graph)
@@ -168,13 +167,13 @@ BY_OP = {
     "add": _addition_kernels("add"),
     "subtract": _addition_kernels("subtract"),
     "squared_difference": (
-        broadcast.kernel("mg_squared_difference_s8", DType.INT8, _squared_difference_params),
         broadcast.kernel(
-            "mg_squared_difference_s32", DType.INT32, broadcast.shapes, family="arithmetic_s32"
+            "mg_squared_difference_s8",
+            DType.INT8,
+            _squared_difference_params,
         ),
-        broadcast.kernel(
-            "mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes, family="arithmetic_f32"
-        ),
+        broadcast.kernel("mg_squared_difference_s32", DType.INT32, broadcast.shapes),
+        broadcast.kernel("mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes),
     ),
     "qnn.add": (*affine.KERNELS, _rescaled_kernel("mg_rescaled_add_s8", _rescaled_sum_params)),
     "qnn.subtract": (

@@ -59,7 +59,6 @@ def elementwise(op: str) -> tuple[base.Implementation, ...]:
                 f"mg_{op}_in_float_{suffix}",
                 dtype,
                 _params,
-                family=f"arithmetic_in_float_{suffix}",
                 is_scaled=True,
             )
         )

@@ -121,7 +121,7 @@ _SPECIFIED = (
 )
 
 
-_floats = broadcast.kernel("mg_power_f32", DType.FLOAT32, broadcast.shapes, family="power")
+_floats = broadcast.kernel("mg_power_f32", DType.FLOAT32, broadcast.shapes)
 
 
 def _prelu_int8(node: Node, graph: Graph) -> base.Fields:
@@ -155,22 +155,17 @@ BY_OP = {
                 "mg_multiply_s16",
                 DType.INT16,
                 _multiply_params,
-                family="arithmetic_s16",
                 is_scaled=True,
             )
         ),
-        broadcast.kernel(
-            "mg_multiply_s32", DType.INT32, broadcast.plain_params, family="arithmetic_s32"
-        ),
-        broadcast.kernel("mg_multiply_s64", DType.INT64, broadcast.shapes, family="arithmetic_s64"),
-        broadcast.kernel(
-            "mg_multiply_f32", DType.FLOAT32, broadcast.plain_params, family="arithmetic_f32"
-        ),
+        broadcast.kernel("mg_multiply_s32", DType.INT32, broadcast.plain_params),
+        broadcast.kernel("mg_multiply_s64", DType.INT64, broadcast.shapes),
+        broadcast.kernel("mg_multiply_f32", DType.FLOAT32, broadcast.plain_params),
         *broadcast.of_integers("multiply", "integer_arithmetic", but=(DType.INT32, DType.INT64)),
     ),
     "power": (
-        broadcast.kernel("mg_power_s32", DType.INT32, broadcast.shapes, family="power"),
-        broadcast.kernel("mg_power_s64", DType.INT64, broadcast.shapes, family="power"),
+        broadcast.kernel("mg_power_s32", DType.INT32, broadcast.shapes),
+        broadcast.kernel("mg_power_s64", DType.INT64, broadcast.shapes),
         replace(_floats, ulps=product.POWER_ULPS),
     ),
     "nn.prelu": (

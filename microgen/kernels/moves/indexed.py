@@ -142,7 +142,7 @@ def _gather_nd_refusal(node: Node, graph: Graph) -> str | None:
     )
 
 
-_REDUCTIONS = ("add", "mul", "max", "min")  # scatter_combined.h: MG_SCATTER_*
+_REDUCTIONS = ("add", "mul", "max", "min")  # scatter.h: MG_SCATTER_*
 
 
 def _scatter_attrs(node: Node) -> ScatterAttrs:
@@ -183,7 +183,7 @@ def _combining(dtype: DType) -> base.Refuse:
     return refusal
 
 
-def _scatter_kernel(symbol: str, refusal: base.Refuse, family: str = "") -> base.Implementation:
+def _scatter_kernel(symbol: str, refusal: base.Refuse) -> base.Implementation:
     return base.Implementation(
         symbol=symbol,
         needs=base.REFERENCE,
@@ -192,7 +192,6 @@ def _scatter_kernel(symbol: str, refusal: base.Refuse, family: str = "") -> base
         inputs=(0, 1, 2),
         in_place=_scatter_in_place,
         can_fail=True,
-        family=family,
     )
 
 
@@ -254,8 +253,8 @@ BY_OP = {
     ),
     "scatter": (
         _scatter_kernel("mg_scatter", _moving),
-        _scatter_kernel("mg_scatter_f32", _combining(DType.FLOAT32), "scatter_combined"),
-        _scatter_kernel("mg_scatter_s32", _combining(DType.INT32), "scatter_combined"),
-        _scatter_kernel("mg_scatter_s64", _combining(DType.INT64), "scatter_combined"),
+        _scatter_kernel("mg_scatter_f32", _combining(DType.FLOAT32)),
+        _scatter_kernel("mg_scatter_s32", _combining(DType.INT32)),
+        _scatter_kernel("mg_scatter_s64", _combining(DType.INT64)),
     ),
 }

@@ -82,7 +82,7 @@ def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
 
 
 def _in_float32() -> base.Implementation:
-    """The kernel of ``avg_pool2d_in_float_s8.h``, which has further fields."""
+    """``mg_avg_pool2d_in_float_s8``, which has further fields."""
     made = kernel("mg_avg_pool2d_in_float_s8", DType.INT8)
 
     def params(node: Node, graph: Graph) -> base.Fields:
@@ -121,10 +121,7 @@ def _max_pool2d_work(node: Node, graph: Graph) -> Work:
 def _blocks(suffix: str, needs: frozenset[Feature], in_place: base.InPlace) -> base.Implementation:
     """A kernel of ``max_pool2d_s8_blocks.h``."""
     made = kernel(f"mg_max_pool2d_s8_{suffix}", DType.INT8)
-    family = "max_pool2d_s8_blocks"
-    return dataclasses.replace(
-        made, needs=needs, family=family, work=_max_pool2d_work, in_place=in_place
-    )
+    return dataclasses.replace(made, needs=needs, work=_max_pool2d_work, in_place=in_place)
 
 
 BY_OP = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import groupby
 from math import prod
 
@@ -60,6 +59,12 @@ def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     return (*first, *(size for _, size in groups), *last)
 
 
+def _kernel(name: str, dtype: DType, params: base.Params) -> base.Implementation:
+    """The kernel ``mg_reduce_<name>`` of ``reduction.h``."""
+    symbol = f"mg_reduce_{name}"
+    return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params)
+
+
 def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, ReductionAttrs)
@@ -107,22 +112,16 @@ def sum_kernels(
     def fields_f32(node: Node, graph: Graph) -> base.Fields:
         return (*_shape(node, graph), ("divisor", float(divisor(node, graph))))
 
-    stem = "mg_reduce_sum"
     return (
-        base.Implementation(f"{stem}_s8", base.REFERENCE, _refusal(DType.INT8), fields_s8),
-        base.Implementation(f"{stem}_s16", base.REFERENCE, _refusal(DType.INT16), fields_s16),
-        base.Implementation(f"{stem}_f32", base.REFERENCE, _refusal(DType.FLOAT32), fields_f32),
+        _kernel("sum_s8", DType.INT8, fields_s8),
+        _kernel("sum_s16", DType.INT16, fields_s16),
+        _kernel("sum_f32", DType.FLOAT32, fields_f32),
     )
 
 
-MEAN_IN_FLOAT32 = base.Implementation(
-    "mg_reduce_mean_in_float_s8",
-    base.REFERENCE,
-    _refusal(DType.INT8),
-    _mean_in_float32_fields,
-)
-EVERY = base.Implementation("mg_reduce_all_bool", base.REFERENCE, _refusal(DType.BOOL), _shape)
-PLAIN_SUM = base.Implementation("mg_reduce_sum_s32", base.REFERENCE, _refusal(DType.INT32), _shape)
+MEAN_IN_FLOAT32 = _kernel("mean_in_float_s8", DType.INT8, _mean_in_float32_fields)
+EVERY = _kernel("all_bool", DType.BOOL, _shape)
+PLAIN_SUM = _kernel("sum_s32", DType.INT32, _shape)
 
 
 def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
@@ -137,15 +136,11 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
         return (*params(node, graph), ("first", float(first)))
 
-    def kernel(suffix: str, dtype: DType, family: str = "") -> base.Implementation:
-        symbol = f"mg_reduce_max_{suffix}"
-        return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params, family=family)
-
     return (
-        kernel("s8", DType.INT8, "reduce_max"),
-        kernel("s16", DType.INT16, "reduce_max"),
-        kernel("s32", DType.INT32, "reduce_max"),
-        replace(kernel("f32", DType.FLOAT32), params=of_floats),
+        _kernel("max_s8", DType.INT8, params),
+        _kernel("max_s16", DType.INT16, params),
+        _kernel("max_s32", DType.INT32, params),
+        _kernel("max_f32", DType.FLOAT32, of_floats),
     )
 
 
@@ -187,7 +182,6 @@ def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]
             base.REFERENCE,
             _arg_extreme_refusal(dtype),
             params,
-            family="argmax",
         )
         for suffix, dtype in dtypes.items()
     )
@@ -229,16 +223,15 @@ def _running_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _running_kernels(family: str) -> tuple[base.Implementation, ...]:
-    """``mg_<family>_<dtype>`` of the header ``<family>.h``."""
+def _running_kernels(op: str) -> tuple[base.Implementation, ...]:
+    """``mg_<op>_<dtype>`` of ``cumulation.h``."""
     return tuple(
         base.Implementation(
-            symbol=f"mg_{family}_{suffix}",
+            symbol=f"mg_{op}_{suffix}",
             needs=base.REFERENCE,
             refusal=base.only(dtype),
             params=_running_params,
             in_place=base.as_is,
-            family=family,
         )
         for suffix, dtype in _RUNNING_SUFFIXES.items()
     )
@@ -257,7 +250,6 @@ BY_OP = {
             base.REFERENCE,
             _arg_extreme_refusal(dtype),
             _topk_params,
-            family="topk",
         )
         for dtype in DType
         if dtype is not DType.BOOL

@@ -17,16 +17,17 @@ class KernelCode:
     ``symbol`` is its out-of-line function, ``header`` a path below ``crt/include``. ``variant`` are
     the C constants that its body takes after its arguments: a loop and a requantization. If there
     are none, the parameter struct and the body are named after the symbol, otherwise after the
-    header, which then serves all variants. If it is ``compact``, its parameters have 16 bits. Its
-    out-of-line function takes them after all other arguments, without shifts that its
-    requantization does not have, and returns 0. So operators pass on the registers that they get,
-    and return what it returns.
+    ``family``, by default that of the header's name, whose body then serves all variants. If it is
+    ``compact``, its parameters have 16 bits. Its out-of-line function takes them after all other
+    arguments, without shifts that its requantization does not have, and returns 0. So operators
+    pass on the registers that they get, and return what it returns.
     """
 
     symbol: str
     header: str
     variant: tuple[str, ...] = ()
     compact: bool = False
+    family: str = ""
 
     @property
     def stem(self) -> str:
@@ -90,4 +91,4 @@ class KernelCode:
 
     @property
     def _named_after(self) -> str:
-        return f"mg_{self._header_stem}" if self.variant else self.symbol
+        return (self.family or f"mg_{self._header_stem}") if self.variant else self.symbol

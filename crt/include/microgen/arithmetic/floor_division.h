@@ -41,12 +41,11 @@ typedef struct {
         return 0;                                                                                  \
     }
 
-/* The out-of-line form of such a kernel, for any parameters. */
-#define MG_FLOOR_DIVISION_SHARED(symbol, type)                                                     \
-    int32_t symbol(const symbol##_params *p, const type *lhs, const type *rhs, type *output)       \
-    {                                                                                              \
-        return symbol##_body(p, lhs, rhs, output);                                                 \
-    }
+/* The same with its out-of-line form. */
+#define MG_FLOOR_DIVISION_DEFINED(symbol, type, function)                                          \
+    MG_FLOOR_DIVISION(symbol, type, function)                                                      \
+    MG_OUT_OF_LINE_STATUS(symbol, (p, lhs, rhs, output), const symbol##_params *p,                 \
+                          const type *lhs, const type *rhs, type *output)
 
 /* A positive float is significand * 2^exponent, with a significand in [2^23, 2^24). */
 typedef struct {

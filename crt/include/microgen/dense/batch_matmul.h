@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions of the matrices of a batch, for products of any element type. */
+/* Products of matrices, with broadcast batches. */
 #ifndef MICROGEN_BATCH_MATMUL_H
 #define MICROGEN_BATCH_MATMUL_H
 
-#include "microgen/inline.h"
+#include "microgen/requantization/requantize_s16.h"
 
 /* The first parameters of all kernels. */
 #define MG_BATCH_MATMUL_SHAPE                                                                      \
@@ -62,5 +62,71 @@ MG_INLINE mg_matrices mg_matrices_at(const mg_batch_matmul_shape *s, int32_t bat
             }                                                                                      \
         }                                                                                          \
     } while (0)
+
+typedef struct {
+    mg_batch_matmul_shape shape;
+} mg_batch_matmul_f32_params;
+
+/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
+ * [batches[0]][batches[1]][batches[2]][rows][columns]. Products are added in the order of the
+ * depth, starting from the first. Output must not overlap an operand. */
+MG_DECLARE_BINARY(mg_batch_matmul_f32, float, float);
+
+/* The product of a row and a column. */
+MG_INLINE float mg_batch_matmul_f32_element(const mg_batch_matmul_shape *s, const float *row,
+                                            const float *column)
+{
+    float sum = 0.0F;
+
+    for (int32_t k = 0; k < s->depth; k++) {
+        sum += row[k * s->lhs_column] * column[k * s->rhs_row];
+    }
+    return sum;
+}
+
+MG_INLINE void mg_batch_matmul_f32_body(const mg_batch_matmul_f32_params *p, const float *lhs,
+                                        const float *rhs, float *output)
+{
+    const mg_batch_matmul_shape *s = &p->shape;
+
+    MG_BATCH_MATMUL(mg_batch_matmul_f32_element, s, s, float, lhs, rhs, output);
+}
+
+typedef struct {
+    mg_batch_matmul_shape shape;
+    int32_t multiplier; /* output = sum * multiplier * 2^(shift - 31), by mg_requantize_reduced */
+    int32_t shift;      /* -31 to 14 */
+} mg_batch_matmul_s16_params;
+
+/* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
+ * [batches[0]][batches[1]][batches[2]][rows][columns], scaled by mg_requantize_reduced.
+ *
+ * Output must not overlap an operand. The magnitude of every sum of products must be below 2^47. */
+MG_DECLARE_BINARY(mg_batch_matmul_s16, int16_t, int16_t);
+
+/* The stored output value of the product of a row and a column. */
+MG_INLINE int16_t mg_batch_matmul_s16_element(const mg_batch_matmul_s16_params *p,
+                                              const int16_t *row, const int16_t *column)
+{
+    int64_t sum = 0;
+
+    for (int32_t k = 0; k < p->shape.depth; k++) {
+        sum += row[k * p->shape.lhs_column] * column[k * p->shape.rhs_row];
+    }
+    return mg_clamp_s16(mg_requantize_reduced(sum, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
+}
+
+MG_INLINE void mg_batch_matmul_s16_body(const mg_batch_matmul_s16_params *p, const int16_t *lhs,
+                                        const int16_t *rhs, int16_t *output)
+{
+    const mg_batch_matmul_shape *s = &p->shape;
+
+    MG_BATCH_MATMUL(mg_batch_matmul_s16_element, p, s, int16_t, lhs, rhs, output);
+}
+
+#ifdef MG_BATCH_MATMUL_IMPLEMENTATION /* the out-of-line forms */
+MG_DEFINE_BINARY(mg_batch_matmul_f32, float, float)
+MG_DEFINE_BINARY(mg_batch_matmul_s16, int16_t, int16_t)
+#endif
 
 #endif

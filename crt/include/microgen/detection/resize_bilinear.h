@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops and parameters of bilinear resizing. */
+/* Bilinear resizing of images. */
 #ifndef MICROGEN_RESIZE_BILINEAR_H
 #define MICROGEN_RESIZE_BILINEAR_H
 
+#include "microgen/requantization/requantize.h"
 #include "microgen/window.h"
 
 /* The parameters of integer kernels of any type. */
@@ -93,5 +94,162 @@ MG_INLINE int32_t mg_resize_bilinear_blend(int32_t left, int32_t right, int32_t 
 {
     return left * (1024 - weight) + right * weight;
 }
+
+typedef struct {
+    MG_IMAGE_SIZES(channels)
+    /* Output row y is at row (y + offset) * step_y - offset of the input, which must be less than
+     * input_height. The same applies to columns. */
+    float step_y;
+    float step_x;
+    float offset; /* position of a pixel's centre inside it: 0 or 0.5 */
+} mg_resize_bilinear_f32_params;
+
+/* The two neighbours of a position, and the second's weight. */
+typedef struct {
+    int32_t lower;
+    int32_t upper;
+    float weight;
+} mg_resize_bilinear_f32_place;
+
+MG_INLINE mg_resize_bilinear_f32_place mg_resize_bilinear_f32_at(float position, int32_t size)
+{
+    const float inside = (position > 0.0F) ? position : 0.0F;
+    const int32_t lower = (int32_t)inside;
+    const float weight = inside - (float)lower;
+    const int32_t upper = (weight > 0.0F) ? lower + 1 : lower;
+    const mg_resize_bilinear_f32_place place = {lower, (upper < size) ? upper : size - 1, weight};
+    return place;
+}
+
+MG_INLINE mg_resize_bilinear_f32_place
+mg_resize_bilinear_f32_row(const mg_resize_bilinear_f32_params *p, int32_t y)
+{
+    return mg_resize_bilinear_f32_at(((float)y + p->offset) * p->step_y - p->offset,
+                                     p->input_height);
+}
+
+MG_INLINE mg_resize_bilinear_f32_place
+mg_resize_bilinear_f32_column(const mg_resize_bilinear_f32_params *p, int32_t x)
+{
+    return mg_resize_bilinear_f32_at(((float)x + p->offset) * p->step_x - p->offset,
+                                     p->input_width);
+}
+
+MG_INLINE float mg_resize_bilinear_f32_blend(float first, float second, float weight)
+{
+    return first * (1.0F - weight) + second * weight;
+}
+
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels]. Output must not overlap the input. */
+MG_RESIZING(mg_resize_bilinear_f32, float, mg_resize_bilinear_f32_place, mg_resize_bilinear_f32_row,
+            mg_resize_bilinear_f32_column, mg_resize_bilinear_f32_blend,
+            mg_resize_bilinear_f32_blend)
+
+typedef mg_resize_bilinear_params mg_resize_bilinear_s8_params;
+
+/* One output element. No product exceeds 2^29. */
+MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32_t weight)
+{
+    const int32_t sum = top * (1024 - weight) + bottom * weight;
+    return (int8_t)mg_divide_by_power_of_two(sum, 20);
+}
+
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
+ * Output must not overlap the input. */
+MG_RESIZING(mg_resize_bilinear_s8, int8_t, mg_resize_bilinear_place, mg_resize_bilinear_row,
+            mg_resize_bilinear_column, mg_resize_bilinear_blend, mg_resize_bilinear_s8_stored)
+
+typedef mg_resize_bilinear_params mg_resize_bilinear_s16_params;
+
+MG_INLINE int16_t mg_resize_bilinear_s16_stored(int32_t top, int32_t bottom, int32_t weight)
+{
+    const int64_t sum = (int64_t)top * (1024 - weight) + (int64_t)bottom * weight;
+    const int64_t half = (int64_t)1 << 19;
+    return (int16_t)mg_shift_right_64(sum + half - ((sum < 0) ? 1 : 0), 20);
+}
+
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
+ * Output must not overlap the input. */
+MG_RESIZING(mg_resize_bilinear_s16, int16_t, mg_resize_bilinear_place, mg_resize_bilinear_row,
+            mg_resize_bilinear_column, mg_resize_bilinear_blend, mg_resize_bilinear_s16_stored)
+
+typedef mg_resize_bilinear_f32_params mg_resize_bilinear_s8_f32_params;
+
+/* Interpolates input [batches][input_height][input_width][channels] into output
+ * [batches][output_height][output_width][channels]. Values are int8, and 128 is added to them
+ * before they become floats. Results are rounded to nearest, ties upwards. The compiler must not
+ * contract products and sums (-ffp-contract=off). Output must not overlap the input. */
+MG_DECLARE_UNARY(mg_resize_bilinear_s8_f32, int8_t, int8_t);
+
+/* The neighbours of a position. Before the first pixel, both are the first, and the second's weight
+ * is negative. */
+MG_INLINE mg_resize_bilinear_f32_place mg_resize_bilinear_s8_f32_at(float position, int32_t size)
+{
+    mg_resize_bilinear_f32_place place = mg_resize_bilinear_f32_at(position, size);
+
+    if (position < 0.0F) {
+        place.weight = position;
+    }
+    return place;
+}
+
+MG_INLINE float mg_resize_bilinear_s8_f32_value(int8_t stored)
+{
+    return (float)(stored + 128);
+}
+
+MG_INLINE int8_t mg_resize_bilinear_s8_f32_stored(float x)
+{
+    const int32_t whole = (int32_t)x;
+    return (int8_t)(whole + ((x - (float)whole >= 0.5F) ? 1 : 0) - 128);
+}
+
+MG_INLINE void mg_resize_bilinear_s8_f32_row(const mg_resize_bilinear_s8_f32_params *p,
+                                             const int8_t *upper, const int8_t *lower, float weight,
+                                             int8_t *output)
+{
+    const float rest = 1.0F - weight;
+
+    for (int32_t x = 0; x < p->output_width; x++) {
+        const mg_resize_bilinear_f32_place at = mg_resize_bilinear_s8_f32_at(
+            ((float)x + p->offset) * p->step_x - p->offset, p->input_width);
+        const float other = 1.0F - at.weight;
+        for (int32_t c = 0; c < p->channels; c++) {
+            const int32_t left = at.lower * p->channels + c;
+            const int32_t right = at.upper * p->channels + c;
+            const float sum = mg_resize_bilinear_s8_f32_value(upper[left]) * rest * other +
+                              mg_resize_bilinear_s8_f32_value(lower[left]) * weight * other +
+                              mg_resize_bilinear_s8_f32_value(upper[right]) * rest * at.weight +
+                              mg_resize_bilinear_s8_f32_value(lower[right]) * weight * at.weight;
+            output[x * p->channels + c] = mg_resize_bilinear_s8_f32_stored(sum);
+        }
+    }
+}
+
+MG_INLINE void mg_resize_bilinear_s8_f32_body(const mg_resize_bilinear_s8_f32_params *p,
+                                              const int8_t *input, int8_t *output)
+{
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t y = 0; y < p->output_height; y++) {
+            const mg_resize_bilinear_f32_place at = mg_resize_bilinear_s8_f32_at(
+                ((float)y + p->offset) * p->step_y - p->offset, p->input_height);
+            mg_resize_bilinear_s8_f32_row(
+                p, &input[mg_nhwc(n, at.lower, 0, p->input_height, p->input_width, p->channels)],
+                &input[mg_nhwc(n, at.upper, 0, p->input_height, p->input_width, p->channels)],
+                at.weight,
+                &output[mg_nhwc(n, y, 0, p->output_height, p->output_width, p->channels)]);
+        }
+    }
+}
+
+#ifdef MG_RESIZE_BILINEAR_IMPLEMENTATION /* the out-of-line forms */
+MG_DEFINE_UNARY(mg_resize_bilinear_f32, float, float)
+MG_DEFINE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t)
+MG_DEFINE_UNARY(mg_resize_bilinear_s16, int16_t, int16_t)
+MG_DEFINE_UNARY(mg_resize_bilinear_s8_f32, int8_t, int8_t)
+#endif
 
 #endif

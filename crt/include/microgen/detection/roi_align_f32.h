@@ -161,11 +161,9 @@ MG_INLINE int32_t mg_roi_align_f32_body(const mg_roi_align_f32_params *p, const 
 }
 
 #ifdef MG_ROI_ALIGN_F32_IMPLEMENTATION /* the out-of-line form */
-int32_t mg_roi_align_f32(const mg_roi_align_f32_params *p, const float *input, const float *region,
-                         const int32_t *image, float *output)
-{
-    return mg_roi_align_f32_body(p, input, region, image, output);
-}
+MG_OUT_OF_LINE_STATUS(mg_roi_align_f32, (p, input, region, image, output),
+                      const mg_roi_align_f32_params *p, const float *input, const float *region,
+                      const int32_t *image, float *output)
 #endif
 
 #endif

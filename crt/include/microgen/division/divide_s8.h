@@ -85,11 +85,8 @@ MG_INLINE int32_t mg_divide_s8_body(const mg_divide_s8_params *p, const int8_t *
 }
 
 #ifdef MG_DIVIDE_S8_IMPLEMENTATION /* the out-of-line form */
-int32_t mg_divide_s8(const mg_divide_s8_params *p, const int8_t *lhs, const int8_t *rhs,
-                     int8_t *output)
-{
-    return mg_divide_s8_body(p, lhs, rhs, output);
-}
+MG_OUT_OF_LINE_STATUS(mg_divide_s8, (p, lhs, rhs, output), const mg_divide_s8_params *p,
+                      const int8_t *lhs, const int8_t *rhs, int8_t *output)
 #endif
 
 #endif

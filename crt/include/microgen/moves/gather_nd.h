@@ -52,11 +52,8 @@ MG_INLINE int32_t mg_gather_nd_body(const mg_gather_nd_params *p, const void *in
 }
 
 #ifdef MG_GATHER_ND_IMPLEMENTATION /* the out-of-line form */
-int32_t mg_gather_nd(const mg_gather_nd_params *p, const void *input, const int32_t *indices,
-                     void *output)
-{
-    return mg_gather_nd_body(p, input, indices, output);
-}
+MG_OUT_OF_LINE_STATUS(mg_gather_nd, (p, input, indices, output), const mg_gather_nd_params *p,
+                      const void *input, const int32_t *indices, void *output)
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of a tensor of any type along an axis, selected by indices that are known to be valid. */
+/* Parts of a tensor of any type along an axis, selected by indices. */
 #ifndef MICROGEN_TAKE_H
 #define MICROGEN_TAKE_H
 
@@ -20,27 +20,63 @@ typedef struct {
 MG_EXTERN void mg_take(const mg_take_params *p, const void *input, const int32_t *indices,
                        void *output);
 
+/* mg_take for indices of any type. */
+#define MG_TAKE(p, input, indices, output)                                                         \
+    do {                                                                                           \
+        const uint8_t *from_ = (const uint8_t *)(input);                                           \
+        uint8_t *to_ = (uint8_t *)(output);                                                        \
+        for (int32_t batch_ = 0; batch_ < (p)->batches; batch_++) {                                \
+            for (int32_t n_ = 0; n_ < (p)->outer_size; n_++) {                                     \
+                for (int32_t i_ = 0; i_ < (p)->count; i_++) {                                      \
+                    const int32_t index_ = (int32_t)(indices)[batch_ * (p)->count + i_];           \
+                    mg_move_bytes(to_, from_ + index_ * (p)->inner_bytes, (p)->inner_bytes,        \
+                                  (p)->element_bytes);                                             \
+                    to_ += (p)->inner_bytes;                                                       \
+                }                                                                                  \
+                from_ += (p)->axis_size * (p)->inner_bytes;                                        \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 MG_INLINE void mg_take_body(const mg_take_params *p, const void *input, const int32_t *indices,
                             void *output)
 {
-    const uint8_t *from = (const uint8_t *)input;
-    uint8_t *to = (uint8_t *)output;
-
-    for (int32_t batch = 0; batch < p->batches; batch++) {
-        for (int32_t n = 0; n < p->outer_size; n++) {
-            for (int32_t i = 0; i < p->count; i++) {
-                const int32_t index = indices[batch * p->count + i];
-                mg_move_bytes(to, from + index * p->inner_bytes, p->inner_bytes, p->element_bytes);
-                to += p->inner_bytes;
-            }
-            from += p->axis_size * p->inner_bytes;
-        }
-    }
+    MG_TAKE(p, input, indices, output);
 }
+
+#define MG_TAKE_OUTSIDE 0x0803 /* kTvmErrorFunctionCallInvalidArg */
+
+/* Declares the kernel `symbol` and defines its body: the same as mg_take with indices of `type`,
+ * which returns 0. If an index is not from 0 to axis_size - 1, it returns MG_TAKE_OUTSIDE and
+ * leaves the output unchanged. */
+#define MG_TAKE_COMPUTED(symbol, type)                                                             \
+    typedef mg_take_params symbol##_params;                                                        \
+    MG_EXTERN int32_t symbol(const symbol##_params *p, const void *input, const type *indices,     \
+                             void *output);                                                        \
+    MG_INLINE int32_t symbol##_body(const symbol##_params *p, const void *input,                   \
+                                    const type *indices, void *output)                             \
+    {                                                                                              \
+        for (int32_t i = 0; i < p->batches * p->count; i++) {                                      \
+            if (indices[i] < 0 || indices[i] >= p->axis_size) {                                    \
+                return MG_TAKE_OUTSIDE;                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        MG_TAKE(p, input, indices, output);                                                        \
+        return 0;                                                                                  \
+    }
+
+MG_TAKE_COMPUTED(mg_take_computed, int32_t)
+MG_TAKE_COMPUTED(mg_take_computed_wide, int64_t)
 
 #ifdef MG_TAKE_IMPLEMENTATION /* the out-of-line form */
 MG_OUT_OF_LINE(mg_take, (p, input, indices, output), const mg_take_params *p, const void *input,
                const int32_t *indices, void *output)
+MG_OUT_OF_LINE_STATUS(mg_take_computed, (p, input, indices, output),
+                      const mg_take_computed_params *p, const void *input, const int32_t *indices,
+                      void *output)
+MG_OUT_OF_LINE_STATUS(mg_take_computed_wide, (p, input, indices, output),
+                      const mg_take_computed_wide_params *p, const void *input,
+                      const int64_t *indices, void *output)
 #endif
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "microgen/blocks/dsp.h"
 #include "microgen/blocks/mve.h"
-#include "microgen/pooling/max_pool2d_s8.h"
+#include "microgen/pooling/max_pool2d.h"
 #include "microgen/pooling/pool.h"
 #include "microgen/pooling/splat_s8.h"
 #include "microgen/window.h"

@@ -8,8 +8,7 @@
 
 #include "microgen/arithmetic/clamp_s16.h"
 #include "microgen/requantization/requantize.h"
-#include "microgen/unary/sigmoid_s16.h"
-#include "microgen/unary/tanh_s16.h"
+#include "microgen/unary/unary_s16.h"
 
 /* Arrays have an element for each gate: input, forget, cell, output.
  * microgen/requantization/requantize.h describes multipliers and shifts. */

@@ -46,4 +46,21 @@ typedef struct {
         }                                                                                          \
     }
 
+MG_CUMULATION(mg_cumsum_s32, int32_t, uint32_t, 0, total + value)
+MG_CUMULATION(mg_cumsum_s64, int64_t, uint64_t, 0, total + value)
+MG_CUMULATION(mg_cumsum_f32, float, float, 0, total + value)
+
+MG_CUMULATION(mg_cumprod_s32, int32_t, uint32_t, 1, total *value)
+MG_CUMULATION(mg_cumprod_s64, int64_t, uint64_t, 1, total *value)
+MG_CUMULATION(mg_cumprod_f32, float, float, 1, total *value)
+
+#ifdef MG_CUMULATION_IMPLEMENTATION /* the out-of-line forms */
+MG_DEFINE_UNARY(mg_cumsum_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_cumsum_s64, int64_t, int64_t)
+MG_DEFINE_UNARY(mg_cumsum_f32, float, float)
+MG_DEFINE_UNARY(mg_cumprod_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_cumprod_s64, int64_t, int64_t)
+MG_DEFINE_UNARY(mg_cumprod_f32, float, float)
+#endif
+
 #endif

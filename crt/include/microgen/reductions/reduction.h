@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over the axes of a reduction, for kernels that sum or compare.
+/* Reductions over any axes: sums, means, extremes, and whether all bools are true.
  *
  * `shape` has six sizes, alternately of kept and reduced axes; the first axis is kept. The output
  * has the kept axes, in order. */
 #ifndef MICROGEN_REDUCTION_H
 #define MICROGEN_REDUCTION_H
 
-#include "microgen/inline.h"
+#include "microgen/requantization/requantize.h"
+#include "microgen/requantization/requantize_float.h"
 
 /* The number of values of the output. */
 MG_INLINE int32_t mg_reduction_size(const int32_t *shape)
@@ -70,5 +71,222 @@ MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
     {                                                                                              \
         MG_REDUCE(type, first, symbol##_step, symbol##_result, p, input, output);                  \
     }
+
+typedef struct {
+    int32_t shape[6];
+    float divisor; /* the number of values summed for a mean, 1 for a sum */
+} mg_reduce_sum_f32_params;
+
+MG_INLINE float mg_reduce_sum_f32_step(const mg_reduce_sum_f32_params *p, float sum, float value)
+{
+    (void)p;
+    return sum + value;
+}
+
+MG_INLINE float mg_reduce_sum_f32_result(const mg_reduce_sum_f32_params *p, float sum)
+{
+    return sum / p->divisor;
+}
+
+/* Sums input [shape] over its reduced axes, in order, and stores the sums divided by `divisor` in
+ * output [kept axes]. Output must not overlap the input. */
+MG_REDUCTION(mg_reduce_sum_f32, float, float, float, 0.0F)
+
+typedef struct {
+    int32_t shape[6];
+    int32_t bias;          /* minus the input's zero point times the number of values summed */
+    int32_t multiplier;    /* Q31, input scale / output scale; for a mean, also / count */
+    int32_t shift;         /* as microgen/requantization/requantize.h says */
+    int32_t output_offset; /* the output's zero point */
+    int32_t is_unsigned;   /* 1: input and output are read as uint8, as LiteRT does for sums */
+} mg_reduce_sum_s8_params;
+
+MG_INLINE int32_t mg_reduce_sum_s8_step(const mg_reduce_sum_s8_params *p, int32_t sum, int8_t value)
+{
+    return sum + ((p->is_unsigned != 0) ? (int32_t)(uint8_t)value : (int32_t)value);
+}
+
+/* The int8 with the bits of a uint8. */
+MG_INLINE int8_t mg_reduce_sum_s8_bits(int32_t value)
+{
+    return (int8_t)((value > INT8_MAX) ? value - 256 : value);
+}
+
+MG_INLINE int8_t mg_reduce_sum_s8_result(const mg_reduce_sum_s8_params *p, int32_t sum)
+{
+    const int32_t low = ((p->is_unsigned != 0) ? 0 : INT8_MIN) - p->output_offset;
+    const int32_t high = ((p->is_unsigned != 0) ? (int32_t)UINT8_MAX : INT8_MAX) - p->output_offset;
+    int32_t stored = mg_requantize(sum + p->bias, p->multiplier, p->shift);
+
+    stored = (stored < low) ? low : stored;
+    stored = (stored > high) ? high : stored;
+    return mg_reduce_sum_s8_bits(stored + p->output_offset);
+}
+
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
+ * bias included. */
+MG_REDUCTION(mg_reduce_sum_s8, int8_t, int32_t, int8_t, 0)
+
+typedef struct {
+    int32_t shape[6];
+    int32_t multiplier; /* Q31, input scale / output scale; for a mean, also / count */
+    int32_t shift;      /* as microgen/requantization/requantize.h says */
+} mg_reduce_sum_s16_params;
+
+MG_INLINE int32_t mg_reduce_sum_s16_step(const mg_reduce_sum_s16_params *p, int32_t sum,
+                                         int16_t value)
+{
+    (void)p;
+    return sum + value;
+}
+
+MG_INLINE int16_t mg_reduce_sum_s16_result(const mg_reduce_sum_s16_params *p, int32_t sum)
+{
+    const int32_t scaled = mg_requantize(sum, p->multiplier, p->shift);
+    const int32_t raised = (scaled < INT16_MIN) ? INT16_MIN : scaled;
+    return (int16_t)((raised > INT16_MAX) ? INT16_MAX : raised);
+}
+
+/* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
+ * them, saturated, in output [kept axes]. Zero points are 0. Output must not overlap the input.
+ * Sums must fit int32. */
+MG_REDUCTION(mg_reduce_sum_s16, int16_t, int32_t, int16_t, 0)
+
+typedef struct {
+    int32_t shape[6];
+} mg_reduce_sum_s32_params;
+
+MG_INLINE uint32_t mg_reduce_sum_s32_step(const mg_reduce_sum_s32_params *p, uint32_t sum,
+                                          int32_t value)
+{
+    (void)p;
+    return sum + (uint32_t)value;
+}
+
+MG_INLINE int32_t mg_reduce_sum_s32_result(const mg_reduce_sum_s32_params *p, uint32_t sum)
+{
+    (void)p;
+    return (int32_t)sum;
+}
+
+/* Sums input [shape] over its reduced axes, modulo 2^32, into output [kept axes]. Output must not
+ * overlap the input. */
+MG_REDUCTION(mg_reduce_sum_s32, int32_t, uint32_t, int32_t, 0)
+
+typedef struct {
+    int32_t shape[6];
+    int32_t bias; /* minus the input's zero point times the number of values summed */
+    int32_t
+        multiplier; /* of the scale of sums, as microgen/requantization/requantize_float.h says */
+    int32_t shift;  /* the same */
+    int32_t output_offset; /* the output's zero point: -128 to 127 */
+} mg_reduce_mean_in_float_s8_params;
+
+/* Sums input [shape] over its reduced axes, scales the sums by mg_requantize_float, and stores
+ * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
+ * bias included. */
+MG_DECLARE_UNARY(mg_reduce_mean_in_float_s8, int8_t, int8_t);
+
+MG_INLINE int32_t mg_reduce_mean_in_float_s8_add(const mg_reduce_mean_in_float_s8_params *p,
+                                                 int32_t sum, int8_t value)
+{
+    (void)p;
+    return sum + value;
+}
+
+MG_INLINE int8_t mg_reduce_mean_in_float_s8_stored(const mg_reduce_mean_in_float_s8_params *p,
+                                                   int32_t sum)
+{
+    return mg_offset_and_clamp(mg_requantize_float(sum + p->bias, p->multiplier, p->shift),
+                               p->output_offset, INT8_MIN, INT8_MAX);
+}
+
+MG_INLINE void mg_reduce_mean_in_float_s8_body(const mg_reduce_mean_in_float_s8_params *p,
+                                               const int8_t *input, int8_t *output)
+{
+    MG_REDUCE(int32_t, 0, mg_reduce_mean_in_float_s8_add, mg_reduce_mean_in_float_s8_stored, p,
+              input, output);
+}
+
+typedef struct {
+    int32_t shape[6];
+    int32_t is_minimum; /* 1: the least value; 0: the greatest */
+    float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
+} mg_reduce_max_f32_params;
+
+MG_INLINE float mg_reduce_max_f32_step(const mg_reduce_max_f32_params *p, float best, float value)
+{
+    return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
+}
+
+MG_INLINE float mg_reduce_max_f32_result(const mg_reduce_max_f32_params *p, float best)
+{
+    (void)p;
+    return best;
+}
+
+/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
+ * ignored. If no value is better than first, the result is first. Output must not overlap the
+ * input. */
+MG_REDUCTION(mg_reduce_max_f32, float, float, float, p->first)
+
+typedef struct {
+    int32_t shape[6];
+    int32_t is_minimum; /* 1: the least value; 0: the greatest */
+} mg_reduce_max_params;
+
+/* Defines the kernel `symbol`, which writes the extremes of input [shape] over its reduced axes
+ * into output [kept axes]. Output must not overlap the input. */
+#define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
+    typedef mg_reduce_max_params symbol##_params;                                                  \
+    MG_INLINE type symbol##_step(const symbol##_params *p, type best, type value)                  \
+    {                                                                                              \
+        return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;            \
+    }                                                                                              \
+    MG_INLINE type symbol##_result(const symbol##_params *p, type best)                            \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return best;                                                                               \
+    }                                                                                              \
+    MG_REDUCTION(symbol, type, type, type, (p->is_minimum != 0) ? (most) : (least))
+
+MG_REDUCE_MAX(mg_reduce_max_s8, int8_t, INT8_MIN, INT8_MAX)
+MG_REDUCE_MAX(mg_reduce_max_s16, int16_t, INT16_MIN, INT16_MAX)
+MG_REDUCE_MAX(mg_reduce_max_s32, int32_t, INT32_MIN, INT32_MAX)
+
+typedef struct {
+    int32_t shape[6];
+} mg_reduce_all_bool_params;
+
+MG_INLINE uint8_t mg_reduce_all_bool_step(const mg_reduce_all_bool_params *p, uint8_t all,
+                                          uint8_t value)
+{
+    (void)p;
+    return (uint8_t)(all & value);
+}
+
+MG_INLINE uint8_t mg_reduce_all_bool_result(const mg_reduce_all_bool_params *p, uint8_t all)
+{
+    (void)p;
+    return all;
+}
+
+/* Writes for each value of output [kept axes] 1 if no value of its reduction in input [shape] is 0,
+ * otherwise 0. All values are 0 or 1. Output must not overlap the input. */
+MG_REDUCTION(mg_reduce_all_bool, uint8_t, uint8_t, uint8_t, 1)
+
+#ifdef MG_REDUCTION_IMPLEMENTATION /* the out-of-line forms */
+MG_DEFINE_UNARY(mg_reduce_sum_f32, float, float)
+MG_DEFINE_UNARY(mg_reduce_sum_s8, int8_t, int8_t)
+MG_DEFINE_UNARY(mg_reduce_sum_s16, int16_t, int16_t)
+MG_DEFINE_UNARY(mg_reduce_sum_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_reduce_mean_in_float_s8, int8_t, int8_t)
+MG_DEFINE_UNARY(mg_reduce_max_f32, float, float)
+MG_DEFINE_UNARY(mg_reduce_max_s8, int8_t, int8_t)
+MG_DEFINE_UNARY(mg_reduce_max_s16, int16_t, int16_t)
+MG_DEFINE_UNARY(mg_reduce_max_s32, int32_t, int32_t)
+MG_DEFINE_UNARY(mg_reduce_all_bool, uint8_t, uint8_t)
+#endif
 
 #endif

@@ -49,4 +49,9 @@ typedef struct {
         }                                                                                          \
     }
 
+/* The same with its out-of-line form. */
+#define MG_UNARY_KERNEL_DEFINED(symbol, type, function)                                            \
+    MG_UNARY_KERNEL(symbol, type, function)                                                        \
+    MG_DEFINE_UNARY(symbol, type, type)
+
 #endif

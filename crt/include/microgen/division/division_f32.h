@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quotients of float32 numbers, rounded down, with broadcasting. */
-#ifndef MICROGEN_FLOOR_DIVIDE_F32_H
-#define MICROGEN_FLOOR_DIVIDE_F32_H
+/* Quotients of float32 numbers, rounded down, and remainders, with broadcasting. */
+#ifndef MICROGEN_DIVISION_F32_H
+#define MICROGEN_DIVISION_F32_H
 
 #include "microgen/arithmetic/floor_division.h"
+#include "microgen/elementwise/broadcast.h"
+
+#ifdef MG_DIVISION_F32_IMPLEMENTATION /* with the out-of-line forms */
+#define MG_DIVISION_F32_EACH MG_ELEMENTWISE_DEFINED
+#else
+#define MG_DIVISION_F32_EACH MG_ELEMENTWISE
+#endif
 
 /* The greatest integer that is not above the magnitudes' quotient, or the least that is not below
  * it, rounded to float. Quotients of 2^49 and more are never so close to a tie that the next
@@ -43,8 +50,26 @@ MG_INLINE float mg_f32_floor_divide(float lhs, float rhs)
 
 MG_FLOOR_DIVISION(mg_floor_divide_f32, float, mg_f32_floor_divide)
 
-#ifdef MG_FLOOR_DIVIDE_F32_IMPLEMENTATION /* the out-of-line form */
-MG_FLOOR_DIVISION_SHARED(mg_floor_divide_f32, float)
+/* The remainder of the quotient rounded down, which has the sign of rhs. NaN for rhs = 0. */
+MG_INLINE float mg_f32_floor_mod(float lhs, float rhs)
+{
+    const float remainder = mg_f32_remainder(lhs, rhs);
+    if (remainder != 0.0F && ((rhs < 0.0F) != (remainder < 0.0F))) {
+        return remainder + rhs;
+    }
+    return remainder;
+}
+
+MG_DIVISION_F32_EACH(mg_floor_mod_f32, mg_broadcast_params, float, float,
+                     mg_f32_floor_mod(lhs, rhs))
+
+/* The remainder has the sign of lhs; it is NaN for rhs = 0. */
+MG_DIVISION_F32_EACH(mg_fmod_f32, mg_broadcast_params, float, float, mg_f32_remainder(lhs, rhs))
+
+#ifdef MG_DIVISION_F32_IMPLEMENTATION /* the out-of-line form */
+MG_OUT_OF_LINE_STATUS(mg_floor_divide_f32, (p, lhs, rhs, output),
+                      const mg_floor_divide_f32_params *p, const float *lhs, const float *rhs,
+                      float *output)
 #endif
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any function of one int8 value, by a table. */
-#ifndef MICROGEN_LOOKUP_S8_H
-#define MICROGEN_LOOKUP_S8_H
+/* Any function of one int8 or int16 value, by a table. */
+#ifndef MICROGEN_LOOKUP_H
+#define MICROGEN_LOOKUP_H
 
-#include "microgen/inline.h"
+#include "microgen/tables/interpolate_s16.h"
 
 typedef struct {
     int32_t size; /* elements */
@@ -35,9 +35,30 @@ MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *inp
     }
 }
 
-#ifdef MG_LOOKUP_S8_IMPLEMENTATION /* the out-of-line form */
+typedef struct {
+    int32_t size; /* elements */
+} mg_lookup_s16_params;
+
+/* Computes output [size] from input [size] by interpolation in table [513];
+ * microgen/tables/interpolate_s16.h says how.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_EXTERN void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input,
+                             const int16_t *table, int16_t *output);
+
+MG_INLINE void mg_lookup_s16_body(const mg_lookup_s16_params *p, const int16_t *input,
+                                  const int16_t *table, int16_t *output)
+{
+    for (int32_t i = 0; i < p->size; i++) {
+        output[i] = mg_interpolate_s16(table, input[i]);
+    }
+}
+
+#ifdef MG_LOOKUP_IMPLEMENTATION /* the out-of-line forms */
 MG_OUT_OF_LINE(mg_lookup_s8, (p, input, table, output), const mg_lookup_s8_params *p,
                const int8_t *input, const int8_t *table, int8_t *output)
+MG_OUT_OF_LINE(mg_lookup_s16, (p, input, table, output), const mg_lookup_s16_params *p,
+               const int16_t *input, const int16_t *table, int16_t *output)
 #endif
 
 #endif
