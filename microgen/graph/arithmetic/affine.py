@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array
+from microgen.graph.ir.graph import Array, Arrays
 
 VALUES = np.arange(-128, 128, dtype=np.int64)  # of int8
 _LIMIT = 2**31  # sums are int32
@@ -78,7 +78,7 @@ def affine_product(
 
 
 def _found(
-    results: Array, values: tuple[Array, ...], slopes: tuple[float, ...], limits: tuple[int, int]
+    results: Array, values: Arrays, slopes: tuple[float, ...], limits: tuple[int, int]
 ) -> Affine | None:
     wanted = results.astype(np.int64)
     if not np.isfinite(slopes).all() or limits[0] == limits[1]:
@@ -92,18 +92,18 @@ def _found(
     return None
 
 
-def _sums(values: tuple[Array, ...], factors: tuple[int, ...]) -> Array:
+def _sums(values: Arrays, factors: tuple[int, ...]) -> Array:
     first, *others = (x * factor for x, factor in zip(values, factors, strict=True))
     return sum(others, first)
 
 
-def _largest(values: tuple[Array, ...], factors: tuple[float, ...]) -> float:
+def _largest(values: Arrays, factors: tuple[float, ...]) -> float:
     """A bound of the magnitudes of all sums of products, and of their partial sums."""
     pairs = zip(values, factors, strict=True)
     return sum(float(np.abs(x).max()) * abs(factor) for x, factor in pairs)
 
 
-def _shifts(wanted: Array, values: tuple[Array, ...], slopes: tuple[float, ...]) -> Iterator[int]:
+def _shifts(wanted: Array, values: Arrays, slopes: tuple[float, ...]) -> Iterator[int]:
     """The largest shifts with which sums fit int32."""
     # A clamped result tells nothing about the constant, so its size is estimated at the middle.
     place = np.argmin(np.abs(wanted))  # where the result is hardly clamped

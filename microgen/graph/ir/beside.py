@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ir.graph import Array, Arrays, Graph, Node
 from microgen.graph.ir.interpreter import initial_state
 from microgen.graph.ops.balls import UNIT
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands
@@ -159,7 +159,7 @@ class _Given:
             return self.found.get(name)
         return self.lacking[name].filled(self.found[name], expected)
 
-    def off(self, node: Node, operands: Operands) -> tuple[Array, ...]:
+    def off(self, node: Node, operands: Operands) -> Arrays:
         """The bounds of the errors of a node's inputs. Slack of stored integers is part of them
         only if the node computes something else from the integers; see ``leeway``.
         """

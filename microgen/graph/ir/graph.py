@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
 
 
 class DType(enum.Enum):
@@ -112,6 +113,9 @@ class ArrayType:
 
     def __str__(self) -> str:
         return f"{self.dtype.value}[{','.join(map(str, self.shape))}]"
+
+
+Types = Sequence[ArrayType]  # of several tensors, in order
 
 
 @dataclass(frozen=True, slots=True)

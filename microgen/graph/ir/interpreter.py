@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Graph, Node
 from microgen.graph.ops.base import OpDefinition, Operands, StatusError
 
 State = dict[str, Array]  # the value of each variable of a graph
@@ -51,7 +51,7 @@ def evaluate(
 
 def evaluate_node(
     node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, OpDefinition]
-) -> tuple[Array, ...]:
+) -> Arrays:
     """The outputs of one node, then the new values of its variables. Inputs are from ``values``."""
     operands = Operands(
         tuple(values[name] for name in node.inputs),

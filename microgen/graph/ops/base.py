@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Node, Types
 from microgen.graph.ops import cost as costs
 
 Shape = tuple[int, ...]
+Shapes = tuple[Shape, ...]  # one of each output
 Pair = tuple[int, int]  # (height, width)
 Pads = tuple[int, int, int, int]  # (top, left, bottom, right), as Relay orders them
 
@@ -36,14 +37,14 @@ class StatusError(Exception):
         self.node: Node | None = None
 
 
-def one_input(name: str, inputs: Sequence[ArrayType]) -> ArrayType:
+def one_input(name: str, inputs: Types) -> ArrayType:
     """The only input of the op called ``name``. ValueError unless there is exactly one."""
     if len(inputs) != 1:
         raise ValueError(f"{name} has {len(inputs)} inputs; one is expected")
     return inputs[0]
 
 
-def rows_input(name: str, inputs: Sequence[ArrayType]) -> ArrayType:
+def rows_input(name: str, inputs: Types) -> ArrayType:
     """The only input of an op that computes along its last axis. ValueError if it has no last axis,
     or an empty one."""
     data = one_input(name, inputs)
@@ -72,7 +73,7 @@ Padding = Pads | Literal["SAME", "VALID"]
 class Operands:
     """The inputs of a reference: arrays and types of a node's inputs, types of its outputs."""
 
-    inputs: tuple[Array, ...]
+    inputs: Arrays
     input_types: tuple[ArrayType, ...]
     output_types: tuple[ArrayType, ...]
 
@@ -84,8 +85,8 @@ class Inexact:
     operands: Operands
     # The most by which each of the implementation's inputs differs from the reference's (0: the
     # same bits), float64 of the inputs' shapes.
-    errors: tuple[Array, ...]
-    expected: tuple[Array, ...]  # the reference's results
+    errors: Arrays
+    expected: Arrays  # the reference's results
     found: tuple[Array | None, ...]  # the implementation's results, as far as they are known
 
     @property
@@ -101,13 +102,13 @@ class Bound:
     rule: str  # in a few words where the bound comes from
     # ``of(attrs, inexact)``: one array for each of the reference's results, the greatest distance
     # of each element, float64 of the array's shape, infinite if any value is possible.
-    of: Callable[[Any, Inexact], tuple[Array, ...]]
+    of: Callable[[Any, Inexact], Arrays]
     # If the op is computed together with the ops that read it, up to so many roundings of each
     # element may be missing.
     roundings: int = 0
 
 
-def _same_bits(_attrs: Attrs, given: Inexact) -> tuple[Array, ...]:
+def _same_bits(_attrs: Attrs, given: Inexact) -> Arrays:
     distance = 0.0 if given.is_exact else np.inf
     return tuple(np.full(array.shape, distance) for array in given.expected)
 
@@ -124,13 +125,13 @@ class OpDefinition:
     # ``infer(attrs, input_types)``: the shape of each output. ValueError with a sentence that says
     # what was found and what was expected. An output's dtype is the first input's unless ``check``
     # says otherwise.
-    infer: Callable[[Any, Sequence[ArrayType]], tuple[Shape, ...]]
+    infer: Callable[[Any, Types], tuple[Shape, ...]]
     # ``check(attrs, input_types, output_types)``: the sentence of the first constraint that the
     # types (dtypes, quantization) violate, or None.
-    check: Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], str | None]
+    check: Callable[[Any, Types, Types], str | None]
     # ``reference(attrs, operands)``: one array per output, then one per position of ``writes``. It
     # is the specification, bit for bit for integers. It may raise StatusError.
-    reference: Callable[[Any, Operands], tuple[Array, ...]]
+    reference: Callable[[Any, Operands], Arrays]
     # ``parts(attrs, n_inputs)``: the words of the primitive function's name, as in TVM:
     # ("nn_conv2d", "nn_bias_add", "clip").
     parts: Callable[[Any, int], tuple[str, ...]]

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array
+from microgen.graph.ir.graph import Array, Arrays
 from microgen.graph.ops.balls import LEAST, UNIT, Ball, gamma, spacing
 from microgen.graph.ops.base import EXACT as EQUAL
 from microgen.graph.ops.base import Bound, Inexact, Operands
 
-Reference = Callable[[Any, Operands], tuple[Array, ...]]
-Of = Callable[[Any, Inexact], tuple[Array, ...]]
+Reference = Callable[[Any, Operands], Arrays]
+Of = Callable[[Any, Inexact], Arrays]
 
 
 def of_floats(rule: str, of: Of) -> Bound:
     """A bound for float32 outputs. Integer outputs must be equal if their inputs are."""
 
-    def bound(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def bound(attrs: Any, given: Inexact) -> Arrays:
         if given.expected[0].dtype.kind != "f":
             return EQUAL.of(attrs, given)
         with np.errstate(all="ignore"):
@@ -36,7 +36,7 @@ def of_floats(rule: str, of: Of) -> Bound:
 
 
 def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         data = range(len(given.errors)) if positions is None else positions
         others = (error for k, error in enumerate(given.errors) if k not in data)
         # With other indices or conditions, other elements are moved: EQUAL then allows any value.
@@ -63,7 +63,7 @@ def moves(reference: Reference, data: Sequence[int] | None = None) -> Bound:
     return Bound("equal", _moved(reference, data))
 
 
-def _magnitudes(arrays: Sequence[Array]) -> tuple[Array, ...]:
+def _magnitudes(arrays: Sequence[Array]) -> Arrays:
     """Magnitudes of finite numbers, and 0 for others, which are never rounded."""
     return tuple(np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64) for a in arrays)
 
@@ -75,7 +75,7 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
     reference's own and the last one. If a sum of magnitudes is infinite, any value is allowed.
     """
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         if hasattr(attrs, "activation"):
             # A clamp never increases a distance, but it would hide the magnitude of a sum.
             attrs = dataclasses.replace(attrs, activation=Activation.NONE)
@@ -83,7 +83,7 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
         plain = _magnitudes(given.operands.inputs)
         count = roundings(attrs, given.operands)
 
-        def summed(inputs: tuple[Array, ...]) -> Array:
+        def summed(inputs: Arrays) -> Array:
             (total, *_) = reference(attrs, dataclasses.replace(given.operands, inputs=inputs))
             return total.astype(np.float64) * (1 + gamma(count))  # the total may be rounded, too
 
@@ -130,7 +130,7 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
     """The bound of elementwise arithmetic, whose every operation IEEE 754 defines: equal inputs
     give equal results. ``grown`` gives the errors of the results without the ``roundings``."""
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         if given.is_exact:
             return EQUAL.of(attrs, given)
         found = np.broadcast_to(grown(attrs, given), given.expected[0].shape)
@@ -155,7 +155,7 @@ def sums_of_two() -> Bound:
     """
     plain = elementwise(sum_of_errors)
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         (found,) = plain.of(attrs, given)
         if given.expected[0].dtype.kind != "f":
             return (found,)
@@ -179,7 +179,7 @@ def balls(formula: Callable[[Any, Inexact], tuple[Ball, ...]]) -> Bound:
     """The bound of formulas of several steps: running error analysis of ``formula``, which returns
     as many results as the reference."""
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         pairs = zip(formula(attrs, given), given.expected, strict=True)
         return tuple(ball.error + np.abs(ball.value - array) for ball, array in pairs)
 
@@ -196,7 +196,7 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
     """The bound of a monotonic function of one number, computed within ``ulps`` ulps of the
     correctly rounded result."""
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         expected = given.expected[0].astype(np.float64)
         if given.is_exact:
             return (ulps * spacing(expected),)
@@ -213,7 +213,7 @@ def monotonic(reference: Reference) -> Bound:
     """The bound of functions of each element of the first input that never decrease. If their
     inputs are equal, so are their results."""
 
-    def of(attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(attrs: Any, given: Inexact) -> Arrays:
         error, *others = given.errors
         if given.is_exact or any(other.any() for other in others):
             return EQUAL.of(attrs, given)
@@ -239,7 +239,7 @@ def wave(ulps: int) -> Bound:
     """The bound of sine and cosine, computed within ``ulps`` ulps of the correctly rounded result.
     They change by at most the change of their argument, and by at most 2."""
 
-    def of(_attrs: Any, given: Inexact) -> tuple[Array, ...]:
+    def of(_attrs: Any, given: Inexact) -> Arrays:
         expected = given.expected[0].astype(np.float64)
         if given.is_exact:
             return (ulps * spacing(expected),)

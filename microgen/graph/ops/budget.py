@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 from microgen.base.errors import UnsupportedError
-from microgen.graph.ir.graph import Array, Attrs
+from microgen.graph.ir.graph import Arrays, Attrs
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.cost import ReferenceCost
@@ -75,7 +75,7 @@ def spend_array(nbytes: int, where: str) -> None:
     spend(ReferenceCost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
 
 
-def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> tuple[Array, ...]:
+def evaluated(op: str, attrs: Attrs, operands: Operands, where: str) -> Arrays:
     """The results of an op on constants. Raises the errors of ``spend``, and StatusError."""
     definition = registry()[op]
     cost = definition.cost(attrs, operands.input_types, operands.output_types)

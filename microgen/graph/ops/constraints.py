@@ -15,7 +15,7 @@ import numpy.typing as npt
 from microgen.graph.arithmetic.int8 import weight_scales
 from microgen.graph.arithmetic.int16 import SCALE_LIMIT
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import ArrayType, Attrs, DType
+from microgen.graph.ir.graph import ArrayType, Attrs, DType, Types
 
 INT8 = (DType.INT8,)
 ALL_FAMILIES = (DType.INT8, DType.INT16, DType.FLOAT32)
@@ -128,9 +128,7 @@ def unchanged_constraint(
     return None
 
 
-def unchanged(
-    _attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def unchanged(_attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 

@@ -7,11 +7,11 @@ the dtype. ``tests/graph/ops/test_cost.py`` measures the bytes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.graph.ir.graph import ArrayType
+from microgen.graph.ir.graph import Types
 
 _CALL = 2000  # steps of any call of numpy, in addition to its work
 
@@ -25,40 +25,34 @@ class ReferenceCost:
     steps: int
 
 
-Rule = Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], ReferenceCost]
+Rule = Callable[[Any, Types, Types], ReferenceCost]
 
 
-def elementwise(
-    _attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def elementwise(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of ops that compute each element by arithmetic on some others. For each element up
     to eight numbers of eight bytes are in memory."""
     elements = _elements(inputs) + _elements(outputs)
     return ReferenceCost(64 * elements, _CALL + 16 * elements)
 
 
-def moved(_attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]) -> ReferenceCost:
+def moved(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of ops that move or convert values."""
     elements = _elements(inputs) + _elements(outputs)
     return ReferenceCost(16 * elements, _CALL + 2 * elements)
 
 
-def by_rows(
-    _attrs: Any, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def by_rows(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of ops that make the rows of their output one by one, each from a row of the first
     input and all of the others."""
     rows = math.prod(outputs[0].shape[:-1])
     return products(inputs, outputs, rows * _elements(inputs[1:]), calls=rows)
 
 
-def products(
-    inputs: Sequence[ArrayType], outputs: Sequence[ArrayType], macs: int, *, calls: int = 1
-) -> ReferenceCost:
+def products(inputs: Types, outputs: Types, macs: int, *, calls: int = 1) -> ReferenceCost:
     """The cost of ``macs`` products, added up in a number of calls of numpy."""
     read, made = _elements(inputs), _elements(outputs)
     return ReferenceCost(16 * read + 112 * made, macs + 4 * read + 16 * made + _CALL * calls)
 
 
-def _elements(types: Sequence[ArrayType]) -> int:
+def _elements(types: Types) -> int:
     return sum(tensor.size for tensor in types)

@@ -5,13 +5,13 @@ It computes a graph that it contains. The references of that graph specify the g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from microgen.graph.ir import beside, interpreter
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, Graph
-from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, Shape
+from microgen.graph.ir.graph import Arrays, Attrs, Graph, Types
+from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, Shapes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class ExternalAttrs(Attrs):
     types: Mapping[Any, Any] | None = None
 
 
-def infer(attrs: ExternalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: ExternalAttrs, inputs: Types) -> Shapes:
     """The shapes of the graph's outputs."""
     expected = attrs.graph.type_of(attrs.graph.inputs)
     found, wanted = [t.shape for t in inputs], [t.shape for t in expected]
@@ -39,9 +39,7 @@ def infer(attrs: ExternalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...
     return tuple(t.shape for t in attrs.graph.type_of(attrs.graph.outputs))
 
 
-def check(
-    attrs: ExternalAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: ExternalAttrs, inputs: Types, outputs: Types) -> str | None:
     """The dtypes are those of the graph inside."""
     given = (*inputs, *outputs)
     own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
@@ -51,7 +49,7 @@ def check(
     return None
 
 
-def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: ExternalAttrs, operands: Operands) -> Arrays:
     """The outputs of the graph inside."""
     from microgen.graph.ops import (
         registry,  # not at the top, because the registry imports this module
@@ -62,7 +60,7 @@ def reference(attrs: ExternalAttrs, operands: Operands) -> tuple[Array, ...]:
     return tuple(values[name] for name in attrs.graph.outputs)
 
 
-def _bound(attrs: ExternalAttrs, given: Inexact) -> tuple[Array, ...]:
+def _bound(attrs: ExternalAttrs, given: Inexact) -> Arrays:
     """The errors of the nodes inside, computed one after the other."""
     from microgen.graph.ops import (
         registry,  # not at the top, because the registry imports this module

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import float_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType
 from microgen.graph.ops.balls import Ball
 
 
@@ -39,7 +39,7 @@ def _largest(x: Array) -> Array:
     return largest
 
 
-def activated(values: Array, activation: Activation) -> tuple[Array, ...]:
+def activated(values: Array, activation: Activation) -> Arrays:
     """The only output of an op: real values rounded to float32 and clamped.
 
     NaN remains NaN.

@@ -8,17 +8,13 @@ PortableAsymmetricQuantizeFloats; if they leave a choice, measurement of ai-edge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.graph.ir.graph import Array, ArrayType, DType, Types
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 
 
-def constraint(
-    inputs: Sequence[ArrayType], output: ArrayType, *, axis: int, products: int
-) -> str | None:
+def constraint(inputs: Types, output: ArrayType, *, axis: int, products: int) -> str | None:
     """float32 data, bias and output; int8 weights, symmetric and per tensor or per index of
     ``axis``; sums of ``products`` products fit int32."""
     data, weight, *bias = inputs

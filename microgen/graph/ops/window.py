@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, Types
 from microgen.graph.ops.base import Padding, Pair, Shape, one_input
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.geometry import fitted
@@ -105,8 +105,8 @@ def axes(
 def window_cost(
     window: tuple[Along, Along],
     each: int,
-    inputs: Sequence[ArrayType],
-    outputs: Sequence[ArrayType],
+    inputs: Types,
+    outputs: Types,
     *,
     groups: int = 1,
 ) -> ReferenceCost:
@@ -117,7 +117,7 @@ def window_cost(
     return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
 
 
-def pool_shape(name: str, inputs: Sequence[ArrayType], pool: Pool) -> Shape:
+def pool_shape(name: str, inputs: Types, pool: Pool) -> Shape:
     """Output shape of a pool; ValueError if there is none, or a window sees only padding."""
     one_input(name, inputs)
     batches, *_, channels = nhwc("input", inputs[0])
@@ -136,9 +136,7 @@ def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
     return axes(padding, spatial(shape), pool_size, strides, (1, 1))
 
 
-def pool_cost(
-    pool: Pool, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def pool_cost(pool: Pool, inputs: Types, outputs: Types) -> ReferenceCost:
     """``window_cost`` of a pool: one step per tap and value that it covers."""
     batches, *_, channels = inputs[0].shape
     return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)

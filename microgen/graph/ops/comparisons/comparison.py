@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS, activation_constraint
 from microgen.graph.ops.elementwise import broadcast
@@ -55,9 +55,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
     """The comparison ``lhs sign rhs``."""
     accepted = (*_ORDERED, DType.BOOL) if is_equality else _ORDERED
 
-    def check(
-        _attrs: ComparisonAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-    ) -> str | None:
+    def check(_attrs: ComparisonAttrs, inputs: Types, outputs: Types) -> str | None:
         """Operands of one dtype, and scales less than 1 if real values are compared."""
         lhs, rhs = inputs
         if lhs.quant is None and lhs.dtype in INTEGERS:
@@ -72,7 +70,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
             return sentence
         return _scales_constraint(inputs)
 
-    def reference(_attrs: ComparisonAttrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(_attrs: ComparisonAttrs, operands: Operands) -> Arrays:
         """Source: TFLite reference/comparisons.h, ComparisonWithScaling."""
         lhs, rhs = operands.inputs
         kind = operands.input_types[0]
@@ -86,7 +84,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
     )
 
 
-def _scales_constraint(inputs: Sequence[ArrayType]) -> str | None:
+def _scales_constraint(inputs: Types) -> str | None:
     try:
         for operand in inputs:
             parameters(operand)

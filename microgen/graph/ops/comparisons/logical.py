@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -18,9 +18,7 @@ class LogicalAttrs(Attrs):
     """Inputs: two bool tensors of broadcastable shapes; one for logical_not. Output: bool."""
 
 
-def check(
-    _attrs: LogicalAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: LogicalAttrs, inputs: Types, outputs: Types) -> str | None:
     """All tensors are bool."""
     roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
     sentences = (activation_constraint(role, tensor, (DType.BOOL,)) for role, tensor in roles)
@@ -28,13 +26,13 @@ def check(
 
 
 def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> OpDefinition:
-    def infer(_attrs: LogicalAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+    def infer(_attrs: LogicalAttrs, inputs: Types) -> Shapes:
         """The broadcast shape."""
         if len(inputs) != n_inputs:
             raise ValueError(f"there are {len(inputs)} inputs of {name}; {n_inputs} expected")
         return (broadcast.broadcast_shape(inputs),)
 
-    def reference(_attrs: LogicalAttrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(_attrs: LogicalAttrs, operands: Operands) -> Arrays:
         """Source: TFLite logical.cc and elementwise.cc."""
         return (function(*operands.inputs),)
 

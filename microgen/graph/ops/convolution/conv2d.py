@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -33,7 +33,7 @@ class Conv2DAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: Conv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, O]."""
     convolution.check_count("nn.conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -49,9 +49,7 @@ def infer(attrs: Conv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     return ((batches, height, width, filters),)
 
 
-def check(
-    attrs: Conv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32, and may be the output. Weights with
     one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
@@ -61,7 +59,7 @@ def check(
     )
 
 
-def reference(attrs: Conv2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
     data, weight, *_ = operands.inputs
     weight = convolution.centred(weight, operands.input_types[1])
@@ -87,9 +85,7 @@ def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]
     return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
-def cost(
-    attrs: Conv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each filter with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes
 from microgen.graph.ops.convolution import conv2d, convolution
 from microgen.graph.ops.cost import ReferenceCost
 
@@ -34,7 +33,7 @@ def is_asymmetric(weight: ArrayType) -> bool:
     return len(hybrid.scales(weight)) > 1
 
 
-def infer(attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DHybridAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, O]."""
     return conv2d.infer(_window(attrs), inputs)
 
@@ -45,9 +44,7 @@ def _window(attrs: Conv2DHybridAttrs) -> conv2d.Conv2DAttrs:
     )
 
 
-def check(
-    _attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per filter. Sums of products fit
     int32. The filters are as deep as the data."""
     data, weight, *_ = inputs
@@ -57,7 +54,7 @@ def check(
     return hybrid.constraint(inputs, outputs[0], axis=0, products=products)
 
 
-def reference(attrs: Conv2DHybridAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: Conv2DHybridAttrs, operands: Operands) -> Arrays:
     """Source: TFLite conv.cc, EvalHybrid and EvalHybridPerChannel."""
     data, _, *bias = operands.inputs
     scaled = np.concatenate([_scaled(image[None], operands, attrs) for image in data])
@@ -75,9 +72,7 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
     return sums * scales * scale if asymmetric else sums * (scale * scales)
 
 
-def cost(
-    attrs: Conv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of the integer convolution."""
     return conv2d.cost(_window(attrs), inputs, outputs)
 

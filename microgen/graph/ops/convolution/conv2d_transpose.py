@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -35,7 +34,7 @@ class Conv2DTransposeAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: Conv2DTransposeAttrs, inputs: Types) -> Shapes:
     """The shape [N, *size, O]."""
     convolution.check_count("nn.conv2d_transpose", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -55,9 +54,7 @@ def infer(attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType]) -> tuple[Sha
     return ((batches, *attrs.size, filters),)
 
 
-def check(
-    attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: Conv2DTransposeAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32."""
     _, height, width, depth = inputs[1].shape
@@ -66,7 +63,7 @@ def check(
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 
 
-def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/integer_ops/transpose_conv.h; reference/transpose_conv.h."""
     data, weight, *_ = operands.inputs
     # float64 has the fast matrix product, and is exact for integers: 2**30 products fit.
@@ -88,9 +85,7 @@ def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
     return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
 
 
-def cost(
-    attrs: Conv2DTransposeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: Conv2DTransposeAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each pixel with each filter."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[0] * weight[3]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, requantize, scales_of_sums
 from microgen.graph.arithmetic.int16 import requantize16
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Types
 from microgen.graph.ops import floats
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import (
@@ -40,13 +38,13 @@ _BIASES = {  # for int8 and int16 activations, by the accumulators of each round
 }
 
 
-def check_count(name: str, inputs: Sequence[ArrayType]) -> None:
+def check_count(name: str, inputs: Types) -> None:
     """Raise ValueError unless there are data, weight and at most a bias."""
     if len(inputs) not in (2, 3):
         raise ValueError(f"{name} has {len(inputs)} inputs; data, weight and a bias are expected")
 
 
-def check_bias(inputs: Sequence[ArrayType], channels: int, what: str) -> None:
+def check_bias(inputs: Types, channels: int, what: str) -> None:
     """Raise ValueError unless the bias, if there is one, has a value for each output channel, which
     the error calls ``what``."""
     if len(inputs) == 3 and inputs[2].shape != (channels,):
@@ -54,7 +52,7 @@ def check_bias(inputs: Sequence[ArrayType], channels: int, what: str) -> None:
 
 
 def constraint(
-    inputs: Sequence[ArrayType],
+    inputs: Types,
     output: ArrayType,
     rounding: Rounding,
     *,
@@ -85,7 +83,7 @@ def _may_have_zero(data: ArrayType, rounding: Rounding) -> bool:
 
 
 def sums_constraint(
-    inputs: Sequence[ArrayType],
+    inputs: Types,
     output: ArrayType,
     *,
     axis: int,
@@ -108,9 +106,7 @@ def _int32_constraint(bias: ArrayType) -> str | None:
     return None if bias.dtype is DType.INT32 else f"the bias is {bias}; it must be int32"
 
 
-def _bias_constraint(
-    inputs: Sequence[ArrayType], output: ArrayType, rounding: Rounding
-) -> str | None:
+def _bias_constraint(inputs: Types, output: ArrayType, rounding: Rounding) -> str | None:
     data, weight, *bias = inputs
     return (
         bias_constraint(bias[0], data, weight, output, (_BIASES[data.dtype][rounding],))
@@ -120,7 +116,7 @@ def _bias_constraint(
 
 
 def _scale_constraint(
-    inputs: Sequence[ArrayType], output: ArrayType, rounding: Rounding, products: int
+    inputs: Types, output: ArrayType, rounding: Rounding, products: int
 ) -> str | None:
     data, weight, *_ = inputs
     scales = scales_of_sums(data, weight, output, rounding)
@@ -149,7 +145,7 @@ def finished(
     activation: Activation,
     rounding: Rounding,
     scales: npt.NDArray[np.float64] | None = None,
-) -> tuple[Array, ...]:
+) -> Arrays:
     """The only output of an op: sums of products (channels last; whole numbers if the activations
     are integers) with the bias added, scaled and clamped. ``scales`` are the scales of the sums; by
     default, the rounding's scales for convolutions.

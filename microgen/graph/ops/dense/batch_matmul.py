@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +15,9 @@ from microgen.graph.arithmetic.int8 import (
 )
 from microgen.graph.arithmetic.int16 import SUM_LIMIT, multiply_reduced
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes
 from microgen.graph.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.elementwise import broadcast
@@ -40,7 +39,7 @@ class BatchMatmulAttrs(Attrs):
     in_float32: bool = False
 
 
-def infer(attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: BatchMatmulAttrs, inputs: Types) -> Shapes:
     """The broadcast leading dimensions, then [rows, columns]."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; two are expected")
@@ -94,9 +93,7 @@ def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, 
     return quantize_multiplier(_ratio(lhs, rhs, output))
 
 
-def check(
-    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
     """One of the three families throughout. For int8, sums fit int32 before and after they are
     scaled. For int16, they can be scaled REDUCED."""
     if attrs.in_float32:
@@ -119,9 +116,7 @@ def check(
     return None
 
 
-def _sums_constraint(
-    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], output: ArrayType
-) -> str | None:
+def _sums_constraint(attrs: BatchMatmulAttrs, inputs: Types, output: ArrayType) -> str | None:
     bound = _largest(attrs, *inputs)
     limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
     if bound <= limit:
@@ -140,7 +135,7 @@ def _farthest(operand: ArrayType) -> int:
     return max(int(limits.max) - operand.zero_point, operand.zero_point - int(limits.min))
 
 
-def reference(attrs: BatchMatmulAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: BatchMatmulAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/batch_matmul.h, BatchMatMul.
 
     The product is computed in float64, which is exact for integers: ``check`` limits sums to 2**47.
@@ -168,9 +163,7 @@ def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: ArrayType) -> Array:
     return multiply_by_quantized_multiplier(sums, *factor, rounding)
 
 
-def cost(
-    attrs: BatchMatmulAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each element of the output."""
     return products(inputs, outputs, outputs[0].size * matrices(attrs, *inputs)[1])
 

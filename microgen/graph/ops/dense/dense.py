@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, dense_scales, scales_of_sums
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -55,7 +54,7 @@ class DenseAttrs(Attrs):
     keep_num_dims: bool
 
 
-def infer(attrs: DenseAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: DenseAttrs, inputs: Types) -> Shapes:
     """The shape [rows, out], or data's with the last dimension replaced."""
     convolution.check_count("nn.dense", inputs)
     data, weight = inputs[:2]
@@ -70,9 +69,7 @@ def infer(attrs: DenseAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     return ((*data.shape[:-1], units) if attrs.keep_num_dims else (data.size // features, units),)
 
 
-def check(
-    attrs: DenseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: DenseAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per unit. Weights of int8 data with one scale may have any zero point, unless sums
     have a scale of their own. Sums of int8 data must fit int32, and may be the output. Scaled sums
@@ -122,7 +119,7 @@ def _scales(
     return scales_of_sums(data, weight, output, attrs.rounding)
 
 
-def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: DenseAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
 
     The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
@@ -138,9 +135,7 @@ def reference(attrs: DenseAttrs, operands: Operands) -> tuple[Array, ...]:
     return convolution.finished(sums, operands, attrs.activation, attrs.rounding, scales)
 
 
-def cost(
-    _attrs: DenseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(_attrs: DenseAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each unit with each row."""
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 

@@ -3,15 +3,14 @@ integers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.dense import dense
@@ -27,21 +26,19 @@ class DenseHybridAttrs(Attrs):
     keep_num_dims: bool
 
 
-def infer(attrs: DenseHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: DenseHybridAttrs, inputs: Types) -> Shapes:
     """The shape [rows, out], or data's with the last dimension replaced."""
     plain = dense.DenseAttrs(attrs.activation, Rounding.SINGLE, attrs.keep_num_dims)
     return dense.infer(plain, inputs)
 
 
-def check(
-    _attrs: DenseHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: DenseHybridAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per unit. Sums of products fit
     int32."""
     return hybrid.constraint(inputs, outputs[0], axis=0, products=inputs[1].shape[1])
 
 
-def reference(attrs: DenseHybridAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: DenseHybridAttrs, operands: Operands) -> Arrays:
     """Source: TFLite fully_connected.cc, EvalHybridDense."""
     data, weight, *bias = operands.inputs
     output = operands.output_types[0]

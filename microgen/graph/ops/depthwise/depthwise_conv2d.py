@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -33,7 +32,7 @@ class DepthwiseConv2DAttrs(Attrs):
     rounding: Rounding
 
 
-def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: DepthwiseConv2DAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, C * depth_multiplier]."""
     convolution.check_count("nn.depthwise_conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -50,9 +49,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Sha
     return ((batches, height, width, filters),)
 
 
-def check(
-    attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     channel. Sums of int8 products fit int32, and may be the output. Weights with
     one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
@@ -62,7 +59,7 @@ def check(
     )
 
 
-def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
     reference/depthwiseconv_float.h.
 
@@ -92,9 +89,7 @@ def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Alon
     return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
-def cost(
-    attrs: DepthwiseConv2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each channel with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[3]

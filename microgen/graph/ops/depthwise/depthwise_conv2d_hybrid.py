@@ -3,15 +3,14 @@ in integers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.depthwise import depthwise_conv2d
@@ -29,7 +28,7 @@ class DepthwiseConv2DHybridAttrs(Attrs):
     activation: Activation
 
 
-def infer(attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: DepthwiseConv2DHybridAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, C * depth_multiplier]."""
     return depthwise_conv2d.infer(_window(attrs), inputs)
 
@@ -45,9 +44,7 @@ def _window(attrs: DepthwiseConv2DHybridAttrs) -> depthwise_conv2d.DepthwiseConv
     )
 
 
-def check(
-    _attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per channel. Sums of products fit
     int32. LiteRT always reads one scale per channel."""
     weight = inputs[1]
@@ -62,7 +59,7 @@ def check(
     )
 
 
-def reference(attrs: DepthwiseConv2DHybridAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: DepthwiseConv2DHybridAttrs, operands: Operands) -> Arrays:
     """Source: TFLite depthwise_conv.cc, EvalHybridPerChannel."""
     data, _, *bias = operands.inputs
     scaled = np.concatenate([_scaled(image[None], operands, attrs) for image in data])
@@ -77,9 +74,7 @@ def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs)
     return sums * (hybrid.scales(operands.input_types[1]) * scale)
 
 
-def cost(
-    attrs: DepthwiseConv2DHybridAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of the integer convolution."""
     return depthwise_conv2d.cost(_window(attrs), inputs, outputs)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.detection.suppression import (
@@ -42,7 +42,7 @@ class MulticlassSuppressionAttrs(Attrs):
     overlap: float
 
 
-def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: MulticlassSuppressionAttrs, inputs: Types) -> Shapes:
     """The shape [most * each, 7]."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
@@ -60,8 +60,8 @@ def infer(attrs: MulticlassSuppressionAttrs, inputs: Sequence[ArrayType]) -> tup
 
 def check(
     attrs: MulticlassSuppressionAttrs,
-    inputs: Sequence[ArrayType],
-    outputs: Sequence[ArrayType],
+    inputs: Types,
+    outputs: Types,
 ) -> str | None:
     """float32 boxes and scores, and an overlap in (0, 1]."""
     boxes, scores = inputs
@@ -75,7 +75,7 @@ def check(
     )
 
 
-def reference(attrs: MulticlassSuppressionAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: MulticlassSuppressionAttrs, operands: Operands) -> Arrays:
     """Source: TFLite detection_postprocess.cc, NonMaxSuppressionMultiClassFastHelper and
     NonMaxSuppressionMultiClassRegularHelper."""
     boxes, scores = operands.inputs
@@ -161,8 +161,8 @@ def _sink(heap: list[int], values: Sequence[float], top: int, count: int, place:
 
 def cost(
     attrs: MulticlassSuppressionAttrs,
-    inputs: Sequence[ArrayType],
-    _outputs: Sequence[ArrayType],
+    inputs: Types,
+    _outputs: Types,
 ) -> ReferenceCost:
     """Each box is compared with each that is chosen, for each class."""
     boxes, classes = inputs[1].shape

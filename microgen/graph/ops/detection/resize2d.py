@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shapes
 from microgen.graph.ops.constraints import ALL_FAMILIES, unchanged_constraint
 
 _ONE = 1 << 10  # integer positions and weights have ten fraction bits
@@ -79,7 +78,7 @@ def axes(attrs: Resize2DAttrs, data: ArrayType) -> tuple[SampledAxis, SampledAxi
     return axis(attrs, height, attrs.size[0]), axis(attrs, width, attrs.size[1])
 
 
-def infer(attrs: Resize2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: Resize2DAttrs, inputs: Types) -> Shapes:
     """The input's shape with the new height and width."""
     if len(inputs) != 1 or len(inputs[0].shape) != 4:
         found = ", ".join(map(str, inputs))
@@ -115,9 +114,7 @@ def _check_exact(size: int, output_size: int) -> None:
         )
 
 
-def check(
-    attrs: Resize2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: Resize2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, quantization unchanged, at most one of the two options."""
     if attrs.align_corners and attrs.half_pixel_centers:
         return "align_corners and half_pixel_centers exclude each other"
@@ -126,7 +123,7 @@ def check(
     return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
 
 
-def reference(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: Resize2DAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/resize_bilinear.h, ResizeBilinearInteger; with
     ``in_floats`` ResizeBilinear."""
     if floats.is_float(operands.input_types[0]):
@@ -177,7 +174,7 @@ def _neighbours(on: FloatAxis, count: int, size: int, along: int) -> tuple[Array
     return lower, upper, weight.reshape([-1 if k == along else 1 for k in range(4)])
 
 
-def _float(attrs: Resize2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def _float(attrs: Resize2DAttrs, operands: Operands) -> Arrays:
     """Positions and weights in float32, as in TFLite; their products in float64.
 
     A position before the first pixel is treated as the first pixel's position.

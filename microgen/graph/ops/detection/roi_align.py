@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops.balls import UNIT, gamma
 from microgen.graph.ops.base import (
     EXACT,
@@ -16,7 +15,7 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Pair,
-    Shape,
+    Shapes,
     StatusError,
 )
 from microgen.graph.ops.cost import ReferenceCost
@@ -44,7 +43,7 @@ class RoiAlignAttrs(Attrs):
     is_half: bool
 
 
-def infer(attrs: RoiAlignAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: RoiAlignAttrs, inputs: Types) -> Shapes:
     """The bins of each region."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; images, regions, numbers are expected")
@@ -61,9 +60,7 @@ def infer(attrs: RoiAlignAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...
     return ((*numbers, *attrs.size, images[3]),)
 
 
-def check(
-    _attrs: RoiAlignAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 images, regions and output."""
     for role, tensor in zip(("images", "regions"), inputs, strict=False):
         if tensor.dtype is not DType.FLOAT32:
@@ -73,7 +70,7 @@ def check(
     return None if outputs[0].dtype is DType.FLOAT32 else f"the output is {outputs[0]}"
 
 
-def reference(attrs: RoiAlignAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: RoiAlignAttrs, operands: Operands) -> Arrays:
     """Each step is rounded to float32. Source: ONNX, RoiAlign."""
     images, regions, numbers = operands.inputs
     outside = (numbers < 0) | (numbers >= len(images))
@@ -149,9 +146,7 @@ def _bin(attrs: RoiAlignAttrs, image: Array, rows: _Axis, columns: _Axis, y: int
     return total if attrs.is_max else total / _F(max(count, 1))
 
 
-def cost(
-    attrs: RoiAlignAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each sample is a few calls of numpy."""
     samples = (attrs.samples or MOST) ** 2
     bins = inputs[1].shape[0] * attrs.size[0] * attrs.size[1]
@@ -165,7 +160,7 @@ def parts(_attrs: RoiAlignAttrs, _n_inputs: int) -> tuple[str, ...]:
     return ("vision_roi_align",)
 
 
-def _bound(attrs: RoiAlignAttrs, given: Inexact) -> tuple[Array, ...]:
+def _bound(attrs: RoiAlignAttrs, given: Inexact) -> Arrays:
     """Roundings of the mean of all samples, and coordinates that are off by some units of the
     image's length."""
     images, _, _ = given.operands.inputs

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import UNIT, gamma
-from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shape, named
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    OpDefinition,
+    Operands,
+    Shapes,
+    named,
+)
 from microgen.graph.ops.cost import ReferenceCost, products
 
 MODES = ("nearest", "linear", "cubic")
@@ -38,7 +45,7 @@ class GridSampleAttrs(Attrs):
     aligns_corners: bool
 
 
-def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Types) -> Shapes:
     """The grid's shape, with the channels in place of the coordinates."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; data and grid are expected")
@@ -51,9 +58,7 @@ def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Sequence[ArrayType]) -> t
     return ((*grid[:-1], data[-1]),)
 
 
-def _grid_sample_check(
-    _attrs: GridSampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _grid_sample_check(_attrs: GridSampleAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 only."""
     for role, tensor in zip(("data", "grid", "output"), (*inputs, *outputs), strict=True):
         if tensor.dtype is not DType.FLOAT32:
@@ -61,7 +66,7 @@ def _grid_sample_check(
     return None
 
 
-def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> tuple[Array, ...]:
+def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> Arrays:
     """Each step is rounded to float32. Source: ONNX, GridSample. Coordinates outside are moved to
     the border after the elements of a cubic sample are known, as onnxruntime and PyTorch do."""
     data, grid = operands.inputs
@@ -134,7 +139,7 @@ def _element(padding: str, x: Array, size: int, low: np.float32, high: np.float3
     return np.where((x >= 0) & (x < size), x, -1).astype(np.int64)
 
 
-def _weights(mode: str, x: Array) -> tuple[Array, ...]:
+def _weights(mode: str, x: Array) -> Arrays:
     """The taps' weights for the distance from the first element. Source: R. G. Keys, Cubic
     convolution interpolation, with the coefficient -0.75."""
     if mode == "nearest":
@@ -152,9 +157,7 @@ def _far(x: Array) -> Array:
     return ((_F(-0.75) * x + _F(3.75)) * x - _F(6)) * x + _F(3)
 
 
-def _grid_sample_cost(
-    attrs: GridSampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def _grid_sample_cost(attrs: GridSampleAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each tap is a product with all channels."""
     taps = len(_TAPS[attrs.mode]) ** (len(inputs[0].shape) - 2)
     points = math.prod(inputs[1].shape)
@@ -162,7 +165,7 @@ def _grid_sample_cost(
     return ReferenceCost(64 * elements, 2000 * taps + 4 * taps * elements)
 
 
-def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> tuple[Array, ...]:
+def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> Arrays:
     """Up to 64 roundings of sums whose weights' magnitudes add up to at most 8, and coordinates
     that are off by some units of the axis's length."""
     if attrs.mode == "nearest" or not given.is_exact:
@@ -197,7 +200,7 @@ class ResampleAttrs(Attrs):
     axis: int
 
 
-def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _resample_infer(attrs: ResampleAttrs, inputs: Types) -> Shapes:
     """The data's shape with the number of places along the axis."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; data, first and weights are expected")
@@ -211,9 +214,7 @@ def _resample_infer(attrs: ResampleAttrs, inputs: Sequence[ArrayType]) -> tuple[
     return ((*data.shape[:axis], *first.shape, *data.shape[axis + 1 :]),)
 
 
-def _resample_check(
-    _attrs: ResampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _resample_check(_attrs: ResampleAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data, weights and output."""
     data, first, weights = inputs
     for role, tensor in (("data", data), ("weights", weights), ("output", outputs[0])):
@@ -224,7 +225,7 @@ def _resample_check(
     )
 
 
-def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> tuple[Array, ...]:
+def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> Arrays:
     """Products and sums are rounded to float32, in order. Source: ONNX, Resize."""
     data, first, weights = operands.inputs
     start = first.astype(np.int64)
@@ -235,9 +236,7 @@ def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> tuple[Array
     return (total,)
 
 
-def _resample_cost(
-    _attrs: ResampleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def _resample_cost(_attrs: ResampleAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """One product for each value."""
     n = inputs[2].shape[1]
     return products(inputs, outputs, n * math.prod(outputs[0].shape), calls=4 * n)

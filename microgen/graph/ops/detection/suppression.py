@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import ReferenceCost
 
@@ -31,9 +31,7 @@ class NonMaxSuppressionAttrs(Attrs):
     overlap: float
 
 
-def _non_max_suppression_infer(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _non_max_suppression_infer(attrs: NonMaxSuppressionAttrs, inputs: Types) -> Shapes:
     """The shape [most, 7]."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; boxes, scores and classes are expected")
@@ -47,7 +45,7 @@ def _non_max_suppression_infer(
 
 
 def _non_max_suppression_check(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+    attrs: NonMaxSuppressionAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """float32 boxes and scores, int32 classes, and an overlap in (0, 1]."""
     boxes, scores, classes = inputs
@@ -69,9 +67,7 @@ def suppression_constraint(overlap: float, least_score: float) -> str | None:
     return None
 
 
-def _non_max_suppression_reference(
-    attrs: NonMaxSuppressionAttrs, operands: Operands
-) -> tuple[Array, ...]:
+def _non_max_suppression_reference(attrs: NonMaxSuppressionAttrs, operands: Operands) -> Arrays:
     """Source: TFLite detection_postprocess.cc, NonMaxSuppressionSingleClassHelper. Of equal scores
     the first one is the best."""
     boxes, scores, classes = operands.inputs
@@ -102,7 +98,7 @@ def overlaps(others: Array, box: Array) -> Array:
 
 
 def _non_max_suppression_cost(
-    attrs: NonMaxSuppressionAttrs, inputs: Sequence[ArrayType], _outputs: Sequence[ArrayType]
+    attrs: NonMaxSuppressionAttrs, inputs: Types, _outputs: Types
 ) -> ReferenceCost:
     """Each box is compared with each that is chosen."""
     boxes = inputs[0].shape[0]
@@ -149,9 +145,7 @@ class AllClassSuppressionAttrs(Attrs):
     is_centred: bool
 
 
-def _all_class_suppression_infer(
-    attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _all_class_suppression_infer(attrs: AllClassSuppressionAttrs, inputs: Types) -> Shapes:
     """As many rows as boxes may be chosen."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
@@ -167,7 +161,7 @@ def _all_class_suppression_infer(
 
 
 def _all_class_suppression_check(
-    _attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+    _attrs: AllClassSuppressionAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """float32 boxes and scores, int64 rows."""
     for role, tensor in zip(("boxes", "scores"), inputs, strict=True):
@@ -176,9 +170,7 @@ def _all_class_suppression_check(
     return None if outputs[0].dtype is DType.INT64 else f"the output is {outputs[0]}; it is int64"
 
 
-def _all_class_suppression_reference(
-    attrs: AllClassSuppressionAttrs, operands: Operands
-) -> tuple[Array, ...]:
+def _all_class_suppression_reference(attrs: AllClassSuppressionAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, NonMaxSuppression. Each step is rounded to float32."""
     boxes, scores = operands.inputs
     found = np.full(operands.output_types[0].shape, -1, np.int64)
@@ -237,7 +229,7 @@ def _overlaps(others: Array, box: Array) -> Array:
 
 
 def _all_class_suppression_cost(
-    attrs: AllClassSuppressionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+    attrs: AllClassSuppressionAttrs, inputs: Types, outputs: Types
 ) -> ReferenceCost:
     """Each box of a class is compared with each that is chosen."""
     scores = inputs[1].size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, StatusError
 from microgen.graph.ops.constraints import INTEGERS
@@ -61,9 +60,7 @@ def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, 
     )
 
 
-def check(
-    attrs: DivideAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: DivideAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
     sentence = broadcast.constraint(inputs, outputs, parameters, _DTYPES, INTEGERS)
     if sentence or attrs.shifts_wrap or outputs[0].quant is None:
@@ -83,7 +80,7 @@ def divides_by_zero(divisor: Array, rhs: ArrayType) -> bool:
     return rhs.dtype is not DType.FLOAT32 and bool((divisor == rhs.zero).any())
 
 
-def reference(attrs: DivideAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: DivideAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/div.h, DivElementwise. StatusError if a divisor is zero."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if divides_by_zero(operands.inputs[1], rhs):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, StatusError, named
 from microgen.graph.ops.constraints import INTEGERS
@@ -35,13 +35,11 @@ def _op(
     """The definition of one of the operations, which fails if a divisor of one of the dtypes
     ``failing`` is zero."""
 
-    def check(
-        _attrs: FloorDivisionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-    ) -> str | None:
+    def check(_attrs: FloorDivisionAttrs, inputs: Types, outputs: Types) -> str | None:
         """One dtype throughout."""
         return broadcast.one_plain(inputs, outputs, accepted)
 
-    def reference(_attrs: FloorDivisionAttrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(_attrs: FloorDivisionAttrs, operands: Operands) -> Arrays:
         """Source: TFLite floor_div.cc and floor_mod.cc. StatusError if a divisor is zero,
         except for floats of remainders, whose result is then NaN."""
         lhs, rhs = operands.inputs

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import AddParameters, add_parameters, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
@@ -80,9 +80,7 @@ def _shifts(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int
     )
 
 
-def check(
-    attrs: AdditionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: AdditionAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     if attrs.by_shifts and outputs[0].dtype is not DType.INT16:
         return f"the output is {outputs[0]}; by shifts int16 is added"
@@ -95,7 +93,7 @@ def check(
 
 def computed(
     function: Callable[[Array, Array], Array], attrs: AdditionAttrs, operands: Operands
-) -> tuple[Array, ...]:
+) -> Arrays:
     """``function`` of both operands, which is a sum or a difference.
 
     Source of the integer form: TFLite reference/add.h and sub.h, which scale both operands first.
@@ -115,7 +113,7 @@ class AddAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
 
-def _add_reference(attrs: AddAttrs, operands: Operands) -> tuple[Array, ...]:
+def _add_reference(attrs: AddAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc."""
     return computed(np.add, attrs, operands)
 
@@ -142,7 +140,7 @@ class SubtractAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
 
-def _subtract_reference(attrs: SubtractAttrs, operands: Operands) -> tuple[Array, ...]:
+def _subtract_reference(attrs: SubtractAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: measurement. ai-edge-litert 2.3.0 computes the difference of the
     scaled operands, as reference/sub.h does. TFLite's older sub.cc negated the right multiplier,
     which rounds halves in the other direction.
@@ -200,7 +198,7 @@ def squared_difference_parameters(
 
 
 def _squared_difference_check(
-    _attrs: SquaredDifferenceAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+    _attrs: SquaredDifferenceAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """One dtype throughout, and scales whose ratios the fixed point can hold."""
     return broadcast.constraint(
@@ -208,9 +206,7 @@ def _squared_difference_check(
     )
 
 
-def _squared_difference_reference(
-    _attrs: SquaredDifferenceAttrs, operands: Operands
-) -> tuple[Array, ...]:
+def _squared_difference_reference(_attrs: SquaredDifferenceAttrs, operands: Operands) -> Arrays:
     """Source: TFLite squared_difference.cc, SquaredDifference."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:

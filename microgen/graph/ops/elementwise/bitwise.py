@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
@@ -42,14 +42,12 @@ class BitwiseAttrs(Attrs):
     function: BitFunction
 
 
-def check(
-    _attrs: BitwiseAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: BitwiseAttrs, inputs: Types, outputs: Types) -> str | None:
     """Plain integers of one dtype."""
     return broadcast.one_plain(inputs, outputs, INTEGERS)
 
 
-def reference(attrs: BitwiseAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: BitwiseAttrs, operands: Operands) -> Arrays:
     """Source: the operators BitwiseAnd, BitwiseOr, BitwiseXor and BitShift of ONNX."""
     lhs, rhs = operands.inputs
     if attrs.function in _LOGIC:

@@ -15,22 +15,22 @@ from microgen.graph.arithmetic.int8 import (
     offset_and_clamp,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import floats
-from microgen.graph.ops.base import Operands, Shape
+from microgen.graph.ops.base import Operands, Shape, Shapes
 from microgen.graph.ops.constraints import INT8, activation_constraint, plain_constraint
 
 _CLAMPED = (DType.INT32, DType.FLOAT32)
 
 
-def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(_attrs: Attrs, inputs: Types) -> Shapes:
     """The broadcast shape."""
     if len(inputs) != 2:
         raise ValueError(f"there are {len(inputs)} inputs; two are expected")
     return (broadcast_shape(inputs),)
 
 
-def broadcast_shape(inputs: Sequence[ArrayType]) -> Shape:
+def broadcast_shape(inputs: Types) -> Shape:
     """The shape to which all inputs broadcast; ValueError if there is none."""
     try:
         return np.broadcast_shapes(*(tensor.shape for tensor in inputs))
@@ -43,8 +43,8 @@ Parameters = Callable[[ArrayType, ArrayType, ArrayType], object]  # of lhs, rhs 
 
 
 def constraint(
-    inputs: Sequence[ArrayType],
-    outputs: Sequence[ArrayType],
+    inputs: Types,
+    outputs: Types,
     parameters: Parameters | None = None,
     accepted: Sequence[DType] = INT8,
     plain: Sequence[DType] = (),
@@ -69,9 +69,7 @@ def constraint(
     return None
 
 
-def one_plain(
-    inputs: Sequence[ArrayType], outputs: Sequence[ArrayType], accepted: Sequence[DType]
-) -> str | None:
+def one_plain(inputs: Types, outputs: Types, accepted: Sequence[DType]) -> str | None:
     """The sentence of the first violation: one accepted dtype throughout, without a scale."""
     roles = ("left input", "right input", "output")
     for role, tensor in zip(roles, (*inputs, *outputs), strict=True):
@@ -94,7 +92,7 @@ def wide_activation(activation: Activation, output: ArrayType) -> str | None:
 
 def plain(
     function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
-) -> tuple[Array, ...]:
+) -> Arrays:
     """``function`` of plain numbers, clamped. It is computed in float32, or in integers modulo 2**n
     with n the bits of the dtype."""
     lhs, rhs = operands.inputs
@@ -109,7 +107,7 @@ def plain(
 
 def in_floats(
     function: Callable[[Array, Array], Array], operands: Operands, activation: Activation
-) -> tuple[Array, ...]:
+) -> Arrays:
     """``function`` of the numbers that are stored, in float32, divided by the output's scale,
     rounded to nearest, ties to even, and stored. Each operation rounds once."""
     output = operands.output_types[0]
@@ -144,9 +142,7 @@ def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]
     )
 
 
-def stored_sum(
-    p: AddParameters, total: Array, output: ArrayType, activation: Activation
-) -> tuple[Array, ...]:
+def stored_sum(p: AddParameters, total: Array, output: ArrayType, activation: Activation) -> Arrays:
     """A sum of scaled operands in the stored form of the output."""
     scaled = scale(total, p.output_multiplier, p.output_shift)
     return (offset_and_clamp(scaled, output, activation),)

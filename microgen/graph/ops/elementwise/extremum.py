@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.constraints import INTEGERS
@@ -16,7 +15,7 @@ from microgen.graph.ops.elementwise import broadcast
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
 
 
-def check(_attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]) -> str | None:
+def check(_attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype throughout. Stored values are compared whatever the quantizations, as in TFLite; a
     converter gives all three tensors the same one."""
     return broadcast.constraint(inputs, outputs, accepted=_DTYPES, plain=INTEGERS)
@@ -41,7 +40,7 @@ class MinimumAttrs(ExtremumAttrs):
 
 
 def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> OpDefinition:
-    def reference(attrs: ExtremumAttrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(attrs: ExtremumAttrs, operands: Operands) -> Arrays:
         """The right element unless the left is better. This decides for NaN and for zeros.
 
         Source: TFLite maximum_minimum.cc, MaximumOp and MinimumOp.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import offset_and_clamp, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import spacing
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     INTEGERS,
@@ -62,9 +61,7 @@ def multiply_parameters(
     return quantize_multiplier(ratio)
 
 
-def _multiply_check(
-    attrs: MultiplyAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _multiply_check(attrs: MultiplyAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype throughout, and scales whose ratio the fixed point can hold."""
     if attrs.in_float32:
         return broadcast.constraint(inputs, outputs, accepted=_STORED)
@@ -73,7 +70,7 @@ def _multiply_check(
     return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
 
 
-def _multiply_reference(attrs: MultiplyAttrs, operands: Operands) -> tuple[Array, ...]:
+def _multiply_reference(attrs: MultiplyAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/mul.h, MulElementwise."""
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
@@ -113,14 +110,12 @@ class PowerAttrs(Attrs):
     """
 
 
-def _power_check(
-    _attrs: PowerAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _power_check(_attrs: PowerAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32, int32 or int64 throughout."""
     return broadcast.one_plain(inputs, outputs, _POWER_DTYPES)
 
 
-def _power_reference(_attrs: PowerAttrs, operands: Operands) -> tuple[Array, ...]:
+def _power_reference(_attrs: PowerAttrs, operands: Operands) -> Arrays:
     """Source: C99, F.9.4.4, for floats, which are computed in double and rounded."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
@@ -151,7 +146,7 @@ def _power_whole(lhs: Array, rhs: Array) -> Array:
     return np.where(is_kept, found, 0)
 
 
-def _power_bound(_attrs: PowerAttrs, given: Inexact) -> tuple[Array, ...]:
+def _power_bound(_attrs: PowerAttrs, given: Inexact) -> Arrays:
     """The greatest distance at the corners of both operands' errors. A base that may be negative
     or 0 has any power."""
     expected = given.expected[0].astype(np.float64)
@@ -205,7 +200,7 @@ def prelu_parameters(data: ArrayType, alpha: ArrayType, output: ArrayType) -> PR
     return PReluParameters(*identity, *slope)
 
 
-def _prelu_infer(attrs: PReluAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _prelu_infer(attrs: PReluAttrs, inputs: Types) -> Shapes:
     """The data's shape."""
     (shape,) = broadcast.infer(attrs, inputs)
     if shape != inputs[0].shape:
@@ -213,9 +208,7 @@ def _prelu_infer(attrs: PReluAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape,
     return (shape,)
 
 
-def _prelu_check(
-    _attrs: PReluAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _prelu_check(_attrs: PReluAttrs, inputs: Types, outputs: Types) -> str | None:
     """A valid pair of dtypes, and ratios of scales that the fixed point can hold.
 
     LiteRT would read an int16 alpha as an int8 one.
@@ -233,7 +226,7 @@ def _prelu_check(
     return None
 
 
-def _prelu_reference(_attrs: PReluAttrs, operands: Operands) -> tuple[Array, ...]:
+def _prelu_reference(_attrs: PReluAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow; int16 and floats are like int8."""
     output = operands.output_types[0]
     if floats.is_float(output):
@@ -246,7 +239,7 @@ def _prelu_reference(_attrs: PReluAttrs, operands: Operands) -> tuple[Array, ...
     return (offset_and_clamp(np.where(data >= 0, positive, negative), output, Activation.NONE),)
 
 
-def _prelu_float(data: Array, alpha: Array) -> tuple[Array, ...]:
+def _prelu_float(data: Array, alpha: Array) -> Arrays:
     with np.errstate(over="ignore", invalid="ignore"):
         return (np.where(data >= 0, data, data * alpha),)
 

@@ -3,7 +3,7 @@ are attributes. The quantization of the tensors is ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands, named
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored, too_large
 
 Factor = tuple[int, int]  # multiplier and shift
-Check = Callable[[Any, Sequence[ArrayType], Sequence[ArrayType]], str | None]
-Reference = Callable[[Any, Operands], tuple[Array, ...]]
+Check = Callable[[Any, Types, Types], str | None]
+Reference = Callable[[Any, Operands], Arrays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,17 @@ def of_product(attrs: RescaledAttrs) -> Factor:
     return ratio(product, attrs.output_scale)
 
 
-def check_sum(
-    attrs: RescaledAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check_sum(attrs: RescaledAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, and ratios of scales that the fixed point can hold."""
     return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_sum(attrs))
 
 
-def check_product(
-    attrs: RescaledAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check_product(attrs: RescaledAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, and a ratio of scales that the fixed point can hold."""
     return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_product(attrs))
 
 
-def _constraint(attrs: RescaledAttrs, tensors: Sequence[ArrayType]) -> str | None:
+def _constraint(attrs: RescaledAttrs, tensors: Types) -> str | None:
     for role, tensor in zip(("left input", "right input", "output"), tensors, strict=True):
         if tensor.dtype is not DType.INT8:
             return f"the {role} is {tensor}; it must be int8"
@@ -75,7 +71,7 @@ def _constraint(attrs: RescaledAttrs, tensors: Sequence[ArrayType]) -> str | Non
     return scales_constraint((attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale))
 
 
-def sums(attrs: RescaledAttrs, operands: Operands, sign: int) -> tuple[Array, ...]:
+def sums(attrs: RescaledAttrs, operands: Operands, sign: int) -> Arrays:
     """The left operand plus ``sign`` times the right one, each rounded in the output's scale.
 
     Source: TVM v0.14, src/relay/qnn/op/add.cc, subtract.cc: int32, modulo 2**32, then saturated.
@@ -87,7 +83,7 @@ def sums(attrs: RescaledAttrs, operands: Operands, sign: int) -> tuple[Array, ..
     return (stored(left + sign * right, attrs.output_zero_point, DType.INT8),)
 
 
-def products(attrs: RescaledAttrs, operands: Operands) -> tuple[Array, ...]:
+def products(attrs: RescaledAttrs, operands: Operands) -> Arrays:
     """The product of both operands, rounded in the output's scale.
 
     Source: TVM v0.14, src/relay/qnn/op/mul.cc, QnnMulCanonicalize.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, unchanged_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -20,16 +19,14 @@ class WhereAttrs(Attrs):
     output. All three are broadcast as in numpy."""
 
 
-def infer(_attrs: WhereAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(_attrs: WhereAttrs, inputs: Types) -> Shapes:
     """The broadcast shape."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; a condition and two are expected")
     return (broadcast.broadcast_shape(inputs),)
 
 
-def check(
-    _attrs: WhereAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: WhereAttrs, inputs: Types, outputs: Types) -> str | None:
     """A bool condition, and stored values that keep their meaning."""
     condition, lhs, rhs = inputs
     return (
@@ -39,7 +36,7 @@ def check(
     )
 
 
-def reference(_attrs: WhereAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(_attrs: WhereAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/select.h."""
     return (np.where(*operands.inputs),)
 

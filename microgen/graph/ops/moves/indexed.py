@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shape,
+    Shapes,
     StatusError,
     named,
     one_input,
@@ -39,9 +39,7 @@ def from_front(name: str, indices: Array, sizes: Array) -> Array:
     return np.where(wide < 0, wide + sizes, wide)
 
 
-def indices_check(
-    _attrs: object, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def indices_check(_attrs: object, inputs: Types, outputs: Types) -> str | None:
     """int32 or int64 indices, and plain int32 positions."""
     if inputs[0].dtype not in (DType.INT32, DType.INT64):
         return f"the indices are {inputs[0]}; they must be int32 or int64"
@@ -66,7 +64,7 @@ class TakeAttrs(Attrs):
     batch_dims: int = 0
 
 
-def _take_infer(attrs: TakeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _take_infer(attrs: TakeAttrs, inputs: Types) -> Shapes:
     """The data's shape, in which the shape of a batch's indices replaces the axis."""
     if len(inputs) != 2:
         raise ValueError(f"take has {len(inputs)} inputs; data and indices are expected")
@@ -83,16 +81,14 @@ def _take_infer(attrs: TakeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, .
     return ((*data.shape[:axis], *indices.shape[batch_dims:], *data.shape[axis + 1 :]),)
 
 
-def _take_check(
-    _attrs: TakeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _take_check(_attrs: TakeAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged; int32 or int64 indices."""
     if inputs[1].dtype not in (DType.INT32, DType.INT64):
         return f"the indices are {inputs[1]}; they must be int32 or int64"
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
-def _take_reference(attrs: TakeAttrs, operands: Operands) -> tuple[Array, ...]:
+def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis."""
     data, indices = operands.inputs
     size = data.shape[attrs.axis]
@@ -132,7 +128,7 @@ class GatherNdAttrs(Attrs):
     data's first axes, from 0 to the axis's size - 1."""
 
 
-def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Types) -> Shapes:
     """The shape of the indices without their last axis, then the data's axes without indices."""
     if len(inputs) != 2:
         raise ValueError(f"gather_nd has {len(inputs)} inputs; data and indices are expected")
@@ -146,16 +142,14 @@ def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Sequence[ArrayType]) -> tupl
     return ((*indices.shape[:-1], *data.shape[depth:]),)
 
 
-def _gather_nd_check(
-    _attrs: GatherNdAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _gather_nd_check(_attrs: GatherNdAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged; int32 indices."""
     if inputs[1].dtype is not DType.INT32:
         return f"the indices are {inputs[1]}; they must be int32"
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
-def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> tuple[Array, ...]:
+def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/reference_ops.h, GatherNd. StatusError for an index outside its
     axis. TFLite accepts one past the end if the element is still inside the data."""
     data, indices = operands.inputs
@@ -200,9 +194,7 @@ class AxisPositionsAttrs(Attrs):
     axis: int
 
 
-def _axis_positions_infer(
-    attrs: AxisPositionsAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _axis_positions_infer(attrs: AxisPositionsAttrs, inputs: Types) -> Shapes:
     """The shape of the indices."""
     found, shape, axis = one_input("axis_positions", inputs), attrs.shape, attrs.axis
     if not 0 <= axis < len(shape):
@@ -218,7 +210,7 @@ def _axis_positions_infer(
     return (found.shape,)
 
 
-def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> tuple[Array, ...]:
+def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, GatherElements and ScatterElements."""
     given, shape, axis = operands.inputs[0], attrs.shape, attrs.axis
     found = from_front("axis_positions", given, np.array(shape[axis]))
@@ -249,7 +241,7 @@ class NdPositionsAttrs(Attrs):
     shape: Shape
 
 
-def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Types) -> Shapes:
     """The shape of the indices without their last axis."""
     found = one_input("nd_positions", inputs)
     if not found.shape or not attrs.shape or found.shape[-1] != len(attrs.shape):
@@ -259,7 +251,7 @@ def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Sequence[ArrayType]) ->
     return (found.shape[:-1],)
 
 
-def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> tuple[Array, ...]:
+def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, GatherND and ScatterND: row-major order."""
     found = from_front("nd_positions", operands.inputs[0], np.array(attrs.shape))
     flat = np.zeros(found.shape[:-1], np.int64)

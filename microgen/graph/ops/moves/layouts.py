@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -21,7 +20,7 @@ class BroadcastToAttrs(Attrs):
     shape: Shape
 
 
-def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Types) -> Shapes:
     """``shape`` itself."""
     one_input("broadcast_to", inputs)
     own, shape = inputs[0].shape, attrs.shape
@@ -33,7 +32,7 @@ def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Sequence[ArrayType]) ->
     return (shape,)
 
 
-def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> tuple[Array, ...]:
+def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/broadcast_to.h, BroadcastTo; fill.cc, Eval."""
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
@@ -58,7 +57,7 @@ class ConcatenateAttrs(Attrs):
     axis: int
 
 
-def _concatenate_infer(attrs: ConcatenateAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _concatenate_infer(attrs: ConcatenateAttrs, inputs: Types) -> Shapes:
     """The first input's shape, with the sum of all sizes along the axis."""
     if not inputs:
         raise ValueError("concatenate has no input; one or more are expected")
@@ -75,15 +74,13 @@ def _without(shape: Shape, axis: int) -> Shape | None:
     return (*shape[:axis], -1, *shape[axis + 1 :]) if axis < len(shape) else None
 
 
-def _concatenate_check(
-    _attrs: ConcatenateAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _concatenate_check(_attrs: ConcatenateAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype and quantization for all. TFLite's concatenation.cc refuses others, also int8."""
     sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
     return next((sentence for sentence in sentences if sentence), None)
 
 
-def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> tuple[Array, ...]:
+def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/concatenation.h, Concatenation."""
     return (np.concatenate(operands.inputs, attrs.axis),)
 
@@ -108,7 +105,7 @@ class TransposeAttrs(Attrs):
     axes: tuple[int, ...]
 
 
-def _transpose_infer(attrs: TransposeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _transpose_infer(attrs: TransposeAttrs, inputs: Types) -> Shapes:
     """The sizes in their new order."""
     one_input("transpose", inputs)
     shape = inputs[0].shape
@@ -117,7 +114,7 @@ def _transpose_infer(attrs: TransposeAttrs, inputs: Sequence[ArrayType]) -> tupl
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 
-def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> tuple[Array, ...]:
+def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/transpose.h, Transpose."""
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
@@ -152,9 +149,7 @@ class LayoutTransformAttrs(Attrs):
         return tuple(self.src_layout.index(letter) for letter in self.dst_layout)
 
 
-def _layout_transform_infer(
-    attrs: LayoutTransformAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _layout_transform_infer(attrs: LayoutTransformAttrs, inputs: Types) -> Shapes:
     """The sizes in their new order."""
     one_input("layout_transform", inputs)
     source, target = attrs.src_layout, attrs.dst_layout

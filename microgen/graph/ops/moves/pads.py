@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shapes, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -23,7 +22,7 @@ class PadAttrs(Attrs):
     value: float
 
 
-def _pad_infer(attrs: PadAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _pad_infer(attrs: PadAttrs, inputs: Types) -> Shapes:
     """The padded shape."""
     one_input("nn.pad", inputs)
     shape = inputs[0].shape
@@ -34,9 +33,7 @@ def _pad_infer(attrs: PadAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...
     return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
 
 
-def _pad_check(
-    attrs: PadAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _pad_check(attrs: PadAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged; the dtype has the value."""
     if not _is_stored(attrs.value, outputs[0].dtype):
         return f"the padding's value is {attrs.value}; it must be of {outputs[0].dtype.value}"
@@ -54,7 +51,7 @@ def _is_stored(value: float, dtype: DType) -> bool:
     return isinstance(value, int) and limits.min <= value <= limits.max
 
 
-def _pad_reference(attrs: PadAttrs, operands: Operands) -> tuple[Array, ...]:
+def _pad_reference(attrs: PadAttrs, operands: Operands) -> Arrays:
     """The data, surrounded by the value."""
     data = operands.inputs[0]
     return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
@@ -82,7 +79,7 @@ class MirrorPadAttrs(Attrs):
     repeats_edge: bool
 
 
-def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Types) -> Shapes:
     """The padded shape."""
     one_input("nn.mirror_pad", inputs)
     shape = inputs[0].shape
@@ -97,7 +94,7 @@ def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Sequence[ArrayType]) -> tup
     return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
 
 
-def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> tuple[Array, ...]:
+def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> Arrays:
     """Source: TFLite mirror_pad.cc, Eval."""
     data = operands.inputs[0]
     if not attrs.pads:

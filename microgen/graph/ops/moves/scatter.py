@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
     EXACT,
@@ -17,6 +17,7 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shape,
+    Shapes,
     StatusError,
 )
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
@@ -44,7 +45,7 @@ class ScatterAttrs(Attrs):
     reduction: str = "none"
 
 
-def infer(attrs: ScatterAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: ScatterAttrs, inputs: Types) -> Shapes:
     """``shape`` itself."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; data, positions, updates are expected")
@@ -61,9 +62,7 @@ def infer(attrs: ScatterAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]
     return (attrs.shape,)
 
 
-def check(
-    attrs: ScatterAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: ScatterAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization are those of data and updates; numbers that are combined are plain."""
     data, positions, updates = inputs
     if positions.dtype is not DType.INT32:
@@ -76,7 +75,7 @@ def check(
     )
 
 
-def reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, ScatterND. StatusError for a position outside the first axis."""
     data, positions, updates = operands.inputs
     outside = (positions < 0) | (positions >= attrs.shape[0])
@@ -101,9 +100,7 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> tuple[Array, ...]:
     return (found,)
 
 
-def cost(
-    _attrs: ScatterAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(_attrs: ScatterAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each position is an entry of a dictionary."""
     elements = outputs[0].size + sum(tensor.size for tensor in inputs)
     return ReferenceCost(
@@ -119,7 +116,7 @@ def parts(attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
 _MOVES = bounds.moves(reference, (0, 2))
 
 
-def _bound(attrs: ScatterAttrs, given: Inexact) -> tuple[Array, ...]:
+def _bound(attrs: ScatterAttrs, given: Inexact) -> Arrays:
     return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, given)
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -23,7 +22,7 @@ class SlideAttrs(Attrs):
     axis: int
 
 
-def _slide_infer(attrs: SlideAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _slide_infer(attrs: SlideAttrs, inputs: Types) -> Shapes:
     """The window's shape."""
     if len(inputs) != 2:
         raise ValueError(f"slide has {len(inputs)} inputs; a window and new rows are expected")
@@ -40,15 +39,13 @@ def _slide_infer(attrs: SlideAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape,
     return (window,)
 
 
-def _slide_check(
-    _attrs: SlideAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _slide_check(_attrs: SlideAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype and quantization for all."""
     sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
     return next((sentence for sentence in sentences if sentence), None)
 
 
-def _slide_reference(attrs: SlideAttrs, operands: Operands) -> tuple[Array, ...]:
+def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
     """The rows of the window after as many as are new, then the new ones. Source: it is TFLite's
     concatenation.h, Concatenation, and strided_slice.h, StridedSlice."""
     window, rows = operands.inputs
@@ -82,9 +79,7 @@ class StridedSliceAttrs(Attrs):
     shape: Shape
 
 
-def _strided_slice_infer(
-    attrs: StridedSliceAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _strided_slice_infer(attrs: StridedSliceAttrs, inputs: Types) -> Shapes:
     """``shape`` itself."""
     one_input("strided_slice", inputs)
     rank = len(inputs[0].shape)
@@ -101,7 +96,7 @@ def _strided_slice_infer(
     return (attrs.shape,)
 
 
-def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> tuple[Array, ...]:
+def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
     data = operands.inputs[0]
     for axis, count in enumerate(attrs.shape):
@@ -132,9 +127,7 @@ class DynamicUpdateSliceAttrs(Attrs):
     """
 
 
-def _dynamic_update_slice_infer(
-    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[ArrayType]
-) -> tuple[Shape, ...]:
+def _dynamic_update_slice_infer(_attrs: DynamicUpdateSliceAttrs, inputs: Types) -> Shapes:
     """The data's shape."""
     if len(inputs) != 3:
         raise ValueError(f"there are {len(inputs)} inputs; data, update and index are expected")
@@ -150,7 +143,7 @@ def _dynamic_update_slice_infer(
 
 
 def _dynamic_update_slice_check(
-    _attrs: DynamicUpdateSliceAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
+    _attrs: DynamicUpdateSliceAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """Dtype and quantization are those of data and update; an int32 index."""
     data, update, index = inputs
@@ -161,9 +154,7 @@ def _dynamic_update_slice_check(
     )
 
 
-def _dynamic_update_slice_reference(
-    _attrs: DynamicUpdateSliceAttrs, operands: Operands
-) -> tuple[Array, ...]:
+def _dynamic_update_slice_reference(_attrs: DynamicUpdateSliceAttrs, operands: Operands) -> Arrays:
     """Source: TFLite dynamic_update_slice.cc, ClampStartIndices and DynamicUpdateSlice."""
     data, update, index = operands.inputs
     first = np.clip(index, 0, np.subtract(data.shape, update.shape))

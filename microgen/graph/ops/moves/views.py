@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
 from microgen.graph.ops.constraints import same_dtype_constraint, unchanged
 from microgen.graph.ops.cost import moved
 
@@ -20,13 +19,13 @@ class CopyAttrs(Attrs):
     """Input: data of any dtype and rank."""
 
 
-def _copy_infer(_attrs: CopyAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _copy_infer(_attrs: CopyAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("copy", inputs)
     return (inputs[0].shape,)
 
 
-def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> tuple[Array, ...]:
+def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
     """A copy of the input."""
     return (operands.inputs[0].copy(),)
 
@@ -49,14 +48,12 @@ class BitcastAttrs(Attrs):
     """Input: plain numbers of any rank. The output's are of the same size."""
 
 
-def _bitcast_infer(_attrs: BitcastAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _bitcast_infer(_attrs: BitcastAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     return (one_input("bitcast", inputs).shape,)
 
 
-def _bitcast_check(
-    _attrs: BitcastAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _bitcast_check(_attrs: BitcastAttrs, inputs: Types, outputs: Types) -> str | None:
     """Plain numbers of one size. The output is not bool."""
     (data,), (output,) = inputs, outputs
     if data.dtype.nbytes != output.dtype.nbytes or data.quant or output.quant:
@@ -66,7 +63,7 @@ def _bitcast_check(
     return None
 
 
-def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> tuple[Array, ...]:
+def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> Arrays:
     """The bytes, which are little-endian."""
     data = np.ascontiguousarray(operands.inputs[0])
     return (data.view(operands.output_types[0].dtype.numpy).reshape(operands.inputs[0].shape),)
@@ -95,19 +92,17 @@ class ReinterpretAttrs(Attrs):
     shape: Shape
 
 
-def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Types) -> Shapes:
     """The new shape."""
     return reshape_infer(ReshapeAttrs(attrs.shape), inputs)
 
 
-def _reinterpret_check(
-    _attrs: ReinterpretAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _reinterpret_check(_attrs: ReinterpretAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype unchanged."""
     return same_dtype_constraint(inputs[0], outputs[0])
 
 
-def _reinterpret_reference(attrs: ReinterpretAttrs, operands: Operands) -> tuple[Array, ...]:
+def _reinterpret_reference(attrs: ReinterpretAttrs, operands: Operands) -> Arrays:
     """The input's elements in row-major order."""
     return (operands.inputs[0].reshape(attrs.shape),)
 
@@ -133,7 +128,7 @@ class ReshapeAttrs(Attrs):
     shape: Shape
 
 
-def reshape_infer(attrs: ReshapeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def reshape_infer(attrs: ReshapeAttrs, inputs: Types) -> Shapes:
     """The new shape."""
     one_input("reshape", inputs)
     size = math.prod(attrs.shape)
@@ -145,7 +140,7 @@ def reshape_infer(attrs: ReshapeAttrs, inputs: Sequence[ArrayType]) -> tuple[Sha
     return (attrs.shape,)
 
 
-def _reshape_reference(attrs: ReshapeAttrs, operands: Operands) -> tuple[Array, ...]:
+def _reshape_reference(attrs: ReshapeAttrs, operands: Operands) -> Arrays:
     """The input's elements in row-major order."""
     return (operands.inputs[0].reshape(attrs.shape),)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy as np
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.arithmetic.int8 import clamp, int32_range
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats, limits
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shape
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shapes
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activations_constraint,
@@ -47,9 +46,7 @@ class PoolAttrs(Attrs):
         return self.padding, self.pool_size, self.strides
 
 
-def cost(
-    attrs: PoolAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: PoolAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each cell under each window."""
     return pool_cost(attrs.pool, inputs, outputs)
 
@@ -72,14 +69,12 @@ class AvgPool2DAttrs(PoolAttrs):
     in_float32: bool = False
 
 
-def _avg_pool2d_infer(attrs: AvgPool2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _avg_pool2d_infer(attrs: AvgPool2DAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, C]."""
     return (pool_shape("nn.avg_pool2d", inputs, attrs.pool),)
 
 
-def avg_pool2d_check(
-    attrs: AvgPool2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def avg_pool2d_check(attrs: AvgPool2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, quantization unchanged unless sums of int8 are scaled in float32; a window's sum
     of int8 or int16 fits int32. int32 numbers are plain ones."""
     if attrs.in_float32:
@@ -103,7 +98,7 @@ def _sum_constraint(attrs: AvgPool2DAttrs, data: ArrayType) -> str | None:
     return None
 
 
-def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
 
     The mean of stored values over the cells inside the input, halves away from zero, or upwards
@@ -182,19 +177,17 @@ class MaxPool2DAttrs(PoolAttrs):
     """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
 
 
-def _max_pool2d_infer(attrs: MaxPool2DAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _max_pool2d_infer(attrs: MaxPool2DAttrs, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, C]."""
     return (pool_shape("nn.max_pool2d", inputs, attrs.pool),)
 
 
-def _max_pool2d_check(
-    _attrs: MaxPool2DAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _max_pool2d_check(_attrs: MaxPool2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], ALL_FAMILIES)
 
 
-def _max_pool2d_reference(attrs: MaxPool2DAttrs, operands: Operands) -> tuple[Array, ...]:
+def _max_pool2d_reference(attrs: MaxPool2DAttrs, operands: Operands) -> Arrays:
     """NaN is ignored, like padding. Source: TFLite
     reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
     data, output = operands.inputs[0], operands.output_types[0]

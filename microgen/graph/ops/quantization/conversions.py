@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, quantized_constraint
 from microgen.graph.ops.cost import moved
 
@@ -22,15 +21,13 @@ class CastAttrs(Attrs):
     ignored."""
 
 
-def _cast_infer(_attrs: CastAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _cast_infer(_attrs: CastAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("cast", inputs)
     return (inputs[0].shape,)
 
 
-def _cast_check(
-    _attrs: CastAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _cast_check(_attrs: CastAttrs, inputs: Types, outputs: Types) -> str | None:
     """bool, integers and float32, in all combinations."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
         if tensor.dtype not in ACCEPTED:
@@ -39,7 +36,7 @@ def _cast_check(
     return None
 
 
-def _cast_reference(_attrs: CastAttrs, operands: Operands) -> tuple[Array, ...]:
+def _cast_reference(_attrs: CastAttrs, operands: Operands) -> Arrays:
     """Integers wrap, floats are truncated and saturated, NaN becomes the greatest integer.
 
     Source: TFLite cast.cc, copyCast, which leaves floats out of range undefined for some dtypes.
@@ -83,22 +80,20 @@ class DequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
-def _dequantize_infer(_attrs: DequantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _dequantize_infer(_attrs: DequantizeAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("qnn.dequantize", inputs)
     return (inputs[0].shape,)
 
 
-def _dequantize_check(
-    _attrs: DequantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _dequantize_check(_attrs: DequantizeAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, uint8, int16 or int32 to float32."""
     return quantized_constraint("input", inputs[0], DEQUANTIZE_FROM) or activation_constraint(
         "output", outputs[0], DEQUANTIZE_TO
     )
 
 
-def _dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+def _dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> Arrays:
     """One float32 product: the exact product rounded once, except for int32.
 
     Source: TFLite reference/integer_ops/dequantize.h, Dequantize, which multiplies in double and
@@ -134,22 +129,20 @@ class QuantizeAttrs(Attrs):
     ties_even: bool = False
 
 
-def _quantize_infer(_attrs: QuantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _quantize_infer(_attrs: QuantizeAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("qnn.quantize", inputs)
     return (inputs[0].shape,)
 
 
-def _quantize_check(
-    _attrs: QuantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _quantize_check(_attrs: QuantizeAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 to int8, uint8, int16 or int32."""
     return activation_constraint("input", inputs[0], QUANTIZE_FROM) or quantized_constraint(
         "output", outputs[0], QUANTIZE_TO
     )
 
 
-def quantize_reference(attrs: QuantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+def quantize_reference(attrs: QuantizeAttrs, operands: Operands) -> Arrays:
     """Division in float32, rounded to nearest, saturated; NaN becomes the least value.
 
     Source: TFLite reference/quantize.h, AffineQuantize, which is undefined for NaN and for

@@ -15,7 +15,7 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
     EXACT,
@@ -23,7 +23,7 @@ from microgen.graph.ops.base import (
     Inexact,
     OpDefinition,
     Operands,
-    Shape,
+    Shapes,
     named,
     one_input,
 )
@@ -49,7 +49,7 @@ class RescaleAttrs(Attrs):
     rounding: Rounding
 
 
-def _rescale_infer(attrs: RescaleAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _rescale_infer(attrs: RescaleAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     expected = 1 if attrs.input_scale is not None else 2
     if len(inputs) != expected:
@@ -81,9 +81,7 @@ def ratio(scale: float, over: float) -> tuple[int, int]:
     return quantize_multiplier(float(np.float32(scale)) / float(np.float32(over)))
 
 
-def _rescale_check(
-    attrs: RescaleAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _rescale_check(attrs: RescaleAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
     hold."""
     for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
@@ -117,7 +115,7 @@ def too_large(multipliers: Callable[[], object]) -> str | None:
     return None
 
 
-def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> tuple[Array, ...]:
+def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> Arrays:
     """Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: int32 throughout, sums
     modulo 2**32, then saturated. Ratios of 2**-32 or less, where TVM's shifts are undefined, are 0.
     """
@@ -148,7 +146,7 @@ def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
     return clamped.astype(dtype.numpy)
 
 
-def _rescale_bound(attrs: RescaleAttrs, given: Inexact) -> tuple[Array, ...]:
+def _rescale_bound(attrs: RescaleAttrs, given: Inexact) -> Arrays:
     # int32 numbers are modulo 2**32, so only for the others results never decrease.
     is_narrow = given.operands.inputs[0].dtype.itemsize < 4
     return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, given)
@@ -179,7 +177,7 @@ class RequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 
 
-def _requantize_infer(_attrs: RequantizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _requantize_infer(_attrs: RequantizeAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("qnn.requantize", inputs)
     return (inputs[0].shape,)
@@ -194,9 +192,7 @@ def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]
     return quantize_multiplier(float(np.float32(data.scale)) / float(np.float32(output.scale)))
 
 
-def _requantize_check(
-    _attrs: RequantizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _requantize_check(_attrs: RequantizeAttrs, inputs: Types, outputs: Types) -> str | None:
     """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
     data, output = inputs[0], outputs[0]
     sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
@@ -211,7 +207,7 @@ def _requantize_check(
     return None
 
 
-def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> tuple[Array, ...]:
+def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/requantize.h, Requantize."""
     data, output = operands.input_types[0], operands.output_types[0]
     centred = operands.inputs[0].astype(np.int64) - data.zero_point

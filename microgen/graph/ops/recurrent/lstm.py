@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Quant, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, writing
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes, writing
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence, lstm_tables
@@ -50,7 +50,7 @@ class LstmAttrs(Attrs):
     by_tables: bool = False
 
 
-def infer(attrs: LstmAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: LstmAttrs, inputs: Types) -> Shapes:
     """The shape of data, with the number of outputs as its last dimension."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     three_dimensional = (found.data, found.weight, found.recurrent)
@@ -91,9 +91,7 @@ def _check_states(found: Inputs[ArrayType], outputs: int, cells: int) -> None:
             raise ValueError(f"the {role} state is {tensor}; {size} values are expected")
 
 
-def check(
-    attrs: LstmAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: LstmAttrs, inputs: Types, outputs: Types) -> str | None:
     """All float32, or integers as ``LstmAttrs`` says, with scales that the fixed point holds."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
@@ -112,7 +110,7 @@ def check(
     return lstm_integer.constraint(found, attrs.hidden, outputs[0])
 
 
-def _all_float(inputs: Sequence[ArrayType]) -> str | None:
+def _all_float(inputs: Types) -> str | None:
     for tensor in inputs:
         if not floats.is_float(tensor):
             return (
@@ -151,7 +149,7 @@ def _only_gates(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
     return "with tables, four gates without peepholes and projection are expected"
 
 
-def reference(attrs: LstmAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: LstmAttrs, operands: Operands) -> Arrays:
     """The output, then the new output state and cell state."""
     arrays = Inputs.of(operands.inputs, attrs.has_peephole, attrs.has_projection)
     output = operands.output_types[0]

@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.int8 import (
     scale_of_products,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Quant
 from microgen.graph.ops import fixed_point_16
 from microgen.graph.ops.constraints import accumulator_constraint
 from microgen.graph.ops.fixed_point_16 import saturate
@@ -183,7 +183,7 @@ def sums_constraint(types: Inputs[ArrayType]) -> str | None:
     return None
 
 
-def run(inputs: Inputs[Array], p: LstmParameters, *, time_major: bool) -> tuple[Array, ...]:
+def run(inputs: Inputs[Array], p: LstmParameters, *, time_major: bool) -> Arrays:
     """The result of ``lstm_sequence.run``."""
     wide = inputs.each(lambda array: array.astype(np.int64))
 

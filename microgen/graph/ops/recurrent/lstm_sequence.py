@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array
+from microgen.graph.ir.graph import Array, Arrays
 from microgen.graph.ops.balls import Ball, Products, total
 from microgen.graph.ops.unary import sigmoid
 
@@ -67,7 +67,7 @@ class Inputs(Generic[T]):
 Step = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
-def run(inputs: Inputs[Array], time_major: bool, step: Step) -> tuple[Array, ...]:
+def run(inputs: Inputs[Array], time_major: bool, step: Step) -> Arrays:
     """The output, the new output state and the new cell state.
 
     ``step(x, output_state, cell_state)`` returns the two states after the input x

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
 from microgen.graph.arithmetic.int16 import multiply_reduced
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType
 from microgen.graph.ops.constraints import activation_constraint, scale_constraint16
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence
@@ -114,7 +114,7 @@ def _scales_constraint(types: Inputs[ArrayType]) -> str | None:
     return scale_constraint16(np.array(scales))
 
 
-def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> tuple[Array, ...]:
+def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> Arrays:
     """The result of ``lstm_sequence.run``."""
     wide = inputs.each(lambda array: array.astype(np.int64))
     dtype = inputs.data.dtype

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import (
@@ -54,7 +54,7 @@ class RecurrentAttrs(Attrs):
     couples: bool = False
 
 
-def infer(attrs: RecurrentAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: RecurrentAttrs, inputs: Types) -> Shapes:
     """States, batches and cells."""
     if attrs.kind not in GATES:
         raise ValueError(f"the kind is {attrs.kind!r}; one of {', '.join(GATES)} is expected")
@@ -89,9 +89,7 @@ def _expected(
     )
 
 
-def check(
-    attrs: RecurrentAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32, with int32 lengths, and known functions with finite numbers."""
     for place, tensor in enumerate((*inputs, *outputs)):
         wanted = DType.INT32 if place == 4 else DType.FLOAT32
@@ -114,7 +112,7 @@ def _choices(attrs: RecurrentAttrs) -> str | None:
     return None
 
 
-def reference(attrs: RecurrentAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: RecurrentAttrs, operands: Operands) -> Arrays:
     """The states, each rounded to float32."""
     found = _balls(attrs, tuple(map(Ball.of, operands.inputs)), None)
     return (floats.rounded(found.value),)
@@ -165,9 +163,7 @@ def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
         return np.where(np.isfinite(more), more - own, more)
 
 
-def cost(
-    attrs: RecurrentAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> ReferenceCost:
+def cost(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each step of each sequence multiplies all weights, in four sums."""
     found = RecurrentInputs.of(inputs, attrs.kind)
     steps, batches, _ = found.data.shape

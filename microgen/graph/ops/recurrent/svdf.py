@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +13,10 @@ from microgen.graph.arithmetic.int8 import (
     scale_of_products,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball, Products, total
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, writing
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes, writing
 from microgen.graph.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
@@ -54,7 +53,7 @@ class SvdfScales:
     time: tuple[int, int]
 
 
-def infer(attrs: SvdfAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: SvdfAttrs, inputs: Types) -> Shapes:
     """The shape [batch, filters / rank]."""
     if len(inputs) not in (4, 5):
         raise ValueError(f"nn.svdf has {len(inputs)} inputs; 4, or 5 with a bias, are expected")
@@ -80,9 +79,7 @@ def infer(attrs: SvdfAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
     return ((batch, units),)
 
 
-def check(
-    attrs: SvdfAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: SvdfAttrs, inputs: Types, outputs: Types) -> str | None:
     """All float32, or integers as ``SvdfAttrs`` says, with scales that the fixed point holds."""
     accepted = (DType.INT8, DType.FLOAT32)
     sentence = activations_constraint(inputs[0], outputs[0], accepted)
@@ -93,7 +90,7 @@ def check(
     return _integer_types(inputs) or _integer_scales(attrs, inputs, outputs[0])
 
 
-def _all_float(inputs: Sequence[ArrayType]) -> str | None:
+def _all_float(inputs: Types) -> str | None:
     for role, found in zip(_ROLES, inputs[1:], strict=False):
         if found.dtype is not DType.FLOAT32:
             return (
@@ -106,7 +103,7 @@ def _all_float(inputs: Sequence[ArrayType]) -> str | None:
 _ROLES = ("feature weight", "time weight", "state", "bias")
 
 
-def _integer_types(inputs: Sequence[ArrayType]) -> str | None:
+def _integer_types(inputs: Types) -> str | None:
     _, feature, time, state, *bias = inputs
     sentence = (
         weight_constraint(feature, axis=0)
@@ -124,7 +121,7 @@ def _integer_types(inputs: Sequence[ArrayType]) -> str | None:
     return None
 
 
-def _integer_scales(attrs: SvdfAttrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
+def _integer_scales(attrs: SvdfAttrs, inputs: Types, output: ArrayType) -> str | None:
     """The scales. Activations other than RELU are refused, as LiteRT refuses them."""
     if attrs.activation is not Activation.RELU:
         return f"the activation is {attrs.activation.value}; with int8 data it must be relu"
@@ -137,7 +134,7 @@ def _integer_scales(attrs: SvdfAttrs, inputs: Sequence[ArrayType], output: Array
     return accumulator_constraint(data, feature.shape[1], scale)
 
 
-def scales(inputs: Sequence[ArrayType], output: ArrayType) -> SvdfScales:
+def scales(inputs: Types, output: ArrayType) -> SvdfScales:
     """The scales. Source: TFLite svdf.cc, Prepare. Everything is in float32, as measured with
     ai-edge-litert 2.3.0. ValueError if a scale is 2**30 or more."""
     data, feature, time, state = inputs[:4]
@@ -147,7 +144,7 @@ def scales(inputs: Sequence[ArrayType], output: ArrayType) -> SvdfScales:
     )
 
 
-def reference(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     """The output and the new state. Source: TFLite reference/svdf.h, EvalFloatSVDF and
     EvalIntegerSVDF; with an int8 state TFLite Micro's svdf_common.cc, EvalIntegerSvdfReference.
     Sums over time are taken modulo 2**32."""
@@ -155,7 +152,7 @@ def reference(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
     return compute(attrs, operands)
 
 
-def _float(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
+def _float(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     data, feature, time, state, *bias = (a.astype(np.float64) for a in operands.inputs)
     memories = _shifted(state, data @ feature.T, time.shape).astype(np.float32)
     sums = np.einsum("bfm,fm->bf", memories.astype(np.float64), time)
@@ -176,7 +173,7 @@ def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
     return total([products], bias).clipped(*float_range(attrs.activation)), kept
 
 
-def _integer(attrs: SvdfAttrs, operands: Operands) -> tuple[Array, ...]:
+def _integer(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     data, feature, time, state, *bias = (a.astype(np.int64) for a in operands.inputs)
     types, output = operands.input_types, operands.output_types[0]
     found, kind = scales(types, output), types[STATE]

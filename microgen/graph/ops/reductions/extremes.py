@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, limits
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activation_constraint, unchanged_constraint
 from microgen.graph.ops.reductions.reduction import ReductionAttrs, greatest_error, infer
 
 _INDICES = (DType.INT32, DType.INT64)
 
-Reference = Callable[[Any, Operands], tuple[Array, ...]]
+Reference = Callable[[Any, Operands], Arrays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,12 @@ class MinAttrs(ExtremeAttrs):
     """The attributes of an extreme."""
 
 
-def _extreme_check(
-    _attrs: ExtremeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _extreme_check(_attrs: ExtremeAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
 
 
-def max_reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def max_reference(attrs: MaxAttrs, operands: Operands) -> Arrays:
     """The greatest stored value, which means the greatest real one. NaN is ignored.
 
     Source: TFLite reduce.cc, EvalGeneric.
@@ -58,7 +56,7 @@ def max_reference(attrs: MaxAttrs, operands: Operands) -> tuple[Array, ...]:
     return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 
-def min_reference(attrs: MinAttrs, operands: Operands) -> tuple[Array, ...]:
+def min_reference(attrs: MinAttrs, operands: Operands) -> Arrays:
     """The least stored value, like ``max_reference``."""
     data: Array = operands.inputs[0]
     numbers = np.fmin(data, limits.greatest(data.dtype, infinite=attrs.from_infinity))
@@ -72,7 +70,7 @@ class ArgExtremeAttrs(Attrs):
     axis: int
 
 
-def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Types) -> Shapes:
     """The input's shape without the axis."""
     one_input("argmax or argmin", inputs)
     shape = inputs[0].shape
@@ -81,9 +79,7 @@ def _arg_extreme_infer(attrs: ArgExtremeAttrs, inputs: Sequence[ArrayType]) -> t
     return ((*shape[: attrs.axis], *shape[attrs.axis + 1 :]),)
 
 
-def _arg_extreme_check(
-    _attrs: ArgExtremeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _arg_extreme_check(_attrs: ArgExtremeAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, int32 or float32 data, and positions that are plain int32 or int64 numbers."""
     if outputs[0].dtype not in _INDICES or outputs[0].quant is not None:
         return f"the output is {outputs[0]}; it must be int32 or int64 without quantization"
@@ -100,7 +96,7 @@ class ArgMinAttrs(ArgExtremeAttrs):
     """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
 
 
-def _argmax_reference(attrs: ArgMaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def _argmax_reference(attrs: ArgMaxAttrs, operands: Operands) -> Arrays:
     """The first of equal values. NaN at position 0 gives 0; any other NaN is ignored.
 
     Source: TFLite reference/arg_min_max.h, ArgMinMax.
@@ -110,16 +106,14 @@ def _argmax_reference(attrs: ArgMaxAttrs, operands: Operands) -> tuple[Array, ..
     return _unless_nan_is_first(attrs, operands, positions)
 
 
-def _argmin_reference(attrs: ArgMinAttrs, operands: Operands) -> tuple[Array, ...]:
+def _argmin_reference(attrs: ArgMinAttrs, operands: Operands) -> Arrays:
     """As ``_argmax_reference``, for the least value."""
     data = operands.inputs[0]
     positions = np.where(np.isnan(data), np.inf, data).argmin(axis=attrs.axis)
     return _unless_nan_is_first(attrs, operands, positions)
 
 
-def _unless_nan_is_first(
-    attrs: ArgExtremeAttrs, operands: Operands, positions: Array
-) -> tuple[Array, ...]:
+def _unless_nan_is_first(attrs: ArgExtremeAttrs, operands: Operands, positions: Array) -> Arrays:
     # Nothing exceeds a NaN with which the search begins.
     leading = np.isnan(operands.inputs[0].take(0, attrs.axis))
     return (np.where(leading, 0, positions).astype(operands.output_types[0].dtype.numpy),)
@@ -136,7 +130,7 @@ class TopKAttrs(Attrs):
     is_largest: bool
 
 
-def _topk_infer(attrs: TopKAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _topk_infer(attrs: TopKAttrs, inputs: Types) -> Shapes:
     """The input's shape with ``k`` elements along the axis."""
     shape = one_input("topk", inputs).shape
     if not 0 <= attrs.axis < len(shape):
@@ -149,9 +143,7 @@ def _topk_infer(attrs: TopKAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, .
     return ((*shape[: attrs.axis], attrs.k, *shape[attrs.axis + 1 :]),)
 
 
-def _topk_check(
-    _attrs: TopKAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _topk_check(_attrs: TopKAttrs, inputs: Types, outputs: Types) -> str | None:
     """Numbers, and positions that are plain int32 or int64."""
     if inputs[0].dtype is DType.BOOL:
         return f"the input is {inputs[0]}; it must be numbers"
@@ -160,7 +152,7 @@ def _topk_check(
     return None
 
 
-def _topk_reference(attrs: TopKAttrs, operands: Operands) -> tuple[Array, ...]:
+def _topk_reference(attrs: TopKAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, TopK."""
     data = np.moveaxis(operands.inputs[0], attrs.axis, -1)
     if attrs.is_largest:  # the reverse of the ascending order of the reversed values

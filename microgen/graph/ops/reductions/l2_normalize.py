@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +12,10 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import activations_constraint
 from microgen.graph.ops.cost import by_rows
 
@@ -31,7 +30,7 @@ class L2NormalizeAttrs(Attrs):
     scale 1/128 and zero point 0."""
 
 
-def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(_attrs: L2NormalizeAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("nn.l2_normalize", inputs)
     if not inputs[0].shape:
@@ -39,9 +38,7 @@ def infer(_attrs: L2NormalizeAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape,
     return (inputs[0].shape,)
 
 
-def check(
-    _attrs: L2NormalizeAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: L2NormalizeAttrs, inputs: Types, outputs: Types) -> str | None:
     """For int8: the output's scale and zero point are fixed, and rows' squares fit int32."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
@@ -57,7 +54,7 @@ def check(
     return None
 
 
-def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/l2normalization.h. A row of zeros
     remains zero."""
     data = operands.inputs[0]
@@ -72,7 +69,7 @@ def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> tuple[Array, ...]
     return (np.clip(scaled, -128, 127).astype(np.int8).reshape(data.shape),)
 
 
-def _float(x: Array) -> tuple[Array, ...]:
+def _float(x: Array) -> Arrays:
     """The float form. A row whose sum of squares exceeds float32 becomes 0. Source: TFLite
     reference_ops.h, L2Normalization, with the least length of l2norm.cc."""
     with np.errstate(over="ignore", invalid="ignore"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +13,9 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 
 
@@ -37,7 +36,7 @@ class SumParameters:
     shift: int
 
 
-def infer(attrs: ReductionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: ReductionAttrs, inputs: Types) -> Shapes:
     """The input's shape without the axes, or with 1 in their place."""
     one_input("a reduction", inputs)
     shape = inputs[0].shape
@@ -144,14 +143,12 @@ class AllAttrs(ReductionAttrs):
     """Input: bool data of any rank."""
 
 
-def _all_check(
-    _attrs: AllAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _all_check(_attrs: AllAttrs, inputs: Types, outputs: Types) -> str | None:
     """All tensors are bool."""
     return activations_constraint(inputs[0], outputs[0], (DType.BOOL,))
 
 
-def _all_reference(attrs: AllAttrs, operands: Operands) -> tuple[Array, ...]:
+def _all_reference(attrs: AllAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reduce.cc, EvalGeneric."""
     found = np.all(operands.inputs[0], axis=attrs.axes, keepdims=attrs.keep_dims)
     return (np.asarray(found),)
@@ -178,9 +175,7 @@ class MeanAttrs(ReductionAttrs):
     in_float32: bool = False
 
 
-def _mean_check(
-    attrs: MeanAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _mean_check(attrs: MeanAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, and sums of integers that fit int32."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, ALL_FAMILIES)
@@ -192,7 +187,7 @@ def _mean_check(
     return sums_constraint(attrs, data, output, largest=largest, is_mean=True)
 
 
-def _mean_reference(attrs: MeanAttrs, operands: Operands) -> tuple[Array, ...]:
+def _mean_reference(attrs: MeanAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
     false."""
     data, output = operands.input_types[0], operands.output_types[0]
@@ -232,9 +227,7 @@ class SumAttrs(ReductionAttrs):
     is_unsigned: bool = False
 
 
-def _sum_check(
-    attrs: SumAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _sum_check(attrs: SumAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, and sums of quantized values that fit int32."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (*ALL_FAMILIES, DType.INT32))
@@ -249,7 +242,7 @@ def _sum_check(
     return sums_constraint(attrs, data, output, largest=largest, is_mean=False)
 
 
-def _sum_reference(attrs: SumAttrs, operands: Operands) -> tuple[Array, ...]:
+def _sum_reference(attrs: SumAttrs, operands: Operands) -> Arrays:
     """Source of the quantized form: TFLite reference/reduce.h, QuantizedMeanOrSum with
     compute_sum true."""
     data, output = operands.input_types[0], operands.output_types[0]

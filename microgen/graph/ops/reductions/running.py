@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
@@ -30,7 +29,7 @@ class RunningAttrs(Attrs):
     reverse: bool = False
 
 
-def infer(attrs: RunningAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(attrs: RunningAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     shape = one_input("a running sum or product", inputs).shape
     if not 0 <= attrs.axis < len(shape):
@@ -38,14 +37,12 @@ def infer(attrs: RunningAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]
     return (shape,)
 
 
-def check(
-    _attrs: RunningAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(_attrs: RunningAttrs, inputs: Types, outputs: Types) -> str | None:
     """int32, int64 or float32 throughout."""
     return activations_constraint(inputs[0], outputs[0], DTYPES)
 
 
-def results(attrs: RunningAttrs, operands: Operands, function: np.ufunc) -> tuple[Array, ...]:
+def results(attrs: RunningAttrs, operands: Operands, function: np.ufunc) -> Arrays:
     """The results of ``function``, applied to one value after another, beginning with its
     identity."""
     data, axis = operands.inputs[0], attrs.axis
@@ -66,7 +63,7 @@ class CumsumAttrs(RunningAttrs):
     """Sums, which are modulo 2**32 or 2**64 for integers."""
 
 
-def _cumsum_reference(attrs: CumsumAttrs, operands: Operands) -> tuple[Array, ...]:
+def _cumsum_reference(attrs: CumsumAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/cumsum.h, CumSum. Values are added one after another."""
     return results(attrs, operands, np.add)
 
@@ -92,7 +89,7 @@ class CumprodAttrs(RunningAttrs):
     """Products, which are modulo 2**32 or 2**64 for integers."""
 
 
-def _cumprod_reference(attrs: CumprodAttrs, operands: Operands) -> tuple[Array, ...]:
+def _cumprod_reference(attrs: CumprodAttrs, operands: Operands) -> Arrays:
     """Source: ONNX's specification of CumProd. Values are multiplied one after another."""
     return results(attrs, operands, np.multiply)
 

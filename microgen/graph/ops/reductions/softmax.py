@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,17 @@ from microgen.graph.arithmetic.int8 import (
     softmax_parameters,
 )
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, named, rows_input
+from microgen.graph.ops.base import (
+    Inexact,
+    OpDefinition,
+    Operands,
+    Shapes,
+    named,
+    rows_input,
+)
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activation_constraint,
@@ -47,14 +54,12 @@ class SoftmaxAttrs(Attrs):
     beta: float
 
 
-def _softmax_infer(_attrs: SoftmaxAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _softmax_infer(_attrs: SoftmaxAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     return (rows_input("nn.softmax", inputs).shape,)
 
 
-def _softmax_check(
-    attrs: SoftmaxAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _softmax_check(attrs: SoftmaxAttrs, inputs: Types, outputs: Types) -> str | None:
     """For integers: an output in [0, 1), and few enough values for their sum to fit its fixed
     point."""
     data, output = inputs[0], outputs[0]
@@ -79,7 +84,7 @@ def _softmax_check(
     return None
 
 
-def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/softmax.h; each dtype has a form of its own."""
     data = operands.input_types[0]
     if floats.is_float(data):
@@ -87,7 +92,7 @@ def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, 
     return (_softmax_int16 if data.dtype is DType.INT16 else _softmax_int8)(attrs, operands)
 
 
-def _softmax_float(attrs: SoftmaxAttrs, x: Array) -> tuple[Array, ...]:
+def _softmax_float(attrs: SoftmaxAttrs, x: Array) -> Arrays:
     with np.errstate(invalid="ignore", under="ignore"):
         exponential = np.exp(floats.below_largest(x) * np.float32(attrs.beta))
         quotient = exponential / exponential.sum(axis=-1, keepdims=True)
@@ -114,7 +119,7 @@ def softmax_parameters_16(data: ArrayType, beta: float) -> tuple[int, int]:
     return quantize_multiplier(scale / _STEP_16)
 
 
-def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/softmax.h, SoftmaxInt16: exp and reciprocal by tables."""
     data = operands.inputs[0].astype(np.int64)
     multiplier, shift = softmax_parameters_16(operands.input_types[0], attrs.beta)
@@ -135,7 +140,7 @@ def _softmax_looked_up(table: Array, x: Array) -> Array:
     return values.astype(np.int64)
 
 
-def _softmax_int8(attrs: SoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def _softmax_int8(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     """Outputs of int8 or int16.
 
     Source: TFLite reference/softmax.h (integer version), gemmlowp fixedpoint.h.
@@ -236,14 +241,12 @@ def log_softmax_parameters(data: ArrayType) -> LogSoftmaxParameters:
     return LogSoftmaxParameters(p.input_multiplier, p.input_left_shift, p.diff_min, *reverse)
 
 
-def _log_softmax_infer(_attrs: LogSoftmaxAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _log_softmax_infer(_attrs: LogSoftmaxAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     return (rows_input("nn.log_softmax", inputs).shape,)
 
 
-def _log_softmax_check(
-    _attrs: LogSoftmaxAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _log_softmax_check(_attrs: LogSoftmaxAttrs, inputs: Types, outputs: Types) -> str | None:
     """For int8: an output in (-16, 0], and so few values that their sum fits its fixed point."""
     data, output = inputs[0], outputs[0]
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
@@ -264,7 +267,7 @@ def _log_softmax_check(
     return None
 
 
-def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple[Array, ...]:
+def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/log_softmax.h."""
     if floats.is_float(operands.output_types[0]):
         return _log_softmax_float(operands.inputs[0])
@@ -282,7 +285,7 @@ def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> tuple
     return (np.where(kept, np.clip(steps, -128, 127), -128).astype(np.int8),)
 
 
-def _log_softmax_float(x: Array) -> tuple[Array, ...]:
+def _log_softmax_float(x: Array) -> Arrays:
     difference = floats.below_largest(x)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         total = np.exp(difference).sum(axis=-1, keepdims=True)

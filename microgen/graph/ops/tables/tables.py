@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, frozen
-from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shape
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
+from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import activations_constraint
 
 ENTRIES = 513  # one for every 128th int16 value, and one past the end
@@ -126,7 +126,7 @@ class LookupAttrs(Attrs):
     function: str
 
 
-def _lookup_infer(_attrs: LookupAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _lookup_infer(_attrs: LookupAttrs, inputs: Types) -> Shapes:
     """The data's shape."""
     if len(inputs) != 2:
         raise ValueError(f"lookup has {len(inputs)} inputs; data and table are expected")
@@ -136,9 +136,7 @@ def _lookup_infer(_attrs: LookupAttrs, inputs: Sequence[ArrayType]) -> tuple[Sha
     return (inputs[0].shape,)
 
 
-def _lookup_check(
-    _attrs: LookupAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _lookup_check(_attrs: LookupAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8 or int16 throughout."""
     data, table = inputs
     sentence = activations_constraint(data, outputs[0], tuple(LOOKUP_ENTRIES))
@@ -147,7 +145,7 @@ def _lookup_check(
     return sentence
 
 
-def _lookup_reference(_attrs: LookupAttrs, operands: Operands) -> tuple[Array, ...]:
+def _lookup_reference(_attrs: LookupAttrs, operands: Operands) -> Arrays:
     """The entry at each stored value + 128; for int16 the interpolated one."""
     data, table = operands.inputs
     if operands.input_types[0].dtype is DType.INT16:
@@ -160,7 +158,7 @@ def parts(attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function.replace(".", "_"),)
 
 
-def _lookup_bound(attrs: LookupAttrs, given: Inexact) -> tuple[Array, ...]:
+def _lookup_bound(attrs: LookupAttrs, given: Inexact) -> Arrays:
     """The greatest change of the entry if int8 data is a few steps off."""
     data, error = given.operands.inputs[0], given.errors[0]
     if given.is_exact or given.errors[1].any() or data.dtype != np.int8 or error.max() > _MOST_OFF:

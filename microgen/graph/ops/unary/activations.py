@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +14,9 @@ from microgen.graph.arithmetic.int8 import (
     quantize_multiplier,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.unary import unary
 
@@ -29,15 +28,13 @@ class ClipAttrs(Attrs):
     activation: Activation
 
 
-def _clip_infer(_attrs: ClipAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def _clip_infer(_attrs: ClipAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     one_input("clip", inputs)
     return (inputs[0].shape,)
 
 
-def _clip_check(
-    attrs: ClipAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def _clip_check(attrs: ClipAttrs, inputs: Types, outputs: Types) -> str | None:
     """An activation to apply, and a ratio of scales that the fixed point can hold."""
     if not attrs.activation.clamps:
         return "a clip needs an activation"
@@ -57,7 +54,7 @@ def _clip_accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
     return ALL_FAMILIES
 
 
-def _clip_reference(attrs: ClipAttrs, operands: Operands) -> tuple[Array, ...]:
+def _clip_reference(attrs: ClipAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are clamped
     as by a fused activation, and infinity becomes the largest finite value."""
     data_type, output = operands.input_types[0], operands.output_types[0]
@@ -94,7 +91,7 @@ def _elu_real(_attrs: EluAttrs, x: Array) -> Array:
     return np.where(x < 0, unary.rounded(np.expm1, np.minimum(x, 0)), x)
 
 
-def _elu_int8(attrs: EluAttrs, operands: Operands) -> tuple[Array, ...]:
+def _elu_int8(attrs: EluAttrs, operands: Operands) -> Arrays:
     """Source: TFLite activations.cc, EluPrepare (a table computed in float32)."""
     return unary.quantized(_elu_real(attrs, unary.dequantized(operands)), operands.output_types[0])
 
@@ -152,7 +149,7 @@ def _hard_swish_real(_attrs: HardSwishAttrs, x: Array) -> Array:
         return x * np.clip(x + np.float32(3), 0, 6) / np.float32(6)
 
 
-def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> tuple[Array, ...]:
+def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/hard_swish.h, in int16 fixed point."""
     output = operands.output_types[0]
     (multiplier, exponent), to_relu = _hard_swish_multipliers(operands.input_types[0], output)
@@ -244,7 +241,7 @@ def _leaky_relu_real(attrs: LeakyReluAttrs, x: Array) -> Array:
         return np.where(x > 0, x, x * np.float32(attrs.alpha))
 
 
-def _leaky_relu_quantized(attrs: LeakyReluAttrs, operands: Operands) -> tuple[Array, ...]:
+def _leaky_relu_quantized(attrs: LeakyReluAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/leaky_relu.h, QuantizeLeakyRelu."""
     x, output = unary.centred(operands), operands.output_types[0]
     identity, slope = leaky_relu_multipliers(attrs, operands.input_types[0], output)

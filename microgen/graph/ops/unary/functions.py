@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
-from microgen.graph.ir.graph import Array, ArrayType, Attrs
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.tables import tables
@@ -63,7 +63,7 @@ def abs_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     return quantize_multiplier(float(np.float32(data.scale) / np.float32(output.scale)))
 
 
-def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> tuple[Array, ...]:
+def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> Arrays:
     """Source: TFLite elementwise.cc, AbsEvalQuantized."""
     data, output = operands.input_types[0], operands.output_types[0]
     return unary.requantized(np.abs(unary.centred(operands)), *abs_multiplier(data, output), output)
@@ -82,7 +82,7 @@ def _exp_real(_attrs: ExpAttrs, x: Array) -> Array:
     return unary.rounded(np.exp, x)
 
 
-def _exp_int8(attrs: ExpAttrs, operands: Operands) -> tuple[Array, ...]:
+def _exp_int8(attrs: ExpAttrs, operands: Operands) -> Arrays:
     """Source: TFLite exp.cc, Prepare (a table computed in float32)."""
     real = _exp_real(attrs, unary.dequantized(operands))
     return unary.quantized(real, operands.output_types[0])
@@ -103,7 +103,7 @@ def _log_real(_attrs: LogAttrs, x: Array) -> Array:
     return unary.rounded(np.log, x)
 
 
-def _log_int8(_attrs: LogAttrs, operands: Operands) -> tuple[Array, ...]:
+def _log_int8(_attrs: LogAttrs, operands: Operands) -> Arrays:
     """Source: TFLite elementwise.cc, LogLUTPrepare (a table computed in float32)."""
     x, output = unary.dequantized(operands), operands.output_types[0]
     positive = x > 0
@@ -130,7 +130,7 @@ class NegativeAttrs(Attrs):
     """
 
 
-def _negative_quantized(_attrs: NegativeAttrs, operands: Operands) -> tuple[Array, ...]:
+def _negative_quantized(_attrs: NegativeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/neg.h, Negate, which does not change the least value."""
     return (-operands.inputs[0],)
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import UNIT, spacing
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 Numbers = tuple[np.float32, ...]  # alpha, beta and gamma
@@ -175,14 +175,12 @@ class RealFunctionAttrs(Attrs):
         return tuple(np.float32(number) for number in (self.alpha, self.beta, self.gamma))
 
 
-def infer(_attrs: RealFunctionAttrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+def infer(_attrs: RealFunctionAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     return (one_input("real_function", inputs).shape,)
 
 
-def check(
-    attrs: RealFunctionAttrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-) -> str | None:
+def check(attrs: RealFunctionAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout, a known function, and numbers that are not NaN."""
     if attrs.function not in FORMULAS:
         return f"{attrs.function!r} is no function; it must be one of {', '.join(FORMULAS)}"
@@ -191,7 +189,7 @@ def check(
     return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
 
 
-def reference(attrs: RealFunctionAttrs, operands: Operands) -> tuple[Array, ...]:
+def reference(attrs: RealFunctionAttrs, operands: Operands) -> Arrays:
     """The formula, rounded to float32."""
     return (floats.rounded(_real(attrs, operands.inputs[0])),)
 
@@ -203,7 +201,7 @@ def _real(attrs: RealFunctionAttrs, x: Array) -> Array:
         return np.asarray(formula.real(attrs.numbers, wide))
 
 
-def _bound(attrs: RealFunctionAttrs, given: Inexact) -> tuple[Array, ...]:
+def _bound(attrs: RealFunctionAttrs, given: Inexact) -> Arrays:
     """The kernels' errors, and the farthest results for arguments within the input's error."""
     formula = FORMULAS[attrs.function]
     x, error = given.operands.inputs[0].astype(np.float64), given.errors[0]

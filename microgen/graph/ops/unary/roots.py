@@ -14,7 +14,7 @@ from microgen.graph.arithmetic.int8 import (
     rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
@@ -42,7 +42,7 @@ def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> 
     )
 
 
-def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> Arrays:
     """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
@@ -103,7 +103,7 @@ def _reciprocal_of_root(x: Array) -> Array:
     return reciprocal
 
 
-def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> tuple[Array, ...]:
+def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> Arrays:
     """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
     x, output = unary.centred(operands), operands.output_types[0]
     multiplier, shift = _rsqrt_multiplier(operands.input_types[0], output)

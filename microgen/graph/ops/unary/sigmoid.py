@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
@@ -108,7 +108,7 @@ def _sigmoid_real(_attrs: SigmoidAttrs, x: Array) -> Array:
     return unary.rounded(lambda wide: 1 / (1 + np.exp(-wide)), x)
 
 
-def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
+def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> Arrays:
     """Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32)."""
     exponential = unary.rounded(np.exp, -unary.dequantized(operands))
     one = np.float32(1)
@@ -120,7 +120,7 @@ def sigmoid_parameters(data: ArrayType) -> SigmoidParameters:
     return table_parameters(data, powers=(-12,))
 
 
-def _sigmoid_int16(_attrs: SigmoidAttrs, operands: Operands) -> tuple[Array, ...]:
+def _sigmoid_int16(_attrs: SigmoidAttrs, operands: Operands) -> Arrays:
     x = scaled(operands.inputs[0], sigmoid_parameters(operands.input_types[0]))
     return (sigmoid_of_steps(x),)
 
@@ -165,7 +165,7 @@ def _tanh_real(_attrs: TanhAttrs, x: Array) -> Array:
     return unary.rounded(np.tanh, x)
 
 
-def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
+def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> Arrays:
     """Source: TFLite activations.cc, TanhPrepare (a table computed in float32)."""
     return unary.quantized(_tanhf(unary.dequantized(operands)), operands.output_types[0])
 
@@ -188,7 +188,7 @@ def tanh_parameters(data: ArrayType) -> SigmoidParameters:
     return table_parameters(data, powers=(-12, -11))
 
 
-def _tanh_int16(_attrs: TanhAttrs, operands: Operands) -> tuple[Array, ...]:
+def _tanh_int16(_attrs: TanhAttrs, operands: Operands) -> Arrays:
     x = scaled(operands.inputs[0], tanh_parameters(operands.input_types[0]))
     return (tanh_of_steps(x),)
 

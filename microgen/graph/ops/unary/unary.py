@@ -8,7 +8,7 @@ a table.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,16 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multiplier, offset_and_clamp
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, frozen
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Bound, OpDefinition, Operands, Shape, named, one_input
+from microgen.graph.ops.base import Bound, OpDefinition, Operands, Shapes, named, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.tables import tables
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
 
 Constraint = Callable[[Any, ArrayType, ArrayType], str | None]  # of attributes, input, output
-Reference = Callable[[Any, Operands], tuple[Array, ...]]
+Reference = Callable[[Any, Operands], Arrays]
 Real = Callable[[Any, Array], Array]  # of attributes and float32 values
 Table = Callable[[Any, ArrayType, ArrayType], Array]  # of attributes, input, output
 
@@ -83,7 +83,7 @@ class ValueFunction:
             return f"with the scales {data.scale:g} and {output.scale:g} {error}"
         return None
 
-    def reference(self, attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(self, attrs: Attrs, operands: Operands) -> Arrays:
         """The output."""
         (data,), output = operands.input_types, operands.output_types[0]
         if floats.is_float(output):
@@ -107,7 +107,7 @@ class ValueFunction:
         return frozen(values)
 
 
-def _float(values: Array) -> tuple[Array, ...]:
+def _float(values: Array) -> Arrays:
     with np.errstate(over="ignore"):
         return (values.astype(np.float32),)
 
@@ -115,13 +115,11 @@ def _float(values: Array) -> tuple[Array, ...]:
 def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -> OpDefinition:
     """The op of that name, with one input and an output of the input's shape."""
 
-    def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+    def infer(_attrs: Attrs, inputs: Types) -> Shapes:
         one_input(name, inputs)
         return (inputs[0].shape,)
 
-    def check(
-        attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-    ) -> str | None:
+    def check(attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
         """One dtype throughout, for which TFLite has the function."""
         return function.check(attrs, inputs[0], outputs[0])
 
@@ -143,16 +141,14 @@ def define_of_floats(
 ) -> OpDefinition:
     """The op of that name, which exists for float32 only."""
 
-    def infer(_attrs: Attrs, inputs: Sequence[ArrayType]) -> tuple[Shape, ...]:
+    def infer(_attrs: Attrs, inputs: Types) -> Shapes:
         return (one_input(name, inputs).shape,)
 
-    def check(
-        _attrs: Attrs, inputs: Sequence[ArrayType], outputs: Sequence[ArrayType]
-    ) -> str | None:
+    def check(_attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
         """float32 throughout."""
         return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
 
-    def reference(_attrs: Attrs, operands: Operands) -> tuple[Array, ...]:
+    def reference(_attrs: Attrs, operands: Operands) -> Arrays:
         return (floats.rounded(function(operands.inputs[0])),)
 
     return OpDefinition(name, attrs, infer, check, reference, named(name), bound=bound, about=about)
@@ -181,7 +177,7 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
     return values
 
 
-def quantized(real: Array, output: ArrayType) -> tuple[Array, ...]:
+def quantized(real: Array, output: ArrayType) -> Arrays:
     """float32 values as the output stores them: rounded with halves away from zero, saturated.
 
     Source: TFLite activations.cc, PopulateLookupTable, and common.h, LUTPopulate, which multiply
@@ -194,7 +190,7 @@ def quantized(real: Array, output: ArrayType) -> tuple[Array, ...]:
     return (clamp(stored.astype(np.int64) + output.zero_point, output, Activation.NONE),)
 
 
-def requantized(x: Array, multiplier: int, shift: int, output: ArrayType) -> tuple[Array, ...]:
+def requantized(x: Array, multiplier: int, shift: int, output: ArrayType) -> Arrays:
     """int32 values scaled with double rounding, offset and clamped."""
     scaled = multiply_by_quantized_multiplier(x, multiplier, shift, Rounding.DOUBLE)
     return (offset_and_clamp(scaled, output, Activation.NONE),)
