@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Node, Types
 from microgen.graph.ops import cost as costs
 
@@ -44,13 +45,33 @@ def one_input(name: str, inputs: Types) -> ArrayType:
     return inputs[0]
 
 
-def rows_input(name: str, inputs: Types) -> ArrayType:
-    """The only input of an op that computes along its last axis. ValueError if it has no last axis,
-    or an empty one."""
-    data = one_input(name, inputs)
-    if not data.shape or data.shape[-1] < 1:
-        raise ValueError(f"the input {data} has no last axis to normalise over")
-    return data
+def expect_inputs(inputs: Types, count: int, what: str, *, by: str = "") -> None:
+    """ValueError, which names ``what`` is expected and the op ``by``, unless there are ``count``
+    inputs."""
+    if len(inputs) != count:
+        found = f"{by} has {len(inputs)}" if by else f"there are {len(inputs)}"
+        raise ValueError(f"{found} inputs; {what} are expected")
+
+
+Infer = Callable[[Any, Types], Shapes]
+
+
+def like_input(name: str) -> Infer:
+    """``OpDefinition.infer`` of an op whose output has the shape of its only input."""
+    return lambda _attrs, inputs: (one_input(name, inputs).shape,)
+
+
+def like_rows(name: str) -> Infer:
+    """``like_input`` of an op that computes along its last axis, of which there must be one that is
+    not empty."""
+
+    def infer(_attrs: Attrs, inputs: Types) -> Shapes:
+        data = one_input(name, inputs)
+        if not data.shape or data.shape[-1] < 1:
+            raise ValueError(f"the input {data} has no last axis to normalise over")
+        return (data.shape,)
+
+    return infer
 
 
 def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
@@ -61,9 +82,26 @@ def writing(*positions: int) -> Callable[[Any, int], tuple[int, ...]]:
 _NOTHING = writing()
 
 
-def named(*words: str) -> Callable[[Any, int], tuple[str, ...]]:
-    """``OpDefinition.parts`` of an op whose primitive functions always have these words."""
-    return lambda _attrs, _n_inputs: words
+# ``(word, attrs, n_inputs)``: the words of the primitive function's name, as in TVM:
+# ("nn_conv2d", "nn_bias_add", "clip"). ``word`` is the op's name as an identifier.
+Words = Callable[[str, Any, int], tuple[str, ...]]
+
+
+def alone(word: str, _attrs: Attrs, _n_inputs: int) -> tuple[str, ...]:
+    """The op's name alone."""
+    return (word,)
+
+
+def clipped(word: str, attrs: Any, _n_inputs: int) -> tuple[str, ...]:
+    """The words of an op with a fused activation."""
+    return (word, "clip") if attrs.activation.clamps else (word,)
+
+
+def layer(word: str, attrs: Any, n_inputs: int) -> tuple[str, ...]:
+    """The words of a layer or pool: with an optional bias, and a fused activation."""
+    bias = ("nn_bias_add",) if n_inputs == 3 else ()
+    clip = () if attrs.activation is Activation.NONE else ("clip",)
+    return (word, *bias, *clip)
 
 
 Padding = Pads | Literal["SAME", "VALID"]
@@ -132,9 +170,7 @@ class OpDefinition:
     # ``reference(attrs, operands)``: one array per output, then one per position of ``writes``. It
     # is the specification, bit for bit for integers. It may raise StatusError.
     reference: Callable[[Any, Operands], Arrays]
-    # ``parts(attrs, n_inputs)``: the words of the primitive function's name, as in TVM:
-    # ("nn_conv2d", "nn_bias_add", "clip").
-    parts: Callable[[Any, int], tuple[str, ...]]
+    words: Words = alone
     is_view: bool = False  # the output has the input's bytes under another shape
     # By dtype, ``tables[dtype](attrs, data_type, output_type)`` of an op that is a function of each
     # value of its only input: the table from which ``lookup`` computes the op. Such a dtype needs
@@ -149,3 +185,7 @@ class OpDefinition:
     # ``cost(attrs, input_types, output_types)`` of ``reference``: see graph/ops/cost.py
     cost: costs.Rule = costs.elementwise
     about: str = ""  # in a few words what it computes; by default the module's docstring
+
+    def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:
+        """The words of the primitive function's name for a node with so many inputs."""
+        return self.words(self.name.replace(".", "_"), attrs, n_inputs)

@@ -73,7 +73,7 @@ def _bound(attrs: ExternalAttrs, given: Inexact) -> Arrays:
     return tuple(found[name].bound if name in found else errors[name] for name in inside.outputs)
 
 
-def parts(attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name, which is replaced by the symbol."""
     return (attrs.codegen,)
 
@@ -84,6 +84,6 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    words,
     bound=Bound("those of the layers inside", _bound),
 )

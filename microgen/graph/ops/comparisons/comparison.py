@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
-from microgen.graph.ops.base import OpDefinition, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.constraints import INTEGERS, activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -79,9 +79,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
         return (compare(lhs, rhs),)
 
     about = f"lhs {sign} rhs for each two elements, with numpy's broadcasting"
-    return OpDefinition(
-        name, ComparisonAttrs, broadcast.infer, check, reference, named(name), about=about
-    )
+    return OpDefinition(name, ComparisonAttrs, broadcast.infer, check, reference, about=about)
 
 
 def _scales_constraint(inputs: Types) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.elementwise import broadcast
 
@@ -36,7 +36,7 @@ def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2
         """Source: TFLite logical.cc and elementwise.cc."""
         return (function(*operands.inputs),)
 
-    return OpDefinition(name, LogicalAttrs, infer, check, reference, named(name), about=about)
+    return OpDefinition(name, LogicalAttrs, infer, check, reference, about=about)
 
 
 _BOTH = "whether both of each two elements are true, with numpy's broadcasting"

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes, layer
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -100,11 +100,6 @@ def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:
         yield slice(i * depth, (i + 1) * depth), slice(i * filters, (i + 1) * filters)
 
 
-def parts(attrs: Conv2DAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_conv2d", attrs.activation, n_inputs)
-
-
 def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
     return math.prod(operands.input_types[1].shape[1:])
 
@@ -115,7 +110,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    layer,
     cost=cost,
     bound=bounds.products(reference, _terms),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes
-from microgen.graph.ops.convolution import conv2d, convolution
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes, layer
+from microgen.graph.ops.convolution import conv2d
 from microgen.graph.ops.cost import ReferenceCost
 
 
@@ -77,9 +77,12 @@ def cost(attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> ReferenceCo
     return conv2d.cost(_window(attrs), inputs, outputs)
 
 
-def parts(attrs: Conv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_conv2d_hybrid", attrs.activation, n_inputs)
-
-
-OP = OpDefinition("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, parts, cost=cost)
+OP = OpDefinition(
+    "nn.conv2d_hybrid",
+    Conv2DHybridAttrs,
+    infer,
+    check,
+    reference,
+    layer,
+    cost=cost,
+)

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes, layer
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -92,11 +92,6 @@ def cost(attrs: Conv2DTransposeAttrs, inputs: Types, outputs: Types) -> Referenc
     return window_cost(_axes(attrs, weight), each, inputs, outputs)
 
 
-def parts(attrs: Conv2DTransposeAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_conv2d_transpose", attrs.activation, n_inputs)
-
-
 def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
     """The largest number of products in a sum: of a kernel, every stride-th row and column."""
     *size, depth = operands.input_types[1].shape[1:]
@@ -110,7 +105,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    layer,
     cost=cost,
     bound=bounds.products(reference, _terms),
 )

@@ -163,10 +163,3 @@ def finished(
         return (requantize16(biased, of_sums, rounding, output, activation),)
     # astype wraps, as an int32 accumulator does.
     return (requantize(biased.astype(np.int32), of_sums, rounding, output, activation),)
-
-
-def parts(word: str, activation: Activation, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    bias = ("nn_bias_add",) if n_inputs == 3 else ()
-    clip = () if activation is Activation.NONE else ("clip",)
-    return (word, *bias, *clip)

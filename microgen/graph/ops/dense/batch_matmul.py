@@ -168,11 +168,6 @@ def cost(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> ReferenceCos
     return products(inputs, outputs, outputs[0].size * matrices(attrs, *inputs)[1])
 
 
-def parts(_attrs: BatchMatmulAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("nn_batch_matmul",)
-
-
 def _terms(attrs: BatchMatmulAttrs, operands: Operands) -> int:
     return matrices(attrs, *operands.input_types)[1]
 
@@ -183,7 +178,6 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
     cost=cost,
     bound=bounds.products(reference, _terms),
 )

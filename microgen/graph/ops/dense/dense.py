@@ -11,7 +11,7 @@ from microgen.graph.arithmetic.int8 import RELAY, dense_scales, scales_of_sums
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, layer
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     accumulator_constraint,
@@ -140,11 +140,6 @@ def cost(_attrs: DenseAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 
 
-def parts(attrs: DenseAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_dense", attrs.activation, n_inputs)
-
-
 def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
     return operands.input_types[1].shape[1]
 
@@ -155,7 +150,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    layer,
     cost=cost,
     bound=bounds.products(reference, _terms),
 )

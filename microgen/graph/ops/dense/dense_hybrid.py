@@ -10,8 +10,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes
-from microgen.graph.ops.convolution import convolution
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, layer
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.dense import dense
 
@@ -54,9 +53,12 @@ def _scaled(row: Array, operands: Operands, attrs: DenseHybridAttrs) -> Array:
     return sums * (scale * hybrid.scales(operands.input_types[1]))
 
 
-def parts(attrs: DenseHybridAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_dense_hybrid", attrs.activation, n_inputs)
-
-
-OP = OpDefinition("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, parts, cost=by_rows)
+OP = OpDefinition(
+    "nn.dense_hybrid",
+    DenseHybridAttrs,
+    infer,
+    check,
+    reference,
+    layer,
+    cost=by_rows,
+)

@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes, layer
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.geometry import output_size
@@ -96,11 +96,6 @@ def cost(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> Referenc
     return window_cost(_axes(attrs, data, weight), each, inputs, outputs)
 
 
-def parts(attrs: DepthwiseConv2DAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_depthwise_conv2d", attrs.activation, n_inputs)
-
-
 def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
     return math.prod(spatial(operands.input_types[1].shape))
 
@@ -111,7 +106,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    layer,
     cost=cost,
     bound=bounds.products(reference, _terms, is_wide=False),
 )

@@ -10,8 +10,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
 from microgen.graph.ops import floats, hybrid
-from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes
-from microgen.graph.ops.convolution import convolution
+from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shapes, layer
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.depthwise import depthwise_conv2d
 
@@ -79,17 +78,12 @@ def cost(attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Types) -> Re
     return depthwise_conv2d.cost(_window(attrs), inputs, outputs)
 
 
-def parts(attrs: DepthwiseConv2DHybridAttrs, n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return convolution.parts("nn_depthwise_conv2d_hybrid", attrs.activation, n_inputs)
-
-
 OP = OpDefinition(
     "nn.depthwise_conv2d_hybrid",
     DepthwiseConv2DHybridAttrs,
     infer,
     check,
     reference,
-    parts,
+    layer,
     cost=cost,
 )

@@ -172,11 +172,6 @@ def cost(
     return ReferenceCost(64 * (boxes * classes + rows), steps)
 
 
-def parts(_attrs: MulticlassSuppressionAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("vision_multiclass_suppression",)
-
-
 def _errors(_attrs: MulticlassSuppressionAttrs, given: Inexact) -> Array:
     """The errors of a row's columns, if the same boxes are chosen."""
     boxes, scores = (error.max(initial=0.0) for error in given.errors)
@@ -189,7 +184,6 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
     cost=cost,
     bound=bounds.elementwise(_errors, roundings=0),
 )

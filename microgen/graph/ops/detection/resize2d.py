@@ -203,11 +203,6 @@ def _blended(data: Array, along: int, on: SampledAxis, count: int) -> Array:
     return blended
 
 
-def parts(_attrs: Resize2DAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("image_resize2d",)
-
-
 def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:
     """The number of roundings. Each axis rounds 1 - weight, a product and a sum. Additional ones
     are for the product of the four weights, and for the reference.
@@ -221,6 +216,5 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
     bound=bounds.linear(reference, _roundings, "gamma(8) * blend of |x|"),
 )

@@ -155,11 +155,6 @@ def cost(attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     )
 
 
-def parts(_attrs: RoiAlignAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("vision_roi_align",)
-
-
 def _bound(attrs: RoiAlignAttrs, given: Inexact) -> Arrays:
     """Roundings of the mean of all samples, and coordinates that are off by some units of the
     image's length."""
@@ -177,7 +172,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    lambda *_: ("vision_roi_align",),
     cost=cost,
     bound=Bound("gamma(4 n) * max|x| of n samples, and 64 units of each coordinate", _bound),
 )

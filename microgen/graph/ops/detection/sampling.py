@@ -18,7 +18,6 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
-    named,
 )
 from microgen.graph.ops.cost import ReferenceCost, products
 
@@ -184,7 +183,6 @@ GRID_SAMPLE = OpDefinition(
     _grid_sample_infer,
     _grid_sample_check,
     _grid_sample_reference,
-    named("grid_sample"),
     cost=_grid_sample_cost,
     bound=Bound("gamma(64) * 8 max|x|, and 64 units of each coordinate", _grid_sample_bound),
     about="an image or a volume, sampled at computed coordinates",
@@ -252,7 +250,6 @@ RESAMPLE = OpDefinition(
     _resample_infer,
     _resample_check,
     _resample_reference,
-    named("resample"),
     cost=_resample_cost,
     bound=bounds.products(_resample_reference, _resample_terms, is_wide=False),
     about="weighted sums of neighbouring values along an axis, for each new place on it",

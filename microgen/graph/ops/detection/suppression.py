@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import ReferenceCost
 
@@ -117,7 +117,6 @@ NON_MAX_SUPPRESSION = OpDefinition(
     _non_max_suppression_infer,
     _non_max_suppression_check,
     _non_max_suppression_reference,
-    named("vision_non_max_suppression"),
     cost=_non_max_suppression_cost,
     bound=bounds.elementwise(_errors, roundings=0),
     about="the boxes with the best scores that do not overlap better ones",
@@ -243,7 +242,6 @@ ALL_CLASS_SUPPRESSION = OpDefinition(
     _all_class_suppression_infer,
     _all_class_suppression_check,
     _all_class_suppression_reference,
-    named("vision_all_class_non_max_suppression"),
     cost=_all_class_suppression_cost,
     about="for each class the boxes with the best scores, without those that overlap better ones "
     "of the same class",

@@ -14,7 +14,7 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, StatusError
+from microgen.graph.ops.base import OpDefinition, Operands, StatusError, clipped
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.fixed_point import one_over_one_plus
@@ -136,17 +136,12 @@ def _rounding_shift_right(x: Array, exponent: Array) -> Array:
     return shifted
 
 
-def parts(attrs: DivideAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return broadcast.parts("divide", attrs.activation)
-
-
 OP = OpDefinition(
     "divide",
     DivideAttrs,
     broadcast.infer,
     check,
     reference,
-    parts,
+    clipped,
     bound=bounds.elementwise(bounds.error_of_quotient),
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, StatusError, named
+from microgen.graph.ops.base import Bound, Inexact, OpDefinition, Operands, StatusError
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -49,10 +49,8 @@ def _op(
             return (np.asarray(function(lhs, rhs)).astype(lhs.dtype),)
 
     about = f"{about}, elementwise, with numpy's broadcasting"
-    attrs, words = FloorDivisionAttrs, named(name)
-    return OpDefinition(
-        name, attrs, broadcast.infer, check, reference, words, bound=bound, about=about
-    )
+    attrs = FloorDivisionAttrs
+    return OpDefinition(name, attrs, broadcast.infer, check, reference, bound=bound, about=about)
 
 
 def _expect_no_zeros(divisor: Array, kind: ArrayType) -> None:

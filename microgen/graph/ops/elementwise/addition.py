@@ -13,7 +13,7 @@ from microgen.graph.arithmetic.int8 import AddParameters, add_parameters, quanti
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands, clipped
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -118,18 +118,13 @@ def _add_reference(attrs: AddAttrs, operands: Operands) -> Arrays:
     return computed(np.add, attrs, operands)
 
 
-def _add_parts(attrs: AddAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return broadcast.parts("add", attrs.activation)
-
-
 ADD = OpDefinition(
     "add",
     AddAttrs,
     broadcast.infer,
     check,
     _add_reference,
-    _add_parts,
+    clipped,
     bound=bounds.sums_of_two(),
     about="elementwise addition with numpy's broadcasting",
 )
@@ -148,18 +143,13 @@ def _subtract_reference(attrs: SubtractAttrs, operands: Operands) -> Arrays:
     return computed(np.subtract, attrs, operands)
 
 
-def _subtract_parts(attrs: SubtractAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return broadcast.parts("subtract", attrs.activation)
-
-
 SUBTRACT = OpDefinition(
     "subtract",
     SubtractAttrs,
     broadcast.infer,
     check,
     _subtract_reference,
-    _subtract_parts,
+    clipped,
     bound=bounds.sums_of_two(),
     about="elementwise subtraction with numpy's broadcasting",
 )
@@ -230,7 +220,6 @@ SQUARED_DIFFERENCE = OpDefinition(
     broadcast.infer,
     _squared_difference_check,
     _squared_difference_reference,
-    named("squared_difference"),
     bound=bounds.elementwise(bounds.error_of_square, roundings=2),
     about="(lhs - rhs) squared, elementwise, with numpy's broadcasting",
 )

@@ -61,9 +61,9 @@ def reference(attrs: BitwiseAttrs, operands: Operands) -> Arrays:
     return (np.where(is_inside, shifted, -is_negative.astype(lhs.dtype)),)
 
 
-def parts(attrs: BitwiseAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: BitwiseAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return (attrs.function.value,)
 
 
-OP = OpDefinition("bitwise", BitwiseAttrs, broadcast.infer, check, reference, parts)
+OP = OpDefinition("bitwise", BitwiseAttrs, broadcast.infer, check, reference, words)

@@ -146,8 +146,3 @@ def stored_sum(p: AddParameters, total: Array, output: ArrayType, activation: Ac
     """A sum of scaled operands in the stored form of the output."""
     scaled = scale(total, p.output_multiplier, p.output_shift)
     return (offset_and_clamp(scaled, output, activation),)
-
-
-def parts(name: str, activation: Activation) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return (name, "clip") if activation.clamps else (name,)

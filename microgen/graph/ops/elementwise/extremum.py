@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.elementwise import broadcast
 
@@ -50,9 +50,7 @@ def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) 
 
     bound = bounds.elementwise(bounds.greatest_error, roundings=0)
     about = f"the {which} of each two elements, with numpy's broadcasting"
-    return OpDefinition(
-        name, attrs, broadcast.infer, check, reference, named(name), bound=bound, about=about
-    )
+    return OpDefinition(name, attrs, broadcast.infer, check, reference, bound=bound, about=about)
 
 
 OPS = (

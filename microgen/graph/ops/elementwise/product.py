@@ -12,7 +12,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import spacing
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, clipped
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     INTEGERS,
@@ -82,18 +82,13 @@ def _multiply_reference(attrs: MultiplyAttrs, operands: Operands) -> Arrays:
     return (offset_and_clamp(scaled, output, attrs.activation),)
 
 
-def _multiply_parts(attrs: MultiplyAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return broadcast.parts("multiply", attrs.activation)
-
-
 MULTIPLY = OpDefinition(
     "multiply",
     MultiplyAttrs,
     broadcast.infer,
     _multiply_check,
     _multiply_reference,
-    _multiply_parts,
+    clipped,
     bound=bounds.elementwise(bounds.error_of_product),
     about="elementwise multiplication with numpy's broadcasting",
 )
@@ -165,7 +160,6 @@ POWER = OpDefinition(
     broadcast.infer,
     _power_check,
     _power_reference,
-    named("power"),
     bound=bounds.of_floats(f"{POWER_ULPS} ulp", _power_bound),
     about="each element of the left operand to the power of the right one's, with numpy's "
     "broadcasting",
@@ -255,7 +249,6 @@ PRELU = OpDefinition(
     _prelu_infer,
     _prelu_check,
     _prelu_reference,
-    named("nn_prelu"),
     bound=bounds.elementwise(_prelu_grown),
     about="x where x is positive, alpha times x elsewhere, with alpha a tensor",
 )

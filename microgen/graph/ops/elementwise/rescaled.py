@@ -12,7 +12,7 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
-from microgen.graph.ops.base import OpDefinition, Operands, named
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored, too_large
 
@@ -122,8 +122,7 @@ def _op(
     name: str, attrs: type[RescaledAttrs], check: Check, reference: Reference, what: str
 ) -> OpDefinition:
     about = f"Relay's {what} of int8 tensors, with broadcasting; it rounds once"
-    words = named(name.replace(".", "_"))
-    return OpDefinition(name, attrs, broadcast.infer, check, reference, words, about=about)
+    return OpDefinition(name, attrs, broadcast.infer, check, reference, about=about)
 
 
 OPS = (

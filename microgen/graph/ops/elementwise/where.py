@@ -41,11 +41,6 @@ def reference(_attrs: WhereAttrs, operands: Operands) -> Arrays:
     return (np.where(*operands.inputs),)
 
 
-def parts(_attrs: WhereAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("where",)
-
-
 OP = OpDefinition(
-    "where", WhereAttrs, infer, check, reference, parts, bound=bounds.moves(reference, (1, 2))
+    "where", WhereAttrs, infer, check, reference, bound=bounds.moves(reference, (1, 2))
 )

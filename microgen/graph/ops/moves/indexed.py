@@ -15,7 +15,6 @@ from microgen.graph.ops.base import (
     Shape,
     Shapes,
     StatusError,
-    named,
     one_input,
 )
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
@@ -116,7 +115,6 @@ TAKE = OpDefinition(
     _take_infer,
     _take_check,
     _take_reference,
-    named("take"),
     bound=bounds.moves(_take_reference, (0,)),
     about="the parts of an axis that indices select",
 )
@@ -175,7 +173,6 @@ GATHER_ND = OpDefinition(
     _gather_nd_infer,
     _gather_nd_check,
     _gather_nd_reference,
-    named("gather_nd"),
     bound=bounds.moves(_gather_nd_reference, (0,)),
     about="the elements or parts at computed indices of several axes",
 )
@@ -228,7 +225,6 @@ AXIS_POSITIONS = OpDefinition(
     _axis_positions_infer,
     indices_check,
     _axis_positions_reference,
-    named("axis_positions"),
     about="indices along one axis as positions in a tensor whose elements are in one row",
 )
 
@@ -266,7 +262,6 @@ ND_POSITIONS = OpDefinition(
     _nd_positions_infer,
     indices_check,
     _nd_positions_reference,
-    named("nd_positions"),
     about="tuples of indices as positions in a tensor whose elements are in one row",
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -43,7 +43,6 @@ BROADCAST_TO = OpDefinition(
     _broadcast_to_infer,
     unchanged,
     _broadcast_to_reference,
-    named("broadcast_to"),
     cost=moved,
     bound=bounds.moves(_broadcast_to_reference),
     about="the data repeated along axes of size 1, and along new ones",
@@ -91,7 +90,6 @@ CONCATENATE = OpDefinition(
     _concatenate_infer,
     _concatenate_check,
     _concatenate_reference,
-    named("concatenate"),
     cost=moved,
     bound=bounds.moves(_concatenate_reference),
     about="tensors joined one after the other along an axis",
@@ -125,7 +123,6 @@ TRANSPOSE = OpDefinition(
     _transpose_infer,
     unchanged,
     transpose_reference,
-    named("transpose"),
     cost=moved,
     bound=bounds.moves(transpose_reference),
     about="the axes in another order",
@@ -171,7 +168,6 @@ LAYOUT_TRANSFORM = OpDefinition(
     _layout_transform_infer,
     unchanged,
     transpose_reference,
-    named("layout_transform"),
     cost=moved,
     bound=bounds.moves(transpose_reference),
     about="the axes in another order, each named by a letter",

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shapes, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -63,7 +63,6 @@ PAD = OpDefinition(
     _pad_infer,
     _pad_check,
     _pad_reference,
-    named("nn_pad"),
     cost=moved,
     bound=bounds.moves(_pad_reference),
     about="a constant around the data",
@@ -108,7 +107,6 @@ MIRROR_PAD = OpDefinition(
     _mirror_pad_infer,
     unchanged,
     _mirror_pad_reference,
-    named("nn_mirror_pad"),
     cost=moved,
     bound=bounds.moves(_mirror_pad_reference),
     about="the data's own elements, mirrored at its edges",

@@ -108,7 +108,7 @@ def cost(_attrs: ScatterAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     )
 
 
-def parts(attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return ("scatter",) if attrs.reduction == "none" else ("scatter", attrs.reduction)
 
@@ -126,7 +126,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    words,
     cost=cost,
     bound=Bound("equal", _bound),
 )

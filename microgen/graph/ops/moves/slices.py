@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
 from microgen.graph.ops.cost import moved
 
@@ -60,7 +60,6 @@ SLIDE = OpDefinition(
     _slide_infer,
     _slide_check,
     _slide_reference,
-    named("slide"),
     cost=moved,
     bound=bounds.moves(_slide_reference),
     about="a window moved on, its oldest rows replaced by new ones at its end",
@@ -112,7 +111,6 @@ STRIDED_SLICE = OpDefinition(
     _strided_slice_infer,
     unchanged,
     _strided_slice_reference,
-    named("strided_slice"),
     cost=moved,
     bound=bounds.moves(_strided_slice_reference),
     about="elements at regular steps along each axis",
@@ -169,7 +167,6 @@ DYNAMIC_UPDATE_SLICE = OpDefinition(
     _dynamic_update_slice_infer,
     _dynamic_update_slice_check,
     _dynamic_update_slice_reference,
-    named("dynamic_update_slice"),
     cost=moved,
     bound=bounds.moves(_dynamic_update_slice_reference, (0, 1)),
     about="a tensor, part of which is replaced by another, at computed indices",

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, like_input, one_input
 from microgen.graph.ops.constraints import same_dtype_constraint, unchanged
 from microgen.graph.ops.cost import moved
 
@@ -17,12 +17,6 @@ from microgen.graph.ops.cost import moved
 @dataclass(frozen=True, slots=True)
 class CopyAttrs(Attrs):
     """Input: data of any dtype and rank."""
-
-
-def _copy_infer(_attrs: CopyAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("copy", inputs)
-    return (inputs[0].shape,)
 
 
 def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
@@ -33,10 +27,9 @@ def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
 COPY = OpDefinition(
     "copy",
     CopyAttrs,
-    _copy_infer,
+    like_input("copy"),
     unchanged,
     _copy_reference,
-    named("copy"),
     cost=moved,
     bound=bounds.moves(_copy_reference),
     about="the same bytes in another buffer",
@@ -46,11 +39,6 @@ COPY = OpDefinition(
 @dataclass(frozen=True, slots=True)
 class BitcastAttrs(Attrs):
     """Input: plain numbers of any rank. The output's are of the same size."""
-
-
-def _bitcast_infer(_attrs: BitcastAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    return (one_input("bitcast", inputs).shape,)
 
 
 def _bitcast_check(_attrs: BitcastAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -72,10 +60,9 @@ def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> Arrays:
 BITCAST = OpDefinition(
     "bitcast",
     BitcastAttrs,
-    _bitcast_infer,
+    like_input("bitcast"),
     _bitcast_check,
     _bitcast_reference,
-    named("bitcast"),
     cost=moved,
     about="the same bits, read as numbers of another dtype",
 )
@@ -113,7 +100,6 @@ REINTERPRET = OpDefinition(
     _reinterpret_infer,
     _reinterpret_check,
     _reinterpret_reference,
-    named("qnn_reinterpret"),
     is_view=True,
     bound=bounds.moves(_reinterpret_reference),
     cost=moved,
@@ -151,7 +137,6 @@ RESHAPE = OpDefinition(
     reshape_infer,
     unchanged,
     _reshape_reference,
-    named("reshape"),
     is_view=True,
     cost=moved,
     bound=bounds.moves(_reshape_reference),

@@ -12,7 +12,7 @@ from microgen.graph.arithmetic.int8 import clamp, int32_range
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats, limits
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shapes
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shapes, layer
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activations_constraint,
@@ -49,11 +49,6 @@ class PoolAttrs(Attrs):
 def cost(attrs: PoolAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each cell under each window."""
     return pool_cost(attrs.pool, inputs, outputs)
-
-
-def parts(word: str, attrs: PoolAttrs) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return (word,) if attrs.activation is Activation.NONE else (word, "clip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +143,6 @@ def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
     return clamped.astype(np.int32)
 
 
-def _avg_pool2d_parts(attrs: AvgPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return parts("nn_avg_pool2d", attrs)
-
-
 def _avg_pool2d_terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
     """Cells in a window, which may be larger than the image."""
     pairs = zip(attrs.pool_size, operands.input_types[0].shape[1:3], strict=True)
@@ -165,7 +155,7 @@ AVG_POOL2D = OpDefinition(
     _avg_pool2d_infer,
     avg_pool2d_check,
     _avg_pool2d_reference,
-    _avg_pool2d_parts,
+    layer,
     cost=cost,
     bound=bounds.sums(_avg_pool2d_reference, _avg_pool2d_terms),
     about="the mean of each window; padding does not count",
@@ -208,11 +198,6 @@ def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
     return largest
 
 
-def _max_pool2d_parts(attrs: MaxPool2DAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return parts("nn_max_pool2d", attrs)
-
-
 def _max_pool2d_grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
     """The greatest error in each window."""
     return _greatest(attrs, given.errors[0], 0.0)
@@ -224,7 +209,7 @@ MAX_POOL2D = OpDefinition(
     _max_pool2d_infer,
     _max_pool2d_check,
     _max_pool2d_reference,
-    _max_pool2d_parts,
+    layer,
     cost=cost,
     bound=bounds.elementwise(_max_pool2d_grown, roundings=0),
     about="the greatest value of each window; padding does not count",

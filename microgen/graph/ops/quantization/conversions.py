@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, like_input
 from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, quantized_constraint
 from microgen.graph.ops.cost import moved
 
@@ -19,12 +19,6 @@ ACCEPTED = EVERY_DTYPE
 class CastAttrs(Attrs):
     """Input: data of any rank. Stored values are converted; a quantization on either side is
     ignored."""
-
-
-def _cast_infer(_attrs: CastAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("cast", inputs)
-    return (inputs[0].shape,)
 
 
 def _cast_check(_attrs: CastAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -60,10 +54,9 @@ def _saturated(data: Array, output: DType) -> Array:
 CAST = OpDefinition(
     "cast",
     CastAttrs,
-    _cast_infer,
+    like_input("cast"),
     _cast_check,
     _cast_reference,
-    named("cast"),
     cost=moved,
     about="numbers of one dtype converted to another",
 )
@@ -78,12 +71,6 @@ DEQUANTIZE_FROM, DEQUANTIZE_TO = (
 @dataclass(frozen=True, slots=True)
 class DequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
-
-
-def _dequantize_infer(_attrs: DequantizeAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("qnn.dequantize", inputs)
-    return (inputs[0].shape,)
 
 
 def _dequantize_check(_attrs: DequantizeAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -109,10 +96,9 @@ def _dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> Arrays
 DEQUANTIZE = OpDefinition(
     "qnn.dequantize",
     DequantizeAttrs,
-    _dequantize_infer,
+    like_input("qnn.dequantize"),
     _dequantize_check,
     _dequantize_reference,
-    named("qnn_dequantize"),
     bound=bounds.monotonic(_dequantize_reference),
     cost=moved,
     about="int8, uint8, int16 or int32 values converted to the floats that they mean",
@@ -127,12 +113,6 @@ class QuantizeAttrs(Attrs):
     """Input: float32 data of any rank. Halves are rounded away from zero, or to even."""
 
     ties_even: bool = False
-
-
-def _quantize_infer(_attrs: QuantizeAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("qnn.quantize", inputs)
-    return (inputs[0].shape,)
 
 
 def _quantize_check(_attrs: QuantizeAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -163,10 +143,9 @@ def quantize_reference(attrs: QuantizeAttrs, operands: Operands) -> Arrays:
 QUANTIZE = OpDefinition(
     "qnn.quantize",
     QuantizeAttrs,
-    _quantize_infer,
+    like_input("qnn.quantize"),
     _quantize_check,
     quantize_reference,
-    named("qnn_quantize"),
     bound=bounds.monotonic(quantize_reference),
     cost=moved,
     about="float32 values converted to int8, uint8, int16 or int32 ones",

@@ -24,8 +24,7 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
-    named,
-    one_input,
+    like_input,
 )
 from microgen.graph.ops.constraints import quantized_constraint
 
@@ -158,7 +157,7 @@ RESCALE = OpDefinition(
     _rescale_infer,
     _rescale_check,
     _rescale_reference,
-    named("qnn_requantize"),
+    words=lambda *_: ("qnn_requantize",),
     bound=Bound("equal", _rescale_bound),
     about="Relay's qnn.requantize: quantized values in another scale, zero point or dtype",
 )
@@ -175,12 +174,6 @@ PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, P
 @dataclass(frozen=True, slots=True)
 class RequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
-
-
-def _requantize_infer(_attrs: RequantizeAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("qnn.requantize", inputs)
-    return (inputs[0].shape,)
 
 
 def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
@@ -219,10 +212,9 @@ def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> Arrays
 REQUANTIZE = OpDefinition(
     "qnn.requantize",
     RequantizeAttrs,
-    _requantize_infer,
+    like_input("qnn.requantize"),
     _requantize_check,
     _requantize_reference,
-    named("qnn_requantize"),
     bound=bounds.monotonic(_requantize_reference),
     about="quantized values converted to another scale, zero point or dtype",
 )

@@ -179,18 +179,12 @@ def _balls(attrs: LstmAttrs, given: Inexact) -> tuple[Ball, ...]:
     return _floats(attrs, bounds.inputs(given), given.found[0])
 
 
-def parts(_attrs: LstmAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("nn_lstm",)
-
-
 OP = OpDefinition(
     "nn.lstm",
     LstmAttrs,
     infer,
     check,
     reference,
-    parts,
     writes=writing(OUTPUT_STATE, CELL_STATE),
     cost=by_rows,
     bound=bounds.balls(_balls),

@@ -172,7 +172,7 @@ def cost(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     return products(inputs, every, 4 * steps * batches * weights, calls=40 * steps)
 
 
-def parts(attrs: RecurrentAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: RecurrentAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return (f"nn_{attrs.kind}",)
 
@@ -183,7 +183,7 @@ OP = OpDefinition(
     infer,
     check,
     reference,
-    parts,
+    words,
     cost=cost,
     bound=bounds.balls(_bound),
 )

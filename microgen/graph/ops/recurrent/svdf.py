@@ -206,18 +206,12 @@ def _reduced(attrs: SvdfAttrs, sums: Array) -> Array:
     return total
 
 
-def parts(_attrs: SvdfAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("nn_svdf",)
-
-
 OP = OpDefinition(
     "nn.svdf",
     SvdfAttrs,
     infer,
     check,
     reference,
-    parts,
     writes=writing(STATE),
     cost=by_rows,
     bound=bounds.balls(_balls),

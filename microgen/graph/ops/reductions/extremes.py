@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, limits
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activation_constraint, unchanged_constraint
 from microgen.graph.ops.reductions.reduction import ReductionAttrs, greatest_error, infer
 
@@ -170,17 +170,14 @@ def _over_axes(name: str, attrs: type[Attrs], reference: Reference, which: str) 
     """The extreme value over some axes."""
     about = f"the {which} value over some axes"
     bound = bounds.elementwise(greatest_error, roundings=0)
-    words = named(name)
-    return OpDefinition(
-        name, attrs, infer, _extreme_check, reference, words, bound=bound, about=about
-    )
+    return OpDefinition(name, attrs, infer, _extreme_check, reference, bound=bound, about=about)
 
 
 def _position(name: str, attrs: type[Attrs], reference: Reference, which: str) -> OpDefinition:
     """The position of the extreme value along an axis."""
     about = f"the position of the {which} value along one axis"
-    shapes, words = _arg_extreme_infer, named(name)
-    return OpDefinition(name, attrs, shapes, _arg_extreme_check, reference, words, about=about)
+    shapes = _arg_extreme_infer
+    return OpDefinition(name, attrs, shapes, _arg_extreme_check, reference, about=about)
 
 
 OPS = (
@@ -194,7 +191,6 @@ OPS = (
         _topk_infer,
         _topk_check,
         _topk_reference,
-        named("topk"),
         about="the positions of the greatest or least values along an axis, the best first",
     ),
 )

@@ -15,7 +15,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, like_rows
 from microgen.graph.ops.constraints import activations_constraint
 from microgen.graph.ops.cost import by_rows
 
@@ -28,14 +28,6 @@ _OUTPUT_SHIFT = 7  # the output's scale is 2**-7
 class L2NormalizeAttrs(Attrs):
     """Input: int8 or float32 data of one or more dimensions. Output: of the same dtype; int8 with
     scale 1/128 and zero point 0."""
-
-
-def infer(_attrs: L2NormalizeAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("nn.l2_normalize", inputs)
-    if not inputs[0].shape:
-        raise ValueError(f"the input {inputs[0]} has no last axis to normalise over")
-    return (inputs[0].shape,)
 
 
 def check(_attrs: L2NormalizeAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -121,18 +113,12 @@ def _saturated(x: int) -> int:
     return max(-(2**31), min(2**31 - 1, x))
 
 
-def parts(_attrs: L2NormalizeAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name."""
-    return ("nn_l2_normalize",)
-
-
 OP = OpDefinition(
     "nn.l2_normalize",
     L2NormalizeAttrs,
-    infer,
+    like_rows("nn.l2_normalize"),
     check,
     reference,
-    parts,
     cost=by_rows,
     bound=bounds.balls(_ball),
 )

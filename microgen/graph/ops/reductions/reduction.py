@@ -15,7 +15,7 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 
 
@@ -160,7 +160,6 @@ ALL = OpDefinition(
     infer,
     _all_check,
     _all_reference,
-    named("all"),
     about="whether every value over some axes is true",
 )
 
@@ -208,7 +207,6 @@ MEAN = OpDefinition(
     infer,
     _mean_check,
     _mean_reference,
-    named("mean"),
     bound=bounds.sums(_mean_reference, terms),
     about="the average over some axes",
 )
@@ -266,7 +264,6 @@ SUM = OpDefinition(
     infer,
     _sum_check,
     _sum_reference,
-    named("sum"),
     bound=bounds.sums(_sum_reference, terms),
     about="the total over some axes",
 )

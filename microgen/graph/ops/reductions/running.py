@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
@@ -78,7 +78,6 @@ CUMSUM = OpDefinition(
     infer,
     check,
     _cumsum_reference,
-    named("cumsum"),
     bound=bounds.sums(_cumsum_reference, _cumsum_terms),
     about="the sum of all values up to each one, along one axis",
 )
@@ -115,7 +114,6 @@ CUMPROD = OpDefinition(
     infer,
     check,
     _cumprod_reference,
-    named("cumprod"),
     bound=bounds.balls(_cumprod_ball),
     about="the product of all values up to each one, along one axis",
 )

@@ -23,9 +23,7 @@ from microgen.graph.ops.base import (
     Inexact,
     OpDefinition,
     Operands,
-    Shapes,
-    named,
-    rows_input,
+    like_rows,
 )
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
@@ -52,11 +50,6 @@ class SoftmaxAttrs(Attrs):
     and zero point -32768."""
 
     beta: float
-
-
-def _softmax_infer(_attrs: SoftmaxAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    return (rows_input("nn.softmax", inputs).shape,)
 
 
 def _softmax_check(attrs: SoftmaxAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -187,10 +180,9 @@ _QUANTIZED: Mapping[
 SOFTMAX = OpDefinition(
     "nn.softmax",
     SoftmaxAttrs,
-    _softmax_infer,
+    like_rows("nn.softmax"),
     _softmax_check,
     _softmax_reference,
-    named("nn_softmax"),
     bound=bounds.balls(_softmax_ball),
     about="softmax over the last axis",
 )
@@ -239,11 +231,6 @@ def log_softmax_parameters(data: ArrayType) -> LogSoftmaxParameters:
     p = softmax_parameters(data, 1.0)
     reverse = quantize_multiplier((1 << (31 - p.input_left_shift)) / p.input_multiplier)
     return LogSoftmaxParameters(p.input_multiplier, p.input_left_shift, p.diff_min, *reverse)
-
-
-def _log_softmax_infer(_attrs: LogSoftmaxAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    return (rows_input("nn.log_softmax", inputs).shape,)
 
 
 def _log_softmax_check(_attrs: LogSoftmaxAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -340,10 +327,9 @@ def _headroom(x: Array) -> Array:
 LOG_SOFTMAX = OpDefinition(
     "nn.log_softmax",
     LogSoftmaxAttrs,
-    _log_softmax_infer,
+    like_rows("nn.log_softmax"),
     _log_softmax_check,
     _log_softmax_reference,
-    named("nn_log_softmax"),
     bound=bounds.balls(_log_softmax_ball),
     about="the logarithm of softmax over the last axis",
 )

@@ -153,7 +153,7 @@ def _lookup_reference(_attrs: LookupAttrs, operands: Operands) -> Arrays:
     return (table[data.astype(np.intp) - LEAST],)
 
 
-def parts(attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name: the words of the tabulated function."""
     return (attrs.function.replace(".", "_"),)
 
@@ -177,7 +177,7 @@ LOOKUP = OpDefinition(
     _lookup_infer,
     _lookup_check,
     _lookup_reference,
-    parts,
+    words,
     bound=Bound("equal", _lookup_bound),
     about="each value replaced by its entry in a table",
 )

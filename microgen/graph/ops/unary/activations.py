@@ -16,7 +16,7 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import OpDefinition, Operands, like_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.unary import unary
 
@@ -26,12 +26,6 @@ class ClipAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank; for int16 TFLite has only RELU and RELU6."""
 
     activation: Activation
-
-
-def _clip_infer(_attrs: ClipAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    one_input("clip", inputs)
-    return (inputs[0].shape,)
 
 
 def _clip_check(attrs: ClipAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -70,10 +64,9 @@ def _clip_reference(attrs: ClipAttrs, operands: Operands) -> Arrays:
 CLIP = OpDefinition(
     "clip",
     ClipAttrs,
-    _clip_infer,
+    like_input("clip"),
     _clip_check,
     _clip_reference,
-    named("clip"),
     bound=bounds.lipschitz(lambda _attrs: 1.0, roundings=0),
     about="a ReLU by itself; the output may have a quantization of its own",
 )

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import UNIT, spacing
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, like_input
 from microgen.graph.ops.constraints import activations_constraint
 
 Numbers = tuple[np.float32, ...]  # alpha, beta and gamma
@@ -175,11 +175,6 @@ class RealFunctionAttrs(Attrs):
         return tuple(np.float32(number) for number in (self.alpha, self.beta, self.gamma))
 
 
-def infer(_attrs: RealFunctionAttrs, inputs: Types) -> Shapes:
-    """The input's shape."""
-    return (one_input("real_function", inputs).shape,)
-
-
 def check(attrs: RealFunctionAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout, a known function, and numbers that are not NaN."""
     if attrs.function not in FORMULAS:
@@ -221,7 +216,7 @@ def _outward(values: Array, sign: int) -> Array:
     return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 
 
-def parts(attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
+def words(_word: str, attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
     """The words of the primitive function's name."""
     return (attrs.function,)
 
@@ -229,9 +224,9 @@ def parts(attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:
 OP = OpDefinition(
     "real_function",
     RealFunctionAttrs,
-    infer,
+    like_input("real_function"),
     check,
     reference,
-    parts,
+    words,
     bound=bounds.of_floats("the function's ulps", _bound),
 )

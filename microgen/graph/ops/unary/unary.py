@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multipli
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Bound, OpDefinition, Operands, Shapes, named, one_input
+from microgen.graph.ops.base import Bound, OpDefinition, Operands, like_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
 from microgen.graph.ops.tables import tables
 
@@ -115,10 +115,6 @@ def _float(values: Array) -> Arrays:
 def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -> OpDefinition:
     """The op of that name, with one input and an output of the input's shape."""
 
-    def infer(_attrs: Attrs, inputs: Types) -> Shapes:
-        one_input(name, inputs)
-        return (inputs[0].shape,)
-
     def check(attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
         """One dtype throughout, for which TFLite has the function."""
         return function.check(attrs, inputs[0], outputs[0])
@@ -126,10 +122,9 @@ def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -
     return OpDefinition(
         name,
         attrs,
-        infer,
+        like_input(name),
         check,
         function.reference,
-        named(name.replace(".", "_")),
         tables=function.tables(),
         bound=function.bound,
         about=about,
@@ -141,9 +136,6 @@ def define_of_floats(
 ) -> OpDefinition:
     """The op of that name, which exists for float32 only."""
 
-    def infer(_attrs: Attrs, inputs: Types) -> Shapes:
-        return (one_input(name, inputs).shape,)
-
     def check(_attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
         """float32 throughout."""
         return activations_constraint(inputs[0], outputs[0], (DType.FLOAT32,))
@@ -151,7 +143,7 @@ def define_of_floats(
     def reference(_attrs: Attrs, operands: Operands) -> Arrays:
         return (floats.rounded(function(operands.inputs[0])),)
 
-    return OpDefinition(name, attrs, infer, check, reference, named(name), bound=bound, about=about)
+    return OpDefinition(name, attrs, like_input(name), check, reference, bound=bound, about=about)
 
 
 def centred(operands: Operands) -> Array:
