@@ -7,7 +7,7 @@ unless its op changes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -27,21 +27,47 @@ _SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier
 _ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0, 0)}
 
 
+def first_of(sentences: Iterable[str | None]) -> str | None:
+    """The first sentence, if there is one."""
+    return next(filter(None, sentences), None)
+
+
+def refused(compute: Callable[..., object], *arguments: object) -> str | None:
+    """The message of the ValueError that ``compute`` raises for the arguments; None without one."""
+    try:
+        compute(*arguments)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def too_large_ratio(compute: Callable[..., object], *arguments: object) -> str | None:
+    """The fixed point must hold the ratios of scales that ``compute`` makes multipliers of."""
+    found = refused(compute, *arguments)
+    return f"the output's scale is too small for the input's: {found}" if found else None
+
+
+def dtype_constraint(
+    role: str, tensor: ArrayType, accepted: Sequence[DType], *, is_plural: bool = False
+) -> str | None:
+    """The tensor must be of an accepted dtype. ``role`` may be a plural."""
+    if tensor.dtype in accepted:
+        return None
+    verb, pronoun = ("are", "they") if is_plural else ("is", "it")
+    names = " or ".join(dtype.value for dtype in accepted)
+    return f"the {role} {verb} {tensor}; {pronoun} must be {names}"
+
+
 def activation_constraint(
-    role: str,
-    tensor: ArrayType,
-    accepted: Sequence[DType] = INT8,
-    *,
-    may_be_dead: bool = False,
+    role: str, tensor: ArrayType, accepted: Sequence[DType] = INT8, *, may_be_dead: bool = False
 ) -> str | None:
     """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
     and zero point (0 for int16); if it is float32, it must have none. An activation that
     ``may_be_dead`` may have the scale 0.
     """
-    if tensor.dtype not in accepted:
-        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
-    if tensor.dtype not in _ZERO_POINTS:
-        return plain_constraint(role, tensor)
+    sentence = dtype_constraint(role, tensor, accepted)
+    if sentence or tensor.dtype not in _ZERO_POINTS:
+        return sentence or plain_constraint(role, tensor)
     return _quant_constraint(role, tensor, may_be_dead=may_be_dead)
 
 
@@ -73,9 +99,7 @@ def one_quant_constraint(role: str, tensor: ArrayType) -> str | None:
 def quantized_constraint(role: str, tensor: ArrayType, accepted: Sequence[DType]) -> str | None:
     """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
     point (0, except for int8 and uint8)."""
-    if tensor.dtype not in accepted:
-        return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in accepted)}"
-    return _quant_constraint(role, tensor)
+    return dtype_constraint(role, tensor, accepted) or _quant_constraint(role, tensor)
 
 
 def plain_constraint(role: str, tensor: ArrayType) -> str | None:
@@ -111,14 +135,12 @@ def unchanged_constraint(
 ) -> str | None:
     """Input and output must be of one dtype and equal quantization, so that stored values keep
     their meaning. Plain numbers have no quantization and may be of any accepted dtype."""
-    if data.dtype not in accepted:
-        return f"the input is {data}; it must be {' or '.join(d.value for d in accepted)}"
+    if sentence := dtype_constraint("input", data, accepted):
+        return sentence
     if data.dtype is not output.dtype or data.quant is None or output.quant is None:
         return same_dtype_constraint(data, output) or _both_plain(data, output)
-    sentence = _quant_constraint("input", data, may_be_dead=True) or _quant_constraint(
-        "output", output, may_be_dead=True
-    )
-    if sentence:
+    pair = (("input", data), ("output", output))
+    if sentence := first_of(_quant_constraint(*each, may_be_dead=True) for each in pair):
         return sentence
     if (data.scale, data.zero_point) != (output.scale, output.zero_point):
         return (
@@ -133,6 +155,11 @@ def unchanged(_attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
     return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
+def all_unchanged(data: Types, output: ArrayType) -> str | None:
+    """``unchanged_constraint`` for each of several inputs, of any dtype."""
+    return first_of(unchanged_constraint(each, output, EVERY_DTYPE) for each in data)
+
+
 def _both_plain(data: ArrayType, output: ArrayType) -> str | None:
     if data.quant is None and output.quant is None:
         return None
@@ -142,8 +169,8 @@ def _both_plain(data: ArrayType, output: ArrayType) -> str | None:
 def weight_constraint(weight: ArrayType, axis: int, *, any_zero: bool = False) -> str | None:
     """A weight must be int8, with one scale or one per index of ``axis``. It must be symmetric;
     with ``any_zero``, a weight with one scale may have any zero point."""
-    if weight.dtype is not DType.INT8:
-        return f"the weight is {weight}; it must be int8"
+    if sentence := dtype_constraint("weight", weight, INT8):
+        return sentence
     quant = weight.quant
     if quant is None:
         return f"the weight {weight} is not quantized"
@@ -172,8 +199,8 @@ def bias_constraint(
     With one weight scale TFLite compares the scales (GetQuantizedConvolutionMultipler): they may
     differ by 2 % of the output's scale. With several TFLite does not compare, so we do not either.
     """
-    if bias.dtype not in accepted:
-        return f"the bias is {bias}; it must be {' or '.join(d.value for d in accepted)}"
+    if sentence := dtype_constraint("bias", bias, accepted):
+        return sentence
     if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
         return None
     expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))

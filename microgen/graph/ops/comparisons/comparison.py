@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands
-from microgen.graph.ops.constraints import INTEGERS, activation_constraint
+from microgen.graph.ops.constraints import INTEGERS, activation_constraint, first_of, refused
 from microgen.graph.ops.elementwise import broadcast
 
 _ORDERED = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
@@ -68,7 +68,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
         )
         if sentence or not is_scaled(lhs.dtype, is_equality=is_equality):
             return sentence
-        return _scales_constraint(inputs)
+        return first_of(refused(parameters, operand) for operand in inputs)
 
     def reference(_attrs: ComparisonAttrs, operands: Operands) -> Arrays:
         """Source: TFLite reference/comparisons.h, ComparisonWithScaling."""
@@ -80,15 +80,6 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
 
     about = f"lhs {sign} rhs for each two elements, with numpy's broadcasting"
     return OpDefinition(name, ComparisonAttrs, broadcast.infer, check, reference, about=about)
-
-
-def _scales_constraint(inputs: Types) -> str | None:
-    try:
-        for operand in inputs:
-            parameters(operand)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 OPS = (

@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands, Shapes
-from microgen.graph.ops.constraints import activation_constraint
+from microgen.graph.ops.constraints import activation_constraint, first_of
 from microgen.graph.ops.elementwise import broadcast
 
 
@@ -21,8 +21,7 @@ class LogicalAttrs(Attrs):
 def check(_attrs: LogicalAttrs, inputs: Types, outputs: Types) -> str | None:
     """All tensors are bool."""
     roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
-    sentences = (activation_constraint(role, tensor, (DType.BOOL,)) for role, tensor in roles)
-    return next((sentence for sentence in sentences if sentence), None)
+    return first_of(activation_constraint(*each, (DType.BOOL,)) for each in roles)
 
 
 def _op(name: str, function: Callable[..., Array], about: str, n_inputs: int = 2) -> OpDefinition:

@@ -17,6 +17,8 @@ from microgen.graph.ops.constraints import (
     activation_constraint,
     activations_constraint,
     bias_constraint,
+    dtype_constraint,
+    first_of,
     float_weights_constraint,
     multiplier_constraint,
     plain_constraint,
@@ -97,13 +99,9 @@ def sums_constraint(
         activation_constraint("input", data)
         or plain_constraint("output", output)
         or weight_constraint(weight, axis, any_zero=any_zero)
-        or next((_int32_constraint(tensor) for tensor in bias), None)
+        or first_of(dtype_constraint("bias", tensor, (DType.INT32,)) for tensor in bias)
         or accumulator_constraint(data, products, np.zeros(1))
     )
-
-
-def _int32_constraint(bias: ArrayType) -> str | None:
-    return None if bias.dtype is DType.INT32 else f"the bias is {bias}; it must be int32"
 
 
 def _bias_constraint(inputs: Types, output: ArrayType, rounding: Rounding) -> str | None:

@@ -17,7 +17,7 @@ from microgen.graph.arithmetic.int16 import SUM_LIMIT, multiply_reduced
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, expect_inputs
 from microgen.graph.ops.constraints import ALL_FAMILIES, scale_constraint16
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.elementwise import broadcast
@@ -41,8 +41,7 @@ class BatchMatmulAttrs(Attrs):
 
 def infer(attrs: BatchMatmulAttrs, inputs: Types) -> Shapes:
     """The broadcast leading dimensions, then [rows, columns]."""
-    if len(inputs) != 2:
-        raise ValueError(f"there are {len(inputs)} inputs; two are expected")
+    expect_inputs(inputs, 2, "two")
     for operand in inputs:
         if not 2 <= len(operand.shape) <= MAX_RANK:
             raise ValueError(f"the operand {operand} must have from 2 to {MAX_RANK} dimensions")

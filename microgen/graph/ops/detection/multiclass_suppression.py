@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, expect_inputs
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.detection.suppression import (
@@ -44,8 +44,7 @@ class MulticlassSuppressionAttrs(Attrs):
 
 def infer(attrs: MulticlassSuppressionAttrs, inputs: Types) -> Shapes:
     """The shape [most * each, 7]."""
-    if len(inputs) != 2:
-        raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
+    expect_inputs(inputs, 2, "boxes and scores")
     boxes, scores = inputs
     (count, *_) = boxes.shape or (0,)
     if boxes.shape != (count, 4) or len(scores.shape) != 2 or scores.shape[0] != count:

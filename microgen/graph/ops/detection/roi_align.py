@@ -17,7 +17,9 @@ from microgen.graph.ops.base import (
     Pair,
     Shapes,
     StatusError,
+    expect_inputs,
 )
+from microgen.graph.ops.constraints import dtype_constraint
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.moves.indexed import OUTSIDE
 
@@ -45,8 +47,7 @@ class RoiAlignAttrs(Attrs):
 
 def infer(attrs: RoiAlignAttrs, inputs: Types) -> Shapes:
     """The bins of each region."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; images, regions, numbers are expected")
+    expect_inputs(inputs, 3, "images, regions, numbers")
     images, regions, numbers = (tensor.shape for tensor in inputs)
     if len(images) != 4 or len(numbers) != 1 or regions != (*numbers, 4):
         raise ValueError(
@@ -62,11 +63,13 @@ def infer(attrs: RoiAlignAttrs, inputs: Types) -> Shapes:
 
 def check(_attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 images, regions and output."""
-    for role, tensor in zip(("images", "regions"), inputs, strict=False):
-        if tensor.dtype is not DType.FLOAT32:
-            return f"the {role} are {tensor}; they must be float32"
-    if inputs[2].dtype is not DType.INT32:
-        return f"the numbers of the images are {inputs[2]}; they must be int32"
+    images, regions, numbers = inputs
+    if sentence := (
+        dtype_constraint("images", images, (DType.FLOAT32,), is_plural=True)
+        or dtype_constraint("regions", regions, (DType.FLOAT32,), is_plural=True)
+        or dtype_constraint("numbers of the images", numbers, (DType.INT32,), is_plural=True)
+    ):
+        return sentence
     return None if outputs[0].dtype is DType.FLOAT32 else f"the output is {outputs[0]}"
 
 

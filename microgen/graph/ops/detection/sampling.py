@@ -18,7 +18,9 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
+    expect_inputs,
 )
+from microgen.graph.ops.constraints import dtype_constraint, first_of
 from microgen.graph.ops.cost import ReferenceCost, products
 
 MODES = ("nearest", "linear", "cubic")
@@ -46,8 +48,7 @@ class GridSampleAttrs(Attrs):
 
 def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Types) -> Shapes:
     """The grid's shape, with the channels in place of the coordinates."""
-    if len(inputs) != 2:
-        raise ValueError(f"there are {len(inputs)} inputs; data and grid are expected")
+    expect_inputs(inputs, 2, "data and grid")
     if attrs.mode not in MODES or attrs.padding not in PADDINGS:
         raise ValueError(f"the mode is {attrs.mode!r}, the padding {attrs.padding!r}")
     data, grid = (tensor.shape for tensor in inputs)
@@ -59,10 +60,8 @@ def _grid_sample_infer(attrs: GridSampleAttrs, inputs: Types) -> Shapes:
 
 def _grid_sample_check(_attrs: GridSampleAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 only."""
-    for role, tensor in zip(("data", "grid", "output"), (*inputs, *outputs), strict=True):
-        if tensor.dtype is not DType.FLOAT32:
-            return f"the {role} is {tensor}; it must be float32"
-    return None
+    roles = zip(("data", "grid", "output"), (*inputs, *outputs), strict=True)
+    return first_of(dtype_constraint(*each, (DType.FLOAT32,)) for each in roles)
 
 
 def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> Arrays:
@@ -200,8 +199,7 @@ class ResampleAttrs(Attrs):
 
 def _resample_infer(attrs: ResampleAttrs, inputs: Types) -> Shapes:
     """The data's shape with the number of places along the axis."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; data, first and weights are expected")
+    expect_inputs(inputs, 3, "data, first and weights")
     (data, first, weights), axis = inputs, attrs.axis
     if not 0 <= axis < len(data.shape):
         raise ValueError(f"the axis is {axis}; the data is {data}")
@@ -215,12 +213,12 @@ def _resample_infer(attrs: ResampleAttrs, inputs: Types) -> Shapes:
 def _resample_check(_attrs: ResampleAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data, weights and output."""
     data, first, weights = inputs
-    for role, tensor in (("data", data), ("weights", weights), ("output", outputs[0])):
-        if tensor.dtype is not DType.FLOAT32:
-            return f"the {role} is {tensor}; it must be float32"
-    return (
-        None if first.dtype is DType.INT32 else f"the first values are {first}; int32 is expected"
-    )
+    roles = (("data", data), ("weights", weights), ("output", outputs[0]))
+    if sentence := first_of(dtype_constraint(*each, (DType.FLOAT32,)) for each in roles):
+        return sentence
+    if first.dtype is DType.INT32:
+        return None
+    return f"the first values are {first}; int32 is expected"
 
 
 def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> Arrays:

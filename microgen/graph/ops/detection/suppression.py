@@ -9,8 +9,8 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes
-from microgen.graph.ops.constraints import activation_constraint
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, expect_inputs
+from microgen.graph.ops.constraints import activation_constraint, dtype_constraint, first_of
 from microgen.graph.ops.cost import ReferenceCost
 
 NON_MAX_SUPPRESSION_COLUMNS = 7  # the four corners, the class, the score, and the number of boxes
@@ -33,8 +33,7 @@ class NonMaxSuppressionAttrs(Attrs):
 
 def _non_max_suppression_infer(attrs: NonMaxSuppressionAttrs, inputs: Types) -> Shapes:
     """The shape [most, 7]."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; boxes, scores and classes are expected")
+    expect_inputs(inputs, 3, "boxes, scores and classes")
     boxes, scores, classes = inputs
     (count, *_) = boxes.shape or (0,)
     if boxes.shape != (count, 4) or scores.shape != (count,) or classes.shape != (count,):
@@ -146,8 +145,7 @@ class AllClassSuppressionAttrs(Attrs):
 
 def _all_class_suppression_infer(attrs: AllClassSuppressionAttrs, inputs: Types) -> Shapes:
     """As many rows as boxes may be chosen."""
-    if len(inputs) != 2:
-        raise ValueError(f"there are {len(inputs)} inputs; boxes and scores are expected")
+    expect_inputs(inputs, 2, "boxes and scores")
     boxes, scores = (tensor.shape for tensor in inputs)
     if len(boxes) != 3 or len(scores) != 3 or boxes != (scores[0], scores[2], 4):
         raise ValueError(
@@ -163,9 +161,11 @@ def _all_class_suppression_check(
     _attrs: AllClassSuppressionAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """float32 boxes and scores, int64 rows."""
-    for role, tensor in zip(("boxes", "scores"), inputs, strict=True):
-        if tensor.dtype is not DType.FLOAT32:
-            return f"the {role} are {tensor}; they must be float32"
+    roles = zip(("boxes", "scores"), inputs, strict=True)
+    if sentence := first_of(
+        dtype_constraint(*each, (DType.FLOAT32,), is_plural=True) for each in roles
+    ):
+        return sentence
     return None if outputs[0].dtype is DType.INT64 else f"the output is {outputs[0]}; it is int64"
 
 

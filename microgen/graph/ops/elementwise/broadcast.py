@@ -17,16 +17,15 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import floats
-from microgen.graph.ops.base import Operands, Shape, Shapes
-from microgen.graph.ops.constraints import INT8, activation_constraint, plain_constraint
+from microgen.graph.ops.base import Operands, Shape, Shapes, expect_inputs
+from microgen.graph.ops.constraints import INT8, activation_constraint, plain_constraint, refused
 
 _CLAMPED = (DType.INT32, DType.FLOAT32)
 
 
 def infer(_attrs: Attrs, inputs: Types) -> Shapes:
     """The broadcast shape."""
-    if len(inputs) != 2:
-        raise ValueError(f"there are {len(inputs)} inputs; two are expected")
+    expect_inputs(inputs, 2, "two")
     return (broadcast_shape(inputs),)
 
 
@@ -62,11 +61,7 @@ def constraint(
     )
     if sentence or parameters is None or output.quant is None:
         return sentence
-    try:
-        parameters(lhs, rhs, output)
-    except ValueError as error:
-        return str(error)
-    return None
+    return refused(parameters, lhs, rhs, output)
 
 
 def one_plain(inputs: Types, outputs: Types, accepted: Sequence[DType]) -> str | None:

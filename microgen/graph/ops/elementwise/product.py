@@ -18,6 +18,7 @@ from microgen.graph.ops.constraints import (
     INTEGERS,
     activation_constraint,
     activations_constraint,
+    refused,
 )
 from microgen.graph.ops.elementwise import broadcast
 
@@ -213,11 +214,7 @@ def _prelu_check(_attrs: PReluAttrs, inputs: Types, outputs: Types) -> str | Non
     sentence = sentence or activation_constraint("alpha", alpha, alphas)
     if sentence or data.quant is None:
         return sentence
-    try:
-        prelu_parameters(data, alpha, output)
-    except ValueError as error:
-        return str(error)
-    return None
+    return refused(prelu_parameters, data, alpha, output)
 
 
 def _prelu_reference(_attrs: PReluAttrs, operands: Operands) -> Arrays:

@@ -13,8 +13,9 @@ from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multipli
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands
+from microgen.graph.ops.constraints import INT8, dtype_constraint, first_of, too_large_ratio
 from microgen.graph.ops.elementwise import broadcast
-from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored, too_large
+from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored
 
 Factor = tuple[int, int]  # multiplier and shift
 Check = Callable[[Any, Types, Types], str | None]
@@ -51,18 +52,18 @@ def of_product(attrs: RescaledAttrs) -> Factor:
 
 def check_sum(attrs: RescaledAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, and ratios of scales that the fixed point can hold."""
-    return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_sum(attrs))
+    return _constraint(attrs, (*inputs, *outputs)) or too_large_ratio(of_sum, attrs)
 
 
 def check_product(attrs: RescaledAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, and a ratio of scales that the fixed point can hold."""
-    return _constraint(attrs, (*inputs, *outputs)) or too_large(lambda: of_product(attrs))
+    return _constraint(attrs, (*inputs, *outputs)) or too_large_ratio(of_product, attrs)
 
 
 def _constraint(attrs: RescaledAttrs, tensors: Types) -> str | None:
-    for role, tensor in zip(("left input", "right input", "output"), tensors, strict=True):
-        if tensor.dtype is not DType.INT8:
-            return f"the {role} is {tensor}; it must be int8"
+    roles = zip(("left input", "right input", "output"), tensors, strict=True)
+    if sentence := first_of(dtype_constraint(*each, INT8) for each in roles):
+        return sentence
     if attrs.rounding not in RELAY:
         return f"values are rounded {attrs.rounding.value!r}; it must be 'upward' or 'nearest'"
     for zero_point in (attrs.lhs_zero_point, attrs.rhs_zero_point, attrs.output_zero_point):

@@ -8,8 +8,11 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shapes
-from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, unchanged_constraint
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, expect_inputs
+from microgen.graph.ops.constraints import (
+    activation_constraint,
+    all_unchanged,
+)
 from microgen.graph.ops.elementwise import broadcast
 
 
@@ -21,19 +24,14 @@ class WhereAttrs(Attrs):
 
 def infer(_attrs: WhereAttrs, inputs: Types) -> Shapes:
     """The broadcast shape."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; a condition and two are expected")
+    expect_inputs(inputs, 3, "a condition and two")
     return (broadcast.broadcast_shape(inputs),)
 
 
 def check(_attrs: WhereAttrs, inputs: Types, outputs: Types) -> str | None:
     """A bool condition, and stored values that keep their meaning."""
-    condition, lhs, rhs = inputs
-    return (
-        activation_constraint("condition", condition, (DType.BOOL,))
-        or unchanged_constraint(lhs, outputs[0], EVERY_DTYPE)
-        or unchanged_constraint(rhs, outputs[0], EVERY_DTYPE)
-    )
+    condition = activation_constraint("condition", inputs[0], (DType.BOOL,))
+    return condition or all_unchanged(inputs[1:], outputs[0])
 
 
 def reference(_attrs: WhereAttrs, operands: Operands) -> Arrays:

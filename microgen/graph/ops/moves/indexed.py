@@ -15,9 +15,13 @@ from microgen.graph.ops.base import (
     Shape,
     Shapes,
     StatusError,
+    expect_inputs,
     one_input,
 )
-from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.graph.ops.constraints import EVERY_DTYPE, dtype_constraint, unchanged_constraint
+
+_INDICES = (DType.INT32, DType.INT64)
+OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
 
 
 def from_front(name: str, indices: Array, sizes: Array) -> Array:
@@ -40,14 +44,11 @@ def from_front(name: str, indices: Array, sizes: Array) -> Array:
 
 def indices_check(_attrs: object, inputs: Types, outputs: Types) -> str | None:
     """int32 or int64 indices, and plain int32 positions."""
-    if inputs[0].dtype not in (DType.INT32, DType.INT64):
-        return f"the indices are {inputs[0]}; they must be int32 or int64"
+    if sentence := dtype_constraint("indices", inputs[0], _INDICES, is_plural=True):
+        return sentence
     if outputs[0].dtype is not DType.INT32 or outputs[0].quant is not None:
         return f"the positions are {outputs[0]}; they must be plain int32"
     return None
-
-
-OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ class TakeAttrs(Attrs):
 
 def _take_infer(attrs: TakeAttrs, inputs: Types) -> Shapes:
     """The data's shape, in which the shape of a batch's indices replaces the axis."""
-    if len(inputs) != 2:
-        raise ValueError(f"take has {len(inputs)} inputs; data and indices are expected")
+    expect_inputs(inputs, 2, "data and indices", by="take")
     (data, indices), axis, batch_dims = inputs, attrs.axis, attrs.batch_dims
     if not 0 <= axis < len(data.shape):
         raise ValueError(f"the axis is {axis}; the data is {data}")
@@ -82,9 +82,8 @@ def _take_infer(attrs: TakeAttrs, inputs: Types) -> Shapes:
 
 def _take_check(_attrs: TakeAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged; int32 or int64 indices."""
-    if inputs[1].dtype not in (DType.INT32, DType.INT64):
-        return f"the indices are {inputs[1]}; they must be int32 or int64"
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+    sentence = dtype_constraint("indices", inputs[1], _INDICES, is_plural=True)
+    return sentence or unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
@@ -128,8 +127,7 @@ class GatherNdAttrs(Attrs):
 
 def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Types) -> Shapes:
     """The shape of the indices without their last axis, then the data's axes without indices."""
-    if len(inputs) != 2:
-        raise ValueError(f"gather_nd has {len(inputs)} inputs; data and indices are expected")
+    expect_inputs(inputs, 2, "data and indices", by="gather_nd")
     data, indices = inputs
     depth = indices.shape[-1] if indices.shape else 0
     if not 1 <= depth <= len(data.shape):
@@ -142,9 +140,8 @@ def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Types) -> Shapes:
 
 def _gather_nd_check(_attrs: GatherNdAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization unchanged; int32 indices."""
-    if inputs[1].dtype is not DType.INT32:
-        return f"the indices are {inputs[1]}; they must be int32"
-    return unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
+    sentence = dtype_constraint("indices", inputs[1], (DType.INT32,), is_plural=True)
+    return sentence or unchanged_constraint(inputs[0], outputs[0], EVERY_DTYPE)
 
 
 def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> Arrays:

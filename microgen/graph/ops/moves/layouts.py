@@ -9,7 +9,10 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
-from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
+from microgen.graph.ops.constraints import (
+    all_unchanged,
+    unchanged,
+)
 from microgen.graph.ops.cost import moved
 
 
@@ -75,8 +78,7 @@ def _without(shape: Shape, axis: int) -> Shape | None:
 
 def _concatenate_check(_attrs: ConcatenateAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype and quantization for all. TFLite's concatenation.cc refuses others, also int8."""
-    sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
-    return next((sentence for sentence in sentences if sentence), None)
+    return all_unchanged(inputs, outputs[0])
 
 
 def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> Arrays:

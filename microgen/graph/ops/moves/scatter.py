@@ -19,8 +19,12 @@ from microgen.graph.ops.base import (
     Shape,
     Shapes,
     StatusError,
+    expect_inputs,
 )
-from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.graph.ops.constraints import (
+    all_unchanged,
+    dtype_constraint,
+)
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.moves.indexed import OUTSIDE
 
@@ -47,8 +51,7 @@ class ScatterAttrs(Attrs):
 
 def infer(attrs: ScatterAttrs, inputs: Types) -> Shapes:
     """``shape`` itself."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; data, positions, updates are expected")
+    expect_inputs(inputs, 3, "data, positions, updates")
     data, positions, updates = inputs
     if attrs.reduction not in ("none", *_COMBINE) or not attrs.shape:
         raise ValueError(f"the reduction is {attrs.reduction!r}, the shape {list(attrs.shape)}")
@@ -65,14 +68,12 @@ def infer(attrs: ScatterAttrs, inputs: Types) -> Shapes:
 def check(attrs: ScatterAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype and quantization are those of data and updates; numbers that are combined are plain."""
     data, positions, updates = inputs
-    if positions.dtype is not DType.INT32:
-        return f"the positions are {positions}; they must be int32"
+    if sentence := dtype_constraint("positions", positions, (DType.INT32,), is_plural=True):
+        return sentence
     if attrs.reduction != "none" and data.dtype not in _COMBINED:
         names = ", ".join(dtype.value for dtype in _COMBINED)
         return f"the data is {data}; to be combined it must be {names}"
-    return unchanged_constraint(data, outputs[0], EVERY_DTYPE) or unchanged_constraint(
-        updates, outputs[0], EVERY_DTYPE
-    )
+    return all_unchanged((data, updates), outputs[0])
 
 
 def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:

@@ -9,8 +9,12 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
-from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
+from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, expect_inputs, one_input
+from microgen.graph.ops.constraints import (
+    all_unchanged,
+    dtype_constraint,
+    unchanged,
+)
 from microgen.graph.ops.cost import moved
 
 
@@ -24,8 +28,7 @@ class SlideAttrs(Attrs):
 
 def _slide_infer(attrs: SlideAttrs, inputs: Types) -> Shapes:
     """The window's shape."""
-    if len(inputs) != 2:
-        raise ValueError(f"slide has {len(inputs)} inputs; a window and new rows are expected")
+    expect_inputs(inputs, 2, "a window and new rows", by="slide")
     (window, rows), axis = (t.shape for t in inputs), attrs.axis
     if not 0 <= axis < len(window) or math.prod(window[:axis]) != 1:
         raise ValueError(f"the axis is {axis}; the window is {inputs[0]}")
@@ -41,8 +44,7 @@ def _slide_infer(attrs: SlideAttrs, inputs: Types) -> Shapes:
 
 def _slide_check(_attrs: SlideAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype and quantization for all."""
-    sentences = (unchanged_constraint(data, outputs[0], EVERY_DTYPE) for data in inputs)
-    return next((sentence for sentence in sentences if sentence), None)
+    return all_unchanged(inputs, outputs[0])
 
 
 def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
@@ -127,8 +129,7 @@ class DynamicUpdateSliceAttrs(Attrs):
 
 def _dynamic_update_slice_infer(_attrs: DynamicUpdateSliceAttrs, inputs: Types) -> Shapes:
     """The data's shape."""
-    if len(inputs) != 3:
-        raise ValueError(f"there are {len(inputs)} inputs; data, update and index are expected")
+    expect_inputs(inputs, 3, "data, update and index")
     data, update, index = inputs
     is_inside = len(update.shape) == len(data.shape) and all(
         own <= size for own, size in zip(update.shape, data.shape, strict=True)
@@ -144,12 +145,8 @@ def _dynamic_update_slice_check(
     _attrs: DynamicUpdateSliceAttrs, inputs: Types, outputs: Types
 ) -> str | None:
     """Dtype and quantization are those of data and update; an int32 index."""
-    data, update, index = inputs
-    if index.dtype is not DType.INT32:
-        return f"the index is {index}; it must be int32"
-    return unchanged_constraint(data, outputs[0], EVERY_DTYPE) or unchanged_constraint(
-        update, outputs[0], EVERY_DTYPE
-    )
+    sentence = dtype_constraint("index", inputs[2], (DType.INT32,))
+    return sentence or all_unchanged(inputs[:2], outputs[0])
 
 
 def _dynamic_update_slice_reference(_attrs: DynamicUpdateSliceAttrs, operands: Operands) -> Arrays:

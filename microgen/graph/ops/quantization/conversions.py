@@ -9,7 +9,12 @@ import numpy as np
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, like_input
-from microgen.graph.ops.constraints import EVERY_DTYPE, activation_constraint, quantized_constraint
+from microgen.graph.ops.constraints import (
+    EVERY_DTYPE,
+    activation_constraint,
+    dtype_constraint,
+    quantized_constraint,
+)
 from microgen.graph.ops.cost import moved
 
 ACCEPTED = EVERY_DTYPE
@@ -23,11 +28,9 @@ class CastAttrs(Attrs):
 
 def _cast_check(_attrs: CastAttrs, inputs: Types, outputs: Types) -> str | None:
     """bool, integers and float32, in all combinations."""
-    for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
-        if tensor.dtype not in ACCEPTED:
-            names = " or ".join(dtype.value for dtype in ACCEPTED)
-            return f"the {role} is {tensor}; it must be {names}"
-    return None
+    return dtype_constraint("input", inputs[0], ACCEPTED) or dtype_constraint(
+        "output", outputs[0], ACCEPTED
+    )
 
 
 def _cast_reference(_attrs: CastAttrs, operands: Operands) -> Arrays:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +24,15 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
+    expect_inputs,
     like_input,
 )
-from microgen.graph.ops.constraints import quantized_constraint
+from microgen.graph.ops.constraints import (
+    dtype_constraint,
+    first_of,
+    quantized_constraint,
+    too_large_ratio,
+)
 
 # Unlike qnn.requantize, which is TFLite's, qnn.rescale rounds once. Scales and zero points are
 # attributes. The quantization of the tensors is ignored, but int8 and int16 outputs get these
@@ -51,8 +57,7 @@ class RescaleAttrs(Attrs):
 def _rescale_infer(attrs: RescaleAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
     expected = 1 if attrs.input_scale is not None else 2
-    if len(inputs) != expected:
-        raise ValueError(f"qnn.rescale has {len(inputs)} inputs; {expected} are expected")
+    expect_inputs(inputs, expected, str(expected), by="qnn.rescale")
     data = inputs[0]
     if expected == 2:
         if not 0 <= attrs.axis < len(data.shape):
@@ -83,12 +88,11 @@ def ratio(scale: float, over: float) -> tuple[int, int]:
 def _rescale_check(attrs: RescaleAttrs, inputs: Types, outputs: Types) -> str | None:
     """int8, int16 and int32, in all combinations, and a ratio of scales that the fixed point can
     hold."""
-    for role, tensor in (("input", inputs[0]), ("output", outputs[0])):
-        if tensor.dtype not in DTYPES:
-            return f"the {role} is {tensor}; it must be {' or '.join(d.value for d in DTYPES)}"
-    if len(inputs) > 1 and inputs[1].dtype is not DType.FLOAT32:
-        return f"the scales are {inputs[1]}; they must be float32"
-    return _attrs_constraint(attrs)
+    sentence = dtype_constraint("input", inputs[0], DTYPES) or dtype_constraint(
+        "output", outputs[0], DTYPES
+    )
+    scales = (dtype_constraint("scales", t, (DType.FLOAT32,), is_plural=True) for t in inputs[1:])
+    return sentence or first_of(scales) or _attrs_constraint(attrs)
 
 
 def _attrs_constraint(attrs: RescaleAttrs) -> str | None:
@@ -96,22 +100,13 @@ def _attrs_constraint(attrs: RescaleAttrs) -> str | None:
         known = " or ".join(repr(r.value) for r in RELAY)
         return f"values are rounded {attrs.rounding.value!r}; it must be {known}"
     scales = [attrs.output_scale] + ([] if attrs.input_scale is None else [attrs.input_scale])
-    return scales_constraint(scales) or too_large(lambda: rescale_multiplier(attrs))
+    return scales_constraint(scales) or too_large_ratio(rescale_multiplier, attrs)
 
 
 def scales_constraint(scales: Sequence[float]) -> str | None:
     """Scales must be positive and finite."""
     wrong = [scale for scale in scales if not 0 < scale < float("inf")]
     return f"a scale is {wrong[0]:g}; it must be positive and finite" if wrong else None
-
-
-def too_large(multipliers: Callable[[], object]) -> str | None:
-    """A sentence if the fixed point cannot hold the results of ``multipliers``."""
-    try:
-        multipliers()
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
 
 
 def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> Arrays:
@@ -191,13 +186,7 @@ def _requantize_check(_attrs: RequantizeAttrs, inputs: Types, outputs: Types) ->
     sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
         "output", output, PAIRS[data.dtype]
     )
-    if sentence:
-        return sentence
-    try:
-        requantize_multiplier(inputs[0], outputs[0])
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
+    return sentence or too_large_ratio(requantize_multiplier, data, output)
 
 
 def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> Arrays:

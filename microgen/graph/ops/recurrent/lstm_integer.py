@@ -20,7 +20,7 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Quant
 from microgen.graph.ops import fixed_point_16
-from microgen.graph.ops.constraints import accumulator_constraint
+from microgen.graph.ops.constraints import accumulator_constraint, refused
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_sequence
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
@@ -83,11 +83,7 @@ def parameters(
 
 def has_tanh(scale: float) -> bool:
     """Whether LiteRT's tanh is defined for a cell state of that scale."""
-    try:
-        _cell_bits(scale)
-    except ValueError:
-        return False
-    return True
+    return refused(_cell_bits, scale) is None
 
 
 def _cell_bits(scale: float) -> int:
@@ -156,11 +152,7 @@ def constraint(types: Inputs[ArrayType], hidden: Quant | None, output: ArrayType
             f"{types.recurrent.shape[2]} outputs, which TFLite treats as the number of cells; both "
             "must be equal"
         )
-    try:
-        parameters(types, hidden, output, (0, 0))
-    except ValueError as error:
-        return str(error)
-    return sums_constraint(types)
+    return refused(parameters, types, hidden, output, (0, 0)) or sums_constraint(types)
 
 
 def gates_constraint(types: Inputs[ArrayType]) -> str | None:

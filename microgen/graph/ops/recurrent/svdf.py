@@ -21,6 +21,9 @@ from microgen.graph.ops.constraints import (
     accumulator_constraint,
     activation_constraint,
     activations_constraint,
+    dtype_constraint,
+    first_of,
+    refused,
     weight_constraint,
 )
 from microgen.graph.ops.cost import by_rows
@@ -105,30 +108,25 @@ _ROLES = ("feature weight", "time weight", "state", "bias")
 
 def _integer_types(inputs: Types) -> str | None:
     _, feature, time, state, *bias = inputs
-    sentence = (
+    if sentence := (
         weight_constraint(feature, axis=0)
         or activation_constraint("time weight", time, (DType.INT16, DType.INT8))
         or activation_constraint("state", state, (time.dtype,))
-    )
-    if sentence:
+    ):
         return sentence
     if feature.quant is None or not feature.quant.is_per_tensor:
         return f"the feature weight {feature} has a scale per filter; one for all is expected"
     if time.zero_point:
         return f"the zero point of the time weight is {time.zero_point}; it must be 0"
-    if bias and bias[0].dtype is not DType.INT32:
-        return f"the bias is {bias[0]}; it must be int32"
-    return None
+    return first_of(dtype_constraint("bias", tensor, (DType.INT32,)) for tensor in bias)
 
 
 def _integer_scales(attrs: SvdfAttrs, inputs: Types, output: ArrayType) -> str | None:
     """The scales. Activations other than RELU are refused, as LiteRT refuses them."""
     if attrs.activation is not Activation.RELU:
         return f"the activation is {attrs.activation.value}; with int8 data it must be relu"
-    try:
-        scales(inputs, output)
-    except ValueError as error:
-        return str(error)
+    if sentence := refused(scales, inputs, output):
+        return sentence
     data, feature, _, state, *_ = inputs
     scale = np.array([scale_of_products(data, feature, state)])
     return accumulator_constraint(data, feature.shape[1], scale)

@@ -16,7 +16,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
-from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint, too_large_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,9 @@ def sums_constraint(
 ) -> str | None:
     """Quantized: sums of values that are up to ``largest`` from the zero point fit int32."""
     n = count(attrs, data)
-    try:
-        scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
+    if sentence := too_large_ratio(sum_parameters, data, output):
+        return sentence
+    scale = mean_parameters(data, output, n) if is_mean else sum_parameters(data, output)
     # DOUBLE shifts to the left before it multiplies, so the shifted sum must fit int32.
     if (n * largest) << max(scale.shift, 0) >= 2**31:
         return (

@@ -30,6 +30,7 @@ from microgen.graph.ops.constraints import (
     activation_constraint,
     activations_constraint,
     one_quant_constraint,
+    refused,
 )
 from microgen.graph.ops.elementwise.broadcast import scale
 from microgen.graph.ops.fixed_point import exp_of_negative, one_over_one_plus, saturate
@@ -70,11 +71,7 @@ def _softmax_check(attrs: SoftmaxAttrs, inputs: Types, outputs: Types) -> str | 
         )
     if data.shape[-1] > most:
         return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
-    try:
-        parameters(data, attrs.beta)
-    except ValueError as error:
-        return str(error)
-    return None
+    return refused(parameters, data, attrs.beta)
 
 
 def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
@@ -247,11 +244,7 @@ def _log_softmax_check(_attrs: LogSoftmaxAttrs, inputs: Types, outputs: Types) -
     if data.shape[-1] > _LOG_SOFTMAX_MAX_DEPTH:
         most = _LOG_SOFTMAX_MAX_DEPTH
         return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
-    try:
-        log_softmax_parameters(data)
-    except ValueError as error:
-        return str(error)
-    return None
+    return refused(log_softmax_parameters, data)
 
 
 def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> Arrays:

@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
-from microgen.graph.ops.base import EXACT, Bound, Inexact, OpDefinition, Operands, Shapes
-from microgen.graph.ops.constraints import activations_constraint
+from microgen.graph.ops.base import (
+    EXACT,
+    Bound,
+    Inexact,
+    OpDefinition,
+    Operands,
+    Shapes,
+    expect_inputs,
+)
+from microgen.graph.ops.constraints import activations_constraint, dtype_constraint
 
 ENTRIES = 513  # one for every 128th int16 value, and one past the end
 _STEPS = ENTRIES - 1
@@ -128,8 +136,7 @@ class LookupAttrs(Attrs):
 
 def _lookup_infer(_attrs: LookupAttrs, inputs: Types) -> Shapes:
     """The data's shape."""
-    if len(inputs) != 2:
-        raise ValueError(f"lookup has {len(inputs)} inputs; data and table are expected")
+    expect_inputs(inputs, 2, "data and table", by="lookup")
     entries = LOOKUP_ENTRIES.get(inputs[0].dtype)
     if entries is not None and inputs[1].shape != (entries,):
         raise ValueError(f"the table is {inputs[1]}; it must have {entries} entries")
@@ -140,9 +147,7 @@ def _lookup_check(_attrs: LookupAttrs, inputs: Types, outputs: Types) -> str | N
     """int8 or int16 throughout."""
     data, table = inputs
     sentence = activations_constraint(data, outputs[0], tuple(LOOKUP_ENTRIES))
-    if sentence is None and table.dtype is not data.dtype:
-        return f"the table is {table}; it must be {data.dtype.value}"
-    return sentence
+    return sentence or dtype_constraint("table", table, (data.dtype,))
 
 
 def _lookup_reference(_attrs: LookupAttrs, operands: Operands) -> Arrays:

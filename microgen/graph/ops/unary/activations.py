@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.base import OpDefinition, Operands, like_input
-from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint, too_large_ratio
 from microgen.graph.ops.unary import unary
 
 
@@ -35,11 +36,7 @@ def _clip_check(attrs: ClipAttrs, inputs: Types, outputs: Types) -> str | None:
     sentence = activations_constraint(inputs[0], outputs[0], _clip_accepted(attrs))
     if sentence or inputs[0].quant is None:
         return sentence
-    try:
-        clip_multiplier(inputs[0], outputs[0])
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
+    return too_large_ratio(clip_multiplier, inputs[0], outputs[0])
 
 
 def _clip_accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
@@ -205,15 +202,6 @@ class LeakyReluAttrs(Attrs):
     alpha: float
 
 
-def _leaky_relu_constraint(attrs: LeakyReluAttrs, data: ArrayType, output: ArrayType) -> str | None:
-    """The sentence for ratios of scales that the fixed point cannot hold."""
-    try:
-        leaky_relu_multipliers(attrs, data, output)
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
-
-
 def leaky_relu_multipliers(
     attrs: LeakyReluAttrs, data: ArrayType, output: ArrayType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -250,7 +238,7 @@ LEAKY_RELU = unary.define(
         _leaky_relu_real,
         _leaky_relu_quantized,
         int16=_leaky_relu_quantized,
-        constraint=_leaky_relu_constraint,
+        constraint=partial(too_large_ratio, leaky_relu_multipliers),
         steepest=lambda attrs: max(1.0, abs(attrs.alpha)),
     ),
     about="x where x is positive, alpha times x elsewhere",

@@ -11,6 +11,7 @@ from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands
+from microgen.graph.ops.constraints import too_large_ratio
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
@@ -47,15 +48,6 @@ class SinAttrs(Attrs):
 @dataclass(frozen=True, slots=True)
 class AbsAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank."""
-
-
-def _abs_constraint(_attrs: AbsAttrs, data: ArrayType, output: ArrayType) -> str | None:
-    """The sentence for a ratio of scales that the fixed point cannot hold."""
-    try:
-        abs_multiplier(data, output)
-    except ValueError as error:
-        return f"the output's scale is too small for the input's: {error}"
-    return None
 
 
 def abs_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
@@ -156,7 +148,7 @@ _ABS = unary.ValueFunction(
     _abs_real,
     _abs_quantized,
     int16=_abs_quantized,
-    constraint=_abs_constraint,
+    constraint=lambda _attrs, *types: too_large_ratio(abs_multiplier, *types),
     steepest=lambda _attrs: 1.0,
 )
 _EXP = unary.ValueFunction(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS)

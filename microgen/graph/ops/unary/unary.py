@@ -19,7 +19,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.base import Bound, OpDefinition, Operands, like_input
-from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint
+from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint, refused
 from microgen.graph.ops.tables import tables
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
@@ -77,11 +77,8 @@ class ValueFunction:
     def _table_constraint(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> str | None:
         if data.dtype is not DType.INT16 or self.int16_table is None:
             return None
-        try:
-            self.int16_table(attrs, data, output)
-        except ValueError as error:
-            return f"with the scales {data.scale:g} and {output.scale:g} {error}"
-        return None
+        found = refused(self.int16_table, attrs, data, output)
+        return found and f"with the scales {data.scale:g} and {output.scale:g} {found}"
 
     def reference(self, attrs: Attrs, operands: Operands) -> Arrays:
         """The output."""
