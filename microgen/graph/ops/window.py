@@ -103,12 +103,7 @@ def axes(
 
 
 def window_cost(
-    window: tuple[Along, Along],
-    each: int,
-    inputs: Types,
-    outputs: Types,
-    *,
-    groups: int = 1,
+    window: tuple[Along, Along], each: int, inputs: Types, outputs: Types, *, groups: int = 1
 ) -> ReferenceCost:
     """The cost of an op that iterates over ``taps``, with ``each`` multiply-accumulates per place
     and cell, in ``groups`` groups."""

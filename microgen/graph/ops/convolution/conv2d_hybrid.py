@@ -77,12 +77,4 @@ def cost(attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> ReferenceCo
     return conv2d.cost(_window(attrs), inputs, outputs)
 
 
-OP = OpDefinition(
-    "nn.conv2d_hybrid",
-    Conv2DHybridAttrs,
-    infer,
-    check,
-    reference,
-    layer,
-    cost=cost,
-)
+OP = OpDefinition("nn.conv2d_hybrid", Conv2DHybridAttrs, infer, check, reference, layer, cost=cost)

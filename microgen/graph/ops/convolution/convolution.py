@@ -85,12 +85,7 @@ def _may_have_zero(data: ArrayType, rounding: Rounding) -> bool:
 
 
 def sums_constraint(
-    inputs: Types,
-    output: ArrayType,
-    *,
-    axis: int,
-    products: int,
-    any_zero: bool = False,
+    inputs: Types, output: ArrayType, *, axis: int, products: int, any_zero: bool = False
 ) -> str | None:
     """int8 data and weights, an int32 bias, and their sums as plain int32 numbers. With
     ``any_zero``, weights with one scale may have any zero point."""

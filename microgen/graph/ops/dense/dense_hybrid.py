@@ -53,12 +53,4 @@ def _scaled(row: Array, operands: Operands, attrs: DenseHybridAttrs) -> Array:
     return sums * (scale * hybrid.scales(operands.input_types[1]))
 
 
-OP = OpDefinition(
-    "nn.dense_hybrid",
-    DenseHybridAttrs,
-    infer,
-    check,
-    reference,
-    layer,
-    cost=by_rows,
-)
+OP = OpDefinition("nn.dense_hybrid", DenseHybridAttrs, infer, check, reference, layer, cost=by_rows)

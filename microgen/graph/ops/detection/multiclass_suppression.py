@@ -57,11 +57,7 @@ def infer(attrs: MulticlassSuppressionAttrs, inputs: Types) -> Shapes:
     return ((attrs.most * attrs.each, NON_MAX_SUPPRESSION_COLUMNS),)
 
 
-def check(
-    attrs: MulticlassSuppressionAttrs,
-    inputs: Types,
-    outputs: Types,
-) -> str | None:
+def check(attrs: MulticlassSuppressionAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 boxes and scores, and an overlap in (0, 1]."""
     boxes, scores = inputs
     if scores.shape[1] > _LARGEST:
@@ -158,11 +154,7 @@ def _sink(heap: list[int], values: Sequence[float], top: int, count: int, place:
     heap[hole] = place
 
 
-def cost(
-    attrs: MulticlassSuppressionAttrs,
-    inputs: Types,
-    _outputs: Types,
-) -> ReferenceCost:
+def cost(attrs: MulticlassSuppressionAttrs, inputs: Types, _outputs: Types) -> ReferenceCost:
     """Each box is compared with each that is chosen, for each class."""
     boxes, classes = inputs[1].shape
     rows = attrs.most * attrs.each

@@ -254,7 +254,4 @@ RESAMPLE = OpDefinition(
 )
 
 
-OPS = (
-    GRID_SAMPLE,
-    RESAMPLE,
-)
+OPS = (GRID_SAMPLE, RESAMPLE)

@@ -251,8 +251,4 @@ PRELU = OpDefinition(
 )
 
 
-OPS = (
-    MULTIPLY,
-    POWER,
-    PRELU,
-)
+OPS = (MULTIPLY, POWER, PRELU)

@@ -9,10 +9,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, Shapes, expect_inputs
-from microgen.graph.ops.constraints import (
-    activation_constraint,
-    all_unchanged,
-)
+from microgen.graph.ops.constraints import activation_constraint, all_unchanged
 from microgen.graph.ops.elementwise import broadcast
 
 

@@ -9,10 +9,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
-from microgen.graph.ops.constraints import (
-    all_unchanged,
-    unchanged,
-)
+from microgen.graph.ops.constraints import all_unchanged, unchanged
 from microgen.graph.ops.cost import moved
 
 
@@ -176,9 +173,4 @@ LAYOUT_TRANSFORM = OpDefinition(
 )
 
 
-OPS = (
-    BROADCAST_TO,
-    CONCATENATE,
-    TRANSPOSE,
-    LAYOUT_TRANSFORM,
-)
+OPS = (BROADCAST_TO, CONCATENATE, TRANSPOSE, LAYOUT_TRANSFORM)

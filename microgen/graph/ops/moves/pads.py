@@ -113,7 +113,4 @@ MIRROR_PAD = OpDefinition(
 )
 
 
-OPS = (
-    PAD,
-    MIRROR_PAD,
-)
+OPS = (PAD, MIRROR_PAD)

@@ -21,10 +21,7 @@ from microgen.graph.ops.base import (
     StatusError,
     expect_inputs,
 )
-from microgen.graph.ops.constraints import (
-    all_unchanged,
-    dtype_constraint,
-)
+from microgen.graph.ops.constraints import all_unchanged, dtype_constraint
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.moves.indexed import OUTSIDE
 
@@ -122,12 +119,5 @@ def _bound(attrs: ScatterAttrs, given: Inexact) -> Arrays:
 
 
 OP = OpDefinition(
-    "scatter",
-    ScatterAttrs,
-    infer,
-    check,
-    reference,
-    words,
-    cost=cost,
-    bound=Bound("equal", _bound),
+    "scatter", ScatterAttrs, infer, check, reference, words, cost=cost, bound=Bound("equal", _bound)
 )

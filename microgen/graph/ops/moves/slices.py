@@ -10,11 +10,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, expect_inputs, one_input
-from microgen.graph.ops.constraints import (
-    all_unchanged,
-    dtype_constraint,
-    unchanged,
-)
+from microgen.graph.ops.constraints import all_unchanged, dtype_constraint, unchanged
 from microgen.graph.ops.cost import moved
 
 
@@ -170,8 +166,4 @@ DYNAMIC_UPDATE_SLICE = OpDefinition(
 )
 
 
-OPS = (
-    SLIDE,
-    STRIDED_SLICE,
-    DYNAMIC_UPDATE_SLICE,
-)
+OPS = (SLIDE, STRIDED_SLICE, DYNAMIC_UPDATE_SLICE)

@@ -144,9 +144,4 @@ RESHAPE = OpDefinition(
 )
 
 
-OPS = (
-    COPY,
-    BITCAST,
-    REINTERPRET,
-    RESHAPE,
-)
+OPS = (COPY, BITCAST, REINTERPRET, RESHAPE)

@@ -216,7 +216,4 @@ MAX_POOL2D = OpDefinition(
 )
 
 
-OPS = (
-    AVG_POOL2D,
-    MAX_POOL2D,
-)
+OPS = (AVG_POOL2D, MAX_POOL2D)

@@ -155,8 +155,4 @@ QUANTIZE = OpDefinition(
 )
 
 
-OPS = (
-    CAST,
-    DEQUANTIZE,
-    QUANTIZE,
-)
+OPS = (CAST, DEQUANTIZE, QUANTIZE)

@@ -209,7 +209,4 @@ REQUANTIZE = OpDefinition(
 )
 
 
-OPS = (
-    RESCALE,
-    REQUANTIZE,
-)
+OPS = (RESCALE, REQUANTIZE)

@@ -268,8 +268,4 @@ SUM = OpDefinition(
 )
 
 
-OPS = (
-    ALL,
-    MEAN,
-    SUM,
-)
+OPS = (ALL, MEAN, SUM)

@@ -119,7 +119,4 @@ CUMPROD = OpDefinition(
 )
 
 
-OPS = (
-    CUMSUM,
-    CUMPROD,
-)
+OPS = (CUMSUM, CUMPROD)

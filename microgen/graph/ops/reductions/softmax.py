@@ -19,12 +19,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import (
-    Inexact,
-    OpDefinition,
-    Operands,
-    like_rows,
-)
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, like_rows
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activation_constraint,
@@ -328,7 +323,4 @@ LOG_SOFTMAX = OpDefinition(
 )
 
 
-OPS = (
-    SOFTMAX,
-    LOG_SOFTMAX,
-)
+OPS = (SOFTMAX, LOG_SOFTMAX)

@@ -245,9 +245,4 @@ LEAKY_RELU = unary.define(
 )
 
 
-OPS = (
-    CLIP,
-    ELU,
-    HARD_SWISH,
-    LEAKY_RELU,
-)
+OPS = (CLIP, ELU, HARD_SWISH, LEAKY_RELU)

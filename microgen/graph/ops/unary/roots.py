@@ -165,7 +165,4 @@ RSQRT = unary.define(
 )
 
 
-OPS = (
-    SQRT,
-    RSQRT,
-)
+OPS = (SQRT, RSQRT)

@@ -220,7 +220,4 @@ TANH = unary.define(
 )
 
 
-OPS = (
-    SIGMOID,
-    TANH,
-)
+OPS = (SIGMOID, TANH)
