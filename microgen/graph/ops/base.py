@@ -54,6 +54,13 @@ def expect_inputs(inputs: Types, count: int, what: str, *, by: str = "") -> None
 
 
 Infer = Callable[[Any, Types], Shapes]
+Check = Callable[[Any, Types, Types], str | None]
+
+
+def expect_axis(axis: int, tensor: ArrayType, role: str = "input") -> None:
+    """ValueError unless the tensor, which the error calls ``role``, has the axis."""
+    if not 0 <= axis < len(tensor.shape):
+        raise ValueError(f"the axis is {axis}; the {role} is {tensor}")
 
 
 def like_input(name: str) -> Infer:
@@ -163,10 +170,10 @@ class OpDefinition:
     # ``infer(attrs, input_types)``: the shape of each output. ValueError with a sentence that says
     # what was found and what was expected. An output's dtype is the first input's unless ``check``
     # says otherwise.
-    infer: Callable[[Any, Types], tuple[Shape, ...]]
+    infer: Infer
     # ``check(attrs, input_types, output_types)``: the sentence of the first constraint that the
     # types (dtypes, quantization) violate, or None.
-    check: Callable[[Any, Types, Types], str | None]
+    check: Check
     # ``reference(attrs, operands)``: one array per output, then one per position of ``writes``. It
     # is the specification, bit for bit for integers. It may raise StatusError.
     reference: Callable[[Any, Operands], Arrays]

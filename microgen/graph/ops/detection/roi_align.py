@@ -16,12 +16,11 @@ from microgen.graph.ops.base import (
     Operands,
     Pair,
     Shapes,
-    StatusError,
     expect_inputs,
 )
 from microgen.graph.ops.constraints import dtype_constraint
 from microgen.graph.ops.cost import ReferenceCost
-from microgen.graph.ops.moves.indexed import OUTSIDE
+from microgen.graph.ops.moves.indexed import expect_indices
 
 MOST = 256  # samples along each axis of a bin
 
@@ -76,16 +75,8 @@ def check(_attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> str | None:
 def reference(attrs: RoiAlignAttrs, operands: Operands) -> Arrays:
     """Each step is rounded to float32. Source: ONNX, RoiAlign."""
     images, regions, numbers = operands.inputs
-    outside = (numbers < 0) | (numbers >= len(images))
-    if outside.any():
-        raise StatusError(
-            "roi_align has numbers of images that do not exist",
-            OUTSIDE,
-            position=2,
-            among=numbers,
-            wrong=outside,
-            allowed=f"from 0 to {len(images) - 1}",
-        )
+    wrong = "roi_align has numbers of images that do not exist"
+    expect_indices(wrong, numbers, len(images), position=2)
     found = np.zeros(operands.output_types[0].shape, np.float32)
     with np.errstate(all="ignore"):
         for own, region, number in zip(found, regions, numbers, strict=True):

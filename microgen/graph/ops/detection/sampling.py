@@ -18,6 +18,7 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
+    expect_axis,
     expect_inputs,
 )
 from microgen.graph.ops.constraints import dtype_constraint, first_of
@@ -201,8 +202,7 @@ def _resample_infer(attrs: ResampleAttrs, inputs: Types) -> Shapes:
     """The data's shape with the number of places along the axis."""
     expect_inputs(inputs, 3, "data, first and weights")
     (data, first, weights), axis = inputs, attrs.axis
-    if not 0 <= axis < len(data.shape):
-        raise ValueError(f"the axis is {axis}; the data is {data}")
+    expect_axis(axis, data, "data")
     if len(first.shape) != 1 or len(weights.shape) != 2 or weights.shape[:1] != first.shape:
         raise ValueError(f"the weights are {weights}, the first values {first}; they must agree")
     if not 1 <= weights.shape[1] <= data.shape[axis]:

@@ -8,36 +8,50 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
-from microgen.graph.ops import bounds
 from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shape,
     Shapes,
     StatusError,
+    expect_axis,
     expect_inputs,
     one_input,
 )
 from microgen.graph.ops.constraints import EVERY_DTYPE, dtype_constraint, unchanged_constraint
+from microgen.graph.ops.cost import elementwise
+from microgen.graph.ops.moves import mover
 
 _INDICES = (DType.INT32, DType.INT64)
 OUTSIDE = 0x0803  # kTvmErrorFunctionCallInvalidArg
 
 
+def expect_indices(
+    what: str, indices: Array, sizes: Array | int, *, position: int, from_end: bool = False
+) -> None:
+    """StatusError, which says ``what`` is wrong with the input at ``position``, for an index that
+    is not from 0 (or, ``from_end``, from -size) to size - 1. ``sizes`` broadcasts to the indices,
+    and ``what`` may have two braces for the least and the greatest of them."""
+    least = -np.asarray(sizes) if from_end else 0
+    outside = (indices < least) | (indices >= sizes)
+    if not outside.any():
+        return
+    size = int(np.broadcast_to(sizes, indices.shape)[outside][0])
+    raise StatusError(
+        what.format(indices.min(), indices.max()),
+        OUTSIDE,
+        position=position,
+        among=indices,
+        wrong=outside,
+        allowed=f"from {-size if from_end else 0} to {size - 1}",
+    )
+
+
 def from_front(name: str, indices: Array, sizes: Array) -> Array:
     """The indices, int64, counted from the front; ``sizes`` broadcasts to them. Raises StatusError
     for an index that is not from -size to size - 1."""
-    outside = (indices < -sizes) | (indices >= sizes)
-    if outside.any():
-        size = int(np.broadcast_to(sizes, indices.shape)[outside][0])
-        raise StatusError(
-            f"{name} has indices from {indices.min()} to {indices.max()}",
-            OUTSIDE,
-            position=0,
-            among=indices,
-            wrong=outside,
-            allowed=f"from {-size} to {size - 1}",
-        )
+    wrong = f"{name} has indices from {{}} to {{}}"
+    expect_indices(wrong, indices, sizes, position=0, from_end=True)
     wide = indices.astype(np.int64)
     return np.where(wide < 0, wide + sizes, wide)
 
@@ -68,8 +82,7 @@ def _take_infer(attrs: TakeAttrs, inputs: Types) -> Shapes:
     """The data's shape, in which the shape of a batch's indices replaces the axis."""
     expect_inputs(inputs, 2, "data and indices", by="take")
     (data, indices), axis, batch_dims = inputs, attrs.axis, attrs.batch_dims
-    if not 0 <= axis < len(data.shape):
-        raise ValueError(f"the axis is {axis}; the data is {data}")
+    expect_axis(axis, data, "data")
     if not 0 <= batch_dims <= min(axis, len(indices.shape)):
         raise ValueError(
             f"{batch_dims} axes are batches; the axis {axis} must come after them, and the indices "
@@ -90,17 +103,8 @@ def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis."""
     data, indices = operands.inputs
     size = data.shape[attrs.axis]
-    outside = (indices < 0) | (indices >= size)
-    if outside.any():
-        raise StatusError(
-            f"take has indices from {indices.min()} to {indices.max()}; 0 to {size - 1} are "
-            "expected",
-            OUTSIDE,
-            position=1,
-            among=indices,
-            wrong=outside,
-            allowed=f"from 0 to {size - 1}",
-        )
+    wrong = f"take has indices from {{}} to {{}}; 0 to {size - 1} are expected"
+    expect_indices(wrong, indices, size, position=1)
     batches = math.prod(data.shape[: attrs.batch_dims])
     outer = math.prod(data.shape[attrs.batch_dims : attrs.axis])
     places = indices.reshape(batches, 1, math.prod(indices.shape[attrs.batch_dims :]), 1)
@@ -108,14 +112,15 @@ def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
     return (np.take_along_axis(parts, places, 2).reshape(operands.output_types[0].shape),)
 
 
-TAKE = OpDefinition(
+TAKE = mover(
     "take",
     TakeAttrs,
     _take_infer,
-    _take_check,
     _take_reference,
-    bound=bounds.moves(_take_reference, (0,)),
-    about="the parts of an axis that indices select",
+    "the parts of an axis that indices select",
+    check=_take_check,
+    data=(0,),
+    cost=elementwise,
 )
 
 
@@ -149,29 +154,20 @@ def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> Arrays:
     axis. TFLite accepts one past the end if the element is still inside the data."""
     data, indices = operands.inputs
     sizes = np.array(data.shape[: indices.shape[-1]])
-    outside = (indices < 0) | (indices >= sizes)
-    if outside.any():
-        # The last axis of the indices has one number per axis of the data.
-        axis = int(np.argmax(outside)) % len(sizes)
-        raise StatusError(
-            f"gather_nd has indices outside of {operands.input_types[0]}",
-            OUTSIDE,
-            position=1,
-            among=indices,
-            wrong=outside,
-            allowed=f"from 0 to {sizes[axis] - 1}",
-        )
+    wrong = f"gather_nd has indices outside of {operands.input_types[0]}"
+    expect_indices(wrong, indices, sizes, position=1)
     return (data[tuple(np.moveaxis(indices, -1, 0))],)
 
 
-GATHER_ND = OpDefinition(
+GATHER_ND = mover(
     "gather_nd",
     GatherNdAttrs,
     _gather_nd_infer,
-    _gather_nd_check,
     _gather_nd_reference,
-    bound=bounds.moves(_gather_nd_reference, (0,)),
-    about="the elements or parts at computed indices of several axes",
+    "the elements or parts at computed indices of several axes",
+    check=_gather_nd_check,
+    data=(0,),
+    cost=elementwise,
 )
 
 

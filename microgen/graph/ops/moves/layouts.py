@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, Types
-from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, one_input
-from microgen.graph.ops.constraints import all_unchanged, unchanged
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops.base import Operands, Shape, Shapes, expect_axis, one_input
+from microgen.graph.ops.constraints import all_unchanged
+from microgen.graph.ops.moves import mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,12 @@ def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> Arra
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
 
-BROADCAST_TO = OpDefinition(
+BROADCAST_TO = mover(
     "broadcast_to",
     BroadcastToAttrs,
     _broadcast_to_infer,
-    unchanged,
     _broadcast_to_reference,
-    cost=moved,
-    bound=bounds.moves(_broadcast_to_reference),
-    about="the data repeated along axes of size 1, and along new ones",
+    "the data repeated along axes of size 1, and along new ones",
 )
 
 
@@ -61,8 +57,7 @@ def _concatenate_infer(attrs: ConcatenateAttrs, inputs: Types) -> Shapes:
     if not inputs:
         raise ValueError("concatenate has no input; one or more are expected")
     first, axis = inputs[0].shape, attrs.axis
-    if not 0 <= axis < len(first):
-        raise ValueError(f"the axis is {axis}; the first input is {inputs[0]}")
+    expect_axis(axis, inputs[0], "first input")
     for other in inputs[1:]:
         if _without(other.shape, axis) != _without(first, axis):
             raise ValueError(f"{inputs[0]} and {other} differ in more than their axis {axis}")
@@ -83,15 +78,13 @@ def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> Array
     return (np.concatenate(operands.inputs, attrs.axis),)
 
 
-CONCATENATE = OpDefinition(
+CONCATENATE = mover(
     "concatenate",
     ConcatenateAttrs,
     _concatenate_infer,
-    _concatenate_check,
     _concatenate_reference,
-    cost=moved,
-    bound=bounds.moves(_concatenate_reference),
-    about="tensors joined one after the other along an axis",
+    "tensors joined one after the other along an axis",
+    check=_concatenate_check,
 )
 
 
@@ -116,15 +109,8 @@ def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
 
-TRANSPOSE = OpDefinition(
-    "transpose",
-    TransposeAttrs,
-    _transpose_infer,
-    unchanged,
-    transpose_reference,
-    cost=moved,
-    bound=bounds.moves(transpose_reference),
-    about="the axes in another order",
+TRANSPOSE = mover(
+    "transpose", TransposeAttrs, _transpose_infer, transpose_reference, "the axes in another order"
 )
 
 
@@ -161,15 +147,12 @@ def _layout_transform_infer(attrs: LayoutTransformAttrs, inputs: Types) -> Shape
     return (tuple(shape[axis] for axis in attrs.axes),)
 
 
-LAYOUT_TRANSFORM = OpDefinition(
+LAYOUT_TRANSFORM = mover(
     "layout_transform",
     LayoutTransformAttrs,
     _layout_transform_infer,
-    unchanged,
     transpose_reference,
-    cost=moved,
-    bound=bounds.moves(transpose_reference),
-    about="the axes in another order, each named by a letter",
+    "the axes in another order, each named by a letter",
 )
 
 

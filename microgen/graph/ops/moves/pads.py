@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
-from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Pair, Shapes, one_input
-from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged, unchanged_constraint
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops.base import Operands, Pair, Shape, Shapes, one_input
+from microgen.graph.ops.constraints import EVERY_DTYPE, unchanged_constraint
+from microgen.graph.ops.moves import mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +21,24 @@ class PadAttrs(Attrs):
     value: float
 
 
+def _unpadded(name: str, pads: tuple[Pair, ...], inputs: Types) -> Shape:
+    """The shape of the only input. ValueError unless it has as many axes as there are pads."""
+    shape = one_input(name, inputs).shape
+    if len(pads) != len(shape):
+        raise ValueError(f"there are pads for {len(pads)} axes; the input is {inputs[0]}")
+    return shape
+
+
+def _padded(shape: Shape, pads: tuple[Pair, ...]) -> Shapes:
+    return (tuple(b + n + a for n, (b, a) in zip(shape, pads, strict=True)),)
+
+
 def _pad_infer(attrs: PadAttrs, inputs: Types) -> Shapes:
     """The padded shape."""
-    one_input("nn.pad", inputs)
-    shape = inputs[0].shape
-    if len(attrs.pads) != len(shape):
-        raise ValueError(f"there are pads for {len(attrs.pads)} axes; the input is {inputs[0]}")
+    shape = _unpadded("nn.pad", attrs.pads, inputs)
     if any(min(pair) < 0 for pair in attrs.pads):
         raise ValueError(f"pads {attrs.pads} must not be negative")
-    return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
+    return _padded(shape, attrs.pads)
 
 
 def _pad_check(attrs: PadAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -57,15 +65,8 @@ def _pad_reference(attrs: PadAttrs, operands: Operands) -> Arrays:
     return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
 
 
-PAD = OpDefinition(
-    "nn.pad",
-    PadAttrs,
-    _pad_infer,
-    _pad_check,
-    _pad_reference,
-    cost=moved,
-    bound=bounds.moves(_pad_reference),
-    about="a constant around the data",
+PAD = mover(
+    "nn.pad", PadAttrs, _pad_infer, _pad_reference, "a constant around the data", check=_pad_check
 )
 
 
@@ -80,17 +81,14 @@ class MirrorPadAttrs(Attrs):
 
 def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Types) -> Shapes:
     """The padded shape."""
-    one_input("nn.mirror_pad", inputs)
-    shape = inputs[0].shape
-    if len(attrs.pads) != len(shape):
-        raise ValueError(f"there are pads for {len(attrs.pads)} axes; the input is {inputs[0]}")
+    shape = _unpadded("nn.mirror_pad", attrs.pads, inputs)
     for size, pair in zip(shape, attrs.pads, strict=True):
         most = size if attrs.repeats_edge else size - 1
         if not (min(pair) >= 0 and max(pair) <= most):
             raise ValueError(
                 f"an axis of {size} elements is padded by {pair}; 0 to {most} are expected"
             )
-    return (tuple(b + n + a for n, (b, a) in zip(shape, attrs.pads, strict=True)),)
+    return _padded(shape, attrs.pads)
 
 
 def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> Arrays:
@@ -101,15 +99,12 @@ def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> Arrays:
     return (np.pad(data, attrs.pads, mode="symmetric" if attrs.repeats_edge else "reflect"),)
 
 
-MIRROR_PAD = OpDefinition(
+MIRROR_PAD = mover(
     "nn.mirror_pad",
     MirrorPadAttrs,
     _mirror_pad_infer,
-    unchanged,
     _mirror_pad_reference,
-    cost=moved,
-    bound=bounds.moves(_mirror_pad_reference),
-    about="the data's own elements, mirrored at its edges",
+    "the data's own elements, mirrored at its edges",
 )
 
 

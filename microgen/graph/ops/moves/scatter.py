@@ -18,12 +18,11 @@ from microgen.graph.ops.base import (
     Operands,
     Shape,
     Shapes,
-    StatusError,
     expect_inputs,
 )
 from microgen.graph.ops.constraints import all_unchanged, dtype_constraint
 from microgen.graph.ops.cost import ReferenceCost
-from microgen.graph.ops.moves.indexed import OUTSIDE
+from microgen.graph.ops.moves.indexed import expect_indices
 
 _COMBINED = (DType.FLOAT32, DType.INT32, DType.INT64)
 _COMBINE: Mapping[str, Callable[..., Any]] = {
@@ -76,16 +75,7 @@ def check(attrs: ScatterAttrs, inputs: Types, outputs: Types) -> str | None:
 def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, ScatterND. StatusError for a position outside the first axis."""
     data, positions, updates = operands.inputs
-    outside = (positions < 0) | (positions >= attrs.shape[0])
-    if outside.any():
-        raise StatusError(
-            f"scatter has positions from {positions.min()} to {positions.max()}",
-            OUTSIDE,
-            position=1,
-            among=positions,
-            wrong=outside,
-            allowed=f"from 0 to {attrs.shape[0] - 1}",
-        )
+    expect_indices("scatter has positions from {} to {}", positions, attrs.shape[0], position=1)
     found = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
     if attrs.reduction == "none":
         # Of several updates of a row the last one remains, which numpy's assignment does not

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
-from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, expect_inputs, one_input
-from microgen.graph.ops.constraints import all_unchanged, dtype_constraint, unchanged
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops.base import Operands, Shape, Shapes, expect_inputs, one_input
+from microgen.graph.ops.constraints import all_unchanged, dtype_constraint
+from microgen.graph.ops.moves import mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +51,13 @@ def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
     return (np.concatenate([kept, rows], attrs.axis),)
 
 
-SLIDE = OpDefinition(
+SLIDE = mover(
     "slide",
     SlideAttrs,
     _slide_infer,
-    _slide_check,
     _slide_reference,
-    cost=moved,
-    bound=bounds.moves(_slide_reference),
-    about="a window moved on, its oldest rows replaced by new ones at its end",
+    "a window moved on, its oldest rows replaced by new ones at its end",
+    check=_slide_check,
 )
 
 
@@ -103,15 +100,12 @@ def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> Ar
     return (data,)
 
 
-STRIDED_SLICE = OpDefinition(
+STRIDED_SLICE = mover(
     "strided_slice",
     StridedSliceAttrs,
     _strided_slice_infer,
-    unchanged,
     _strided_slice_reference,
-    cost=moved,
-    bound=bounds.moves(_strided_slice_reference),
-    about="elements at regular steps along each axis",
+    "elements at regular steps along each axis",
 )
 
 
@@ -154,15 +148,14 @@ def _dynamic_update_slice_reference(_attrs: DynamicUpdateSliceAttrs, operands: O
     return (result,)
 
 
-DYNAMIC_UPDATE_SLICE = OpDefinition(
+DYNAMIC_UPDATE_SLICE = mover(
     "dynamic_update_slice",
     DynamicUpdateSliceAttrs,
     _dynamic_update_slice_infer,
-    _dynamic_update_slice_check,
     _dynamic_update_slice_reference,
-    cost=moved,
-    bound=bounds.moves(_dynamic_update_slice_reference, (0, 1)),
-    about="a tensor, part of which is replaced by another, at computed indices",
+    "a tensor, part of which is replaced by another, at computed indices",
+    check=_dynamic_update_slice_check,
+    data=(0, 1),
 )
 
 

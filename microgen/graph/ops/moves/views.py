@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
-from microgen.graph.ops import bounds
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, like_input, one_input
-from microgen.graph.ops.constraints import same_dtype_constraint, unchanged
+from microgen.graph.ops.constraints import same_dtype_constraint
 from microgen.graph.ops.cost import moved
+from microgen.graph.ops.moves import mover
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,8 @@ def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].copy(),)
 
 
-COPY = OpDefinition(
-    "copy",
-    CopyAttrs,
-    like_input("copy"),
-    unchanged,
-    _copy_reference,
-    cost=moved,
-    bound=bounds.moves(_copy_reference),
-    about="the same bytes in another buffer",
+COPY = mover(
+    "copy", CopyAttrs, like_input("copy"), _copy_reference, "the same bytes in another buffer"
 )
 
 
@@ -79,32 +72,9 @@ class ReinterpretAttrs(Attrs):
     shape: Shape
 
 
-def _reinterpret_infer(attrs: ReinterpretAttrs, inputs: Types) -> Shapes:
-    """The new shape."""
-    return reshape_infer(ReshapeAttrs(attrs.shape), inputs)
-
-
 def _reinterpret_check(_attrs: ReinterpretAttrs, inputs: Types, outputs: Types) -> str | None:
     """Dtype unchanged."""
     return same_dtype_constraint(inputs[0], outputs[0])
-
-
-def _reinterpret_reference(attrs: ReinterpretAttrs, operands: Operands) -> Arrays:
-    """The input's elements in row-major order."""
-    return (operands.inputs[0].reshape(attrs.shape),)
-
-
-REINTERPRET = OpDefinition(
-    "qnn.reinterpret",
-    ReinterpretAttrs,
-    _reinterpret_infer,
-    _reinterpret_check,
-    _reinterpret_reference,
-    is_view=True,
-    bound=bounds.moves(_reinterpret_reference),
-    cost=moved,
-    about="the same stored values under another shape, scale and zero point",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +84,7 @@ class ReshapeAttrs(Attrs):
     shape: Shape
 
 
-def reshape_infer(attrs: ReshapeAttrs, inputs: Types) -> Shapes:
+def _reshape_infer(attrs: ReshapeAttrs | ReinterpretAttrs, inputs: Types) -> Shapes:
     """The new shape."""
     one_input("reshape", inputs)
     size = math.prod(attrs.shape)
@@ -126,21 +96,28 @@ def reshape_infer(attrs: ReshapeAttrs, inputs: Types) -> Shapes:
     return (attrs.shape,)
 
 
-def _reshape_reference(attrs: ReshapeAttrs, operands: Operands) -> Arrays:
+def _reshape_reference(attrs: ReshapeAttrs | ReinterpretAttrs, operands: Operands) -> Arrays:
     """The input's elements in row-major order."""
     return (operands.inputs[0].reshape(attrs.shape),)
 
 
-RESHAPE = OpDefinition(
+REINTERPRET = mover(
+    "qnn.reinterpret",
+    ReinterpretAttrs,
+    _reshape_infer,
+    _reshape_reference,
+    "the same stored values under another shape, scale and zero point",
+    check=_reinterpret_check,
+    is_view=True,
+)
+
+RESHAPE = mover(
     "reshape",
     ReshapeAttrs,
-    reshape_infer,
-    unchanged,
+    _reshape_infer,
     _reshape_reference,
+    "the same bytes under another shape",
     is_view=True,
-    cost=moved,
-    bound=bounds.moves(_reshape_reference),
-    about="the same bytes under another shape",
 )
 
 

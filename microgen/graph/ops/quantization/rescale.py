@@ -24,6 +24,7 @@ from microgen.graph.ops.base import (
     OpDefinition,
     Operands,
     Shapes,
+    expect_axis,
     expect_inputs,
     like_input,
 )
@@ -60,8 +61,7 @@ def _rescale_infer(attrs: RescaleAttrs, inputs: Types) -> Shapes:
     expect_inputs(inputs, expected, str(expected), by="qnn.rescale")
     data = inputs[0]
     if expected == 2:
-        if not 0 <= attrs.axis < len(data.shape):
-            raise ValueError(f"the axis is {attrs.axis}; the input is {data}")
+        expect_axis(attrs.axis, data)
         if inputs[1].shape != (data.shape[attrs.axis],):
             raise ValueError(
                 f"the scales are {inputs[1]}; one for each of {data.shape[attrs.axis]} is expected"

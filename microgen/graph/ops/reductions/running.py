@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
 from microgen.graph.ops.balls import Ball
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, one_input
+from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, expect_axis, one_input
 from microgen.graph.ops.constraints import activations_constraint
 
 DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
@@ -31,10 +31,9 @@ class RunningAttrs(Attrs):
 
 def infer(attrs: RunningAttrs, inputs: Types) -> Shapes:
     """The input's shape."""
-    shape = one_input("a running sum or product", inputs).shape
-    if not 0 <= attrs.axis < len(shape):
-        raise ValueError(f"the axis is {attrs.axis}; the input is {inputs[0]}")
-    return (shape,)
+    data = one_input("a running sum or product", inputs)
+    expect_axis(attrs.axis, data)
+    return (data.shape,)
 
 
 def check(_attrs: RunningAttrs, inputs: Types, outputs: Types) -> str | None:
