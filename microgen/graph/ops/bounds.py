@@ -196,15 +196,26 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
     """The bound of a monotonic function of one number, computed within ``ulps`` ulps of the
     correctly rounded result."""
 
+    def grown(attrs: Any, given: Inexact, expected: Array) -> Array:
+        data, error = given.operands.inputs[0], given.errors[0]
+        # The next float32 outwards, because the end itself may have been rounded inwards.
+        ends = (outward(data + sign * error, sign) for sign in (-1, 1))
+        return np.asarray(np.maximum(*(np.abs(real(attrs, end) - expected) for end in ends)))
+
+    return within_ulps(ulps, grown)
+
+
+def within_ulps(ulps: int, grown: Callable[[Any, Inexact, Array], Array]) -> Bound:
+    """The bound of functions computed within ``ulps`` ulps of the correctly rounded result.
+    ``grown(attrs, given, expected)`` are the errors of results that are not rounded, if operands
+    have errors."""
+
     def of(attrs: Any, given: Inexact) -> Arrays:
         expected = given.expected[0].astype(np.float64)
         if given.is_exact:
             return (ulps * spacing(expected),)
-        data, error = given.operands.inputs[0], given.errors[0]
-        # The next float32 outwards, because the end itself may have been rounded inwards.
-        ends = (_outward(data + sign * error, sign) for sign in (-1, 1))
-        grown = np.maximum(*(np.abs(real(attrs, end) - expected) for end in ends))
-        return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
+        found = grown(attrs, given, expected)
+        return (found + (ulps + 1) * spacing(np.abs(expected) + found),)
 
     return of_floats(f"{ulps} ulp" if ulps else "equal", of)
 
@@ -230,7 +241,7 @@ def _moved_outward(data: Array, error: Array) -> Array:
     """The data with errors of one sign, in its dtype."""
     moved = data.astype(np.float64) + error
     if data.dtype.kind == "f":
-        return np.where(error < 0, _outward(moved, -1), _outward(moved, 1))
+        return np.where(error < 0, outward(moved, -1), outward(moved, 1))
     limits = np.iinfo(data.dtype)
     return np.clip(moved, limits.min, limits.max).astype(data.dtype)
 
@@ -239,18 +250,12 @@ def wave(ulps: int) -> Bound:
     """The bound of sine and cosine, computed within ``ulps`` ulps of the correctly rounded result.
     They change by at most the change of their argument, and by at most 2."""
 
-    def of(_attrs: Any, given: Inexact) -> Arrays:
-        expected = given.expected[0].astype(np.float64)
-        if given.is_exact:
-            return (ulps * spacing(expected),)
-        # Both functions are within [-1, 1], and their slopes, too.
-        grown = np.minimum(given.errors[0], 2)
-        return (grown + (ulps + 1) * spacing(np.abs(expected) + grown),)
-
-    return of_floats(f"{ulps} ulp", of)
+    # Both functions are within [-1, 1], and their slopes, too.
+    return within_ulps(ulps, lambda _attrs, given, _expected: np.minimum(given.errors[0], 2))
 
 
-def _outward(values: Array, sign: int) -> Array:
+def outward(values: Array, sign: int) -> Array:
+    """The next float32 numbers in the direction of ``sign``."""
     return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 
 

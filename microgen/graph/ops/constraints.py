@@ -166,6 +166,26 @@ def _both_plain(data: ArrayType, output: ArrayType) -> str | None:
     return "one of input and output has a scale, the other none; both or neither must"
 
 
+def quant_constraint(
+    output: ArrayType, steps: int, zero_point: int, *, tolerance: float = 0.0
+) -> str | None:
+    """The output's scale must be one over ``steps``, up to a relative tolerance."""
+    is_near = abs(output.scale - 1 / steps) <= tolerance / steps
+    if is_near and output.zero_point == zero_point:
+        return None
+    return (
+        f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
+        f"they must be 1/{steps} and {zero_point}"
+    )
+
+
+def depth_constraint(data: ArrayType, most: int) -> str | None:
+    """The rows over the last axis must have at most so many values, so that their sum fits."""
+    if data.shape[-1] <= most:
+        return None
+    return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
+
+
 def weight_constraint(weight: ArrayType, axis: int, *, any_zero: bool = False) -> str | None:
     """A weight must be int8, with one scale or one per index of ``axis``. It must be symmetric;
     with ``any_zero``, a weight with one scale may have any zero point."""

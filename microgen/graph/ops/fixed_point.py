@@ -60,3 +60,39 @@ def one_over_one_plus(x: Array) -> Array:
 def saturate(x: Array) -> Array:
     """The nearest int32 values."""
     return np.clip(x, -(2**31), 2**31 - 1)
+
+
+def inverse_square_root(x: int) -> tuple[int, int]:
+    """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
+
+    0 is treated as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    """
+    if x <= 1:
+        return 2**31 - 1, 0
+    right = 11
+    while x >= 1 << 29:
+        # A quarter has half the root: the shift to the right grows by one bit.
+        x //= 4
+        right += 1
+    pairs = (31 - x.bit_length()) // 2 - 1
+    root = _newton((x << 2 * pairs) >> 1)
+    right -= pairs
+    return root << max(-right, 0), -max(right, 0)
+
+
+def _newton(x: int) -> int:
+    """1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five Newton steps from 1."""
+    half, three_halves = int(rounding_divide_by_pot(np.array(x), 1)), 3 << 27
+    estimate = 1 << 28
+    for _ in range(5):
+        cube = _saturated(_mul(_mul(estimate, estimate), estimate) << 6)
+        estimate = _saturated((_mul(three_halves, estimate) - _mul(half, cube)) << 3)
+    return _mul(estimate, 1518500250)  # sqrt(2) / 2 in Q0.31
+
+
+def _mul(a: int, b: int) -> int:
+    return int(rounding_doubling_high_mul(np.array(a), b))
+
+
+def _saturated(x: int) -> int:
+    return max(-(2**31), min(2**31 - 1, x))

@@ -113,46 +113,29 @@ class AddAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
 
-def _add_reference(attrs: AddAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc."""
-    return computed(np.add, attrs, operands)
-
-
-ADD = OpDefinition(
-    "add",
-    AddAttrs,
-    broadcast.infer,
-    check,
-    _add_reference,
-    clipped,
-    bound=bounds.sums_of_two(),
-    about="elementwise addition with numpy's broadcasting",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SubtractAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
 
-def _subtract_reference(attrs: SubtractAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: measurement. ai-edge-litert 2.3.0 computes the difference of the
-    scaled operands, as reference/sub.h does. TFLite's older sub.cc negated the right multiplier,
-    which rounds halves in the other direction.
-    """
-    return computed(np.subtract, attrs, operands)
+def _sum(name: str, attrs: type[AdditionAttrs], function: np.ufunc, what: str) -> OpDefinition:
+    def reference(attrs: AdditionAttrs, operands: Operands) -> Arrays:
+        """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc, and for the
+        difference measurement. ai-edge-litert 2.3.0 computes the difference of the scaled operands,
+        as reference/sub.h does. TFLite's older sub.cc negated the right multiplier, which rounds
+        halves in the other direction.
+        """
+        return computed(function, attrs, operands)
+
+    about = f"elementwise {what} with numpy's broadcasting"
+    bound = bounds.sums_of_two()
+    return OpDefinition(
+        name, attrs, broadcast.infer, check, reference, clipped, bound=bound, about=about
+    )
 
 
-SUBTRACT = OpDefinition(
-    "subtract",
-    SubtractAttrs,
-    broadcast.infer,
-    check,
-    _subtract_reference,
-    clipped,
-    bound=bounds.sums_of_two(),
-    about="elementwise subtraction with numpy's broadcasting",
-)
+ADD = _sum("add", AddAttrs, np.add, "addition")
+SUBTRACT = _sum("subtract", SubtractAttrs, np.subtract, "subtraction")
 
 
 _SQUARED_DIFFERENCE_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)

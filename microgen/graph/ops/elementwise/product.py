@@ -11,7 +11,6 @@ from microgen.graph.arithmetic.int8 import offset_and_clamp, quantize_multiplier
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.balls import spacing
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, clipped
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
@@ -142,17 +141,13 @@ def _power_whole(lhs: Array, rhs: Array) -> Array:
     return np.where(is_kept, found, 0)
 
 
-def _power_bound(_attrs: PowerAttrs, given: Inexact) -> Arrays:
+def _power_grown(_attrs: PowerAttrs, given: Inexact, expected: Array) -> Array:
     """The greatest distance at the corners of both operands' errors. A base that may be negative
     or 0 has any power."""
-    expected = given.expected[0].astype(np.float64)
-    if given.is_exact:
-        return (POWER_ULPS * spacing(expected),)
     (x, y), (left, right) = given.operands.inputs, given.errors
     corners = [_power_real(x + i * left, y + j * right) for i in (-1, 1) for j in (-1, 1)]
     grown = np.max([np.abs(corner - expected) for corner in corners], axis=0)
-    grown = np.where((x > left) & ~np.isnan(grown), grown, np.inf)
-    return (grown + (POWER_ULPS + 1) * spacing(np.abs(expected) + grown),)
+    return np.where((x > left) & ~np.isnan(grown), grown, np.inf)
 
 
 POWER = OpDefinition(
@@ -161,7 +156,7 @@ POWER = OpDefinition(
     broadcast.infer,
     _power_check,
     _power_reference,
-    bound=bounds.of_floats(f"{POWER_ULPS} ulp", _power_bound),
+    bound=bounds.within_ulps(POWER_ULPS, _power_grown),
     about="each element of the left operand to the power of the right one's, with numpy's "
     "broadcasting",
 )

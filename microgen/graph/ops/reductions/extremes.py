@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
+from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, limits
 from microgen.graph.ops.base import OpDefinition, Operands, Shapes, one_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activation_constraint, unchanged_constraint
 from microgen.graph.ops.reductions.reduction import ReductionAttrs, greatest_error, infer
 
 _INDICES = (DType.INT32, DType.INT64)
-
-Reference = Callable[[Any, Operands], Arrays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +39,6 @@ class MinAttrs(ExtremeAttrs):
 def _extreme_check(_attrs: ExtremeAttrs, inputs: Types, outputs: Types) -> str | None:
     """One dtype, quantization unchanged."""
     return unchanged_constraint(inputs[0], outputs[0], (*ALL_FAMILIES, DType.INT32))
-
-
-def max_reference(attrs: MaxAttrs, operands: Operands) -> Arrays:
-    """The greatest stored value, which means the greatest real one. NaN is ignored.
-
-    Source: TFLite reduce.cc, EvalGeneric.
-    """
-    data: Array = operands.inputs[0]
-    # fmax ignores NaN; max alone would return it.
-    numbers = np.fmax(data, limits.least(data.dtype, infinite=attrs.from_infinity))
-    return (np.asarray(numbers.max(axis=attrs.axes, keepdims=attrs.keep_dims)),)
-
-
-def min_reference(attrs: MinAttrs, operands: Operands) -> Arrays:
-    """The least stored value, like ``max_reference``."""
-    data: Array = operands.inputs[0]
-    numbers = np.fmin(data, limits.greatest(data.dtype, infinite=attrs.from_infinity))
-    return (np.asarray(numbers.min(axis=attrs.axes, keepdims=attrs.keep_dims)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,29 +72,6 @@ class ArgMaxAttrs(ArgExtremeAttrs):
 @dataclass(frozen=True, slots=True)
 class ArgMinAttrs(ArgExtremeAttrs):
     """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
-
-
-def _argmax_reference(attrs: ArgMaxAttrs, operands: Operands) -> Arrays:
-    """The first of equal values. NaN at position 0 gives 0; any other NaN is ignored.
-
-    Source: TFLite reference/arg_min_max.h, ArgMinMax.
-    """
-    data = operands.inputs[0]
-    positions = np.where(np.isnan(data), -np.inf, data).argmax(axis=attrs.axis)
-    return _unless_nan_is_first(attrs, operands, positions)
-
-
-def _argmin_reference(attrs: ArgMinAttrs, operands: Operands) -> Arrays:
-    """As ``_argmax_reference``, for the least value."""
-    data = operands.inputs[0]
-    positions = np.where(np.isnan(data), np.inf, data).argmin(axis=attrs.axis)
-    return _unless_nan_is_first(attrs, operands, positions)
-
-
-def _unless_nan_is_first(attrs: ArgExtremeAttrs, operands: Operands, positions: Array) -> Arrays:
-    # Nothing exceeds a NaN with which the search begins.
-    leading = np.isnan(operands.inputs[0].take(0, attrs.axis))
-    return (np.where(leading, 0, positions).astype(operands.output_types[0].dtype.numpy),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,25 +121,50 @@ def _topk_reference(attrs: TopKAttrs, operands: Operands) -> Arrays:
     return (np.ascontiguousarray(best, operands.output_types[0].dtype.numpy),)
 
 
-def _over_axes(name: str, attrs: type[Attrs], reference: Reference, which: str) -> OpDefinition:
-    """The extreme value over some axes."""
-    about = f"the {which} value over some axes"
+def _over_axes(name: str, attrs: type[Attrs], function: np.ufunc, which: str) -> OpDefinition:
+    """The extreme value over some axes. ``function`` ignores NaN: fmax or fmin."""
+    worst = limits.least if function is np.fmax else limits.greatest
+
+    def reference(attrs: ExtremeAttrs, operands: Operands) -> Arrays:
+        """The extreme stored value, which means the extreme real one. NaN is ignored.
+
+        Source: TFLite reduce.cc, EvalGeneric.
+        """
+        data = operands.inputs[0]
+        first = worst(data.dtype, infinite=attrs.from_infinity)
+        found = function.reduce(data, axis=attrs.axes, keepdims=attrs.keep_dims, initial=first)
+        return (np.asarray(found),)
+
     bound = bounds.elementwise(greatest_error, roundings=0)
+    about = f"the {which} value over some axes"
     return OpDefinition(name, attrs, infer, _extreme_check, reference, bound=bound, about=about)
 
 
-def _position(name: str, attrs: type[Attrs], reference: Reference, which: str) -> OpDefinition:
-    """The position of the extreme value along an axis."""
+def _position(name: str, attrs: type[Attrs], sign: int, which: str) -> OpDefinition:
+    """The position of the greatest value, times ``sign``, along an axis."""
+    find, worst = (np.argmax, -np.inf) if sign > 0 else (np.argmin, np.inf)
+
+    def reference(attrs: ArgExtremeAttrs, operands: Operands) -> Arrays:
+        """The first of equal values. NaN at position 0 gives 0; any other NaN is ignored.
+
+        Source: TFLite reference/arg_min_max.h, ArgMinMax.
+        """
+        data = operands.inputs[0]
+        positions = find(np.where(np.isnan(data), worst, data), axis=attrs.axis)
+        # Nothing exceeds a NaN with which the search begins.
+        leading = np.isnan(data.take(0, attrs.axis))
+        return (np.where(leading, 0, positions).astype(operands.output_types[0].dtype.numpy),)
+
     about = f"the position of the {which} value along one axis"
     shapes = _arg_extreme_infer
     return OpDefinition(name, attrs, shapes, _arg_extreme_check, reference, about=about)
 
 
 OPS = (
-    _over_axes("max", MaxAttrs, max_reference, "greatest"),
-    _over_axes("min", MinAttrs, min_reference, "least"),
-    _position("argmax", ArgMaxAttrs, _argmax_reference, "greatest"),
-    _position("argmin", ArgMinAttrs, _argmin_reference, "least"),
+    _over_axes("max", MaxAttrs, np.fmax, "greatest"),
+    _over_axes("min", MinAttrs, np.fmin, "least"),
+    _position("argmax", ArgMaxAttrs, 1, "greatest"),
+    _position("argmin", ArgMinAttrs, -1, "least"),
     OpDefinition(
         "topk",
         TopKAttrs,

@@ -8,16 +8,19 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
     multiply_by_quantized_multiplier,
-    rounding_divide_by_pot,
-    rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, like_rows
-from microgen.graph.ops.constraints import activations_constraint
+from microgen.graph.ops.constraints import (
+    activations_constraint,
+    depth_constraint,
+    quant_constraint,
+)
 from microgen.graph.ops.cost import by_rows
+from microgen.graph.ops.fixed_point import inverse_square_root
 
 _MAX_DEPTH = (2**31 - 1) // 255**2  # a row's sum of squares must fit int32
 LEAST_LENGTH = float(np.float32(1e-6))  # for a row of floats
@@ -36,14 +39,7 @@ def check(_attrs: L2NormalizeAttrs, inputs: Types, outputs: Types) -> str | None
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
     if sentence or data.quant is None:
         return sentence
-    if output.scale != 1 / 128 or output.zero_point != 0:
-        return (
-            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
-            "they must be 1/128 and 0"
-        )
-    if data.shape[-1] > _MAX_DEPTH:
-        return f"the last axis has {data.shape[-1]} values; the sum holds up to {_MAX_DEPTH}"
-    return None
+    return quant_constraint(output, 128, 0) or depth_constraint(data, _MAX_DEPTH)
 
 
 def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> Arrays:
@@ -54,7 +50,7 @@ def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> Arrays:
         return _float(data)
     centred = data.astype(np.int64) - operands.input_types[0].zero_point
     rows = centred.reshape(-1, data.shape[-1])
-    factors = [_inverse_square_root(int(total)) for total in (rows**2).sum(axis=1)]
+    factors = [inverse_square_root(int(total)) for total in (rows**2).sum(axis=1)]
     multiplier = np.array([[m] for m, _ in factors], np.int64)
     shift = np.array([[s + _OUTPUT_SHIFT] for _, s in factors], np.int64)
     scaled = multiply_by_quantized_multiplier(rows, multiplier, shift, Rounding.DOUBLE)
@@ -75,42 +71,6 @@ def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
     (x,) = bounds.inputs(given)
     length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
     return (x / length.clipped(LEAST_LENGTH, np.inf),)
-
-
-def _inverse_square_root(x: int) -> tuple[int, int]:
-    """1 / sqrt(x) as (multiplier, shift): multiplier * 2**(shift - 31), for int32 x >= 0.
-
-    0 is treated as 1. Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp.
-    """
-    if x <= 1:
-        return 2**31 - 1, 0
-    right = 11
-    while x >= 1 << 29:
-        # A quarter has half the root: the shift to the right grows by one bit.
-        x //= 4
-        right += 1
-    pairs = (31 - x.bit_length()) // 2 - 1
-    root = _newton((x << 2 * pairs) >> 1)
-    right -= pairs
-    return root << max(-right, 0), -max(right, 0)
-
-
-def _newton(x: int) -> int:
-    """1 / sqrt(2 x) in Q3.28, for x as Q3.28 in [1/4, 1): five Newton steps from 1."""
-    half, three_halves = int(rounding_divide_by_pot(np.array(x), 1)), 3 << 27
-    estimate = 1 << 28
-    for _ in range(5):
-        cube = _saturated(_mul(_mul(estimate, estimate), estimate) << 6)
-        estimate = _saturated((_mul(three_halves, estimate) - _mul(half, cube)) << 3)
-    return _mul(estimate, 1518500250)  # sqrt(2) / 2 in Q0.31
-
-
-def _mul(a: int, b: int) -> int:
-    return int(rounding_doubling_high_mul(np.array(a), b))
-
-
-def _saturated(x: int) -> int:
-    return max(-(2**31), min(2**31 - 1, x))
 
 
 OP = OpDefinition(

@@ -24,7 +24,9 @@ from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activation_constraint,
     activations_constraint,
+    depth_constraint,
     one_quant_constraint,
+    quant_constraint,
     refused,
 )
 from microgen.graph.ops.elementwise.broadcast import scale
@@ -32,8 +34,8 @@ from microgen.graph.ops.fixed_point import exp_of_negative, one_over_one_plus, s
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import functions
 
-_SOFTMAX_SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
-_SOFTMAX_MAX_DEPTH = (1 << _SOFTMAX_SUM_INTEGER_BITS) - 1  # each exponential is at most 1
+_SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
+_MAX_DEPTH = (1 << _SUM_INTEGER_BITS) - 1  # each exponential is at most 1
 _WIDER = (DType.INT8, DType.INT16)  # the only pair of different dtypes
 _STEP_16 = 10.0 / 65535.0  # of the arguments of the table of exp
 _MAX_DEPTH_16 = 2**16  # of exponentials below 2**15, in an int32
@@ -59,14 +61,11 @@ def _softmax_check(attrs: SoftmaxAttrs, inputs: Types, outputs: Types) -> str | 
     if sentence or data.quant is None:
         return sentence
     steps, zero_point, most, parameters = _QUANTIZED[data.dtype, output.dtype]
-    if abs(output.scale - 1 / steps) > 0.001 / steps or output.zero_point != zero_point:
-        return (
-            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
-            f"they must be 1/{steps} and {zero_point}"
-        )
-    if data.shape[-1] > most:
-        return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
-    return refused(parameters, data, attrs.beta)
+    return (
+        quant_constraint(output, steps, zero_point, tolerance=0.001)
+        or depth_constraint(data, most)
+        or refused(parameters, data, attrs.beta)
+    )
 
 
 def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
@@ -113,7 +112,7 @@ def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     # The table's last argument, 2**15 - 1, is the one of exp(0).
     exponential = _softmax_looked_up(tables.exp_of_negative(), steps + np.int64(2**15 - 1))
     total = exponential.sum(axis=-1, keepdims=True)
-    bits = np.frexp(total.astype(np.float64))[1].astype(np.int64)  # exact: 15 to 31
+    bits = _bits(total)  # 15 to 31
     mantissa = ((total << (31 - bits)) + (1 << 13)) >> 14  # from 2**16 on
     reciprocal = _softmax_looked_up(tables.one_over_one_plus(), mantissa - (2**15 + 2**16))
     quotient = (exponential * reciprocal + (1 << (bits - 2))) >> (bits - 1)
@@ -141,13 +140,11 @@ def _softmax_int8(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     # The left shift of smaller differences would leave int32.
     counted = difference >= parameters.diff_min
     exponential = np.where(counted, exp_of_negative(_rescale(difference, counted, parameters)), 0)
-    terms = rounding_divide_by_pot(exponential, _SOFTMAX_SUM_INTEGER_BITS)
+    terms = rounding_divide_by_pot(exponential, _SUM_INTEGER_BITS)
     total = terms.sum(axis=-1, keepdims=True)
-    # Leading zeros of a word of 32 bits without a sign. frexp is exact, because total is below
-    # 2**31.
-    headroom = 32 - np.frexp(total.astype(np.float64))[1].astype(np.int64)
+    headroom = 32 - _bits(total)  # leading zeros of a word without a sign
     reciprocal = one_over_one_plus((total << headroom) - (1 << 31))
-    shift = (_SOFTMAX_SUM_INTEGER_BITS - headroom) + 31 - limits.bits
+    shift = (_SUM_INTEGER_BITS - headroom) + 31 - limits.bits
     scaled = rounding_divide_by_pot(rounding_doubling_high_mul(reciprocal, exponential), shift)
     stored = np.clip(scaled + limits.min, limits.min, limits.max)
     return (np.where(counted, stored, limits.min).astype(output),)
@@ -163,8 +160,8 @@ def _rescale(difference: Array, counted: Array, parameters: SoftmaxParameters) -
 _QUANTIZED: Mapping[
     tuple[DType, DType], tuple[int, int, int, Callable[[ArrayType, float], object]]
 ] = {
-    (DType.INT8, DType.INT8): (256, -128, _SOFTMAX_MAX_DEPTH, softmax_parameters),
-    _WIDER: (2**16, -(2**15), _SOFTMAX_MAX_DEPTH, softmax_parameters),
+    (DType.INT8, DType.INT8): (256, -128, _MAX_DEPTH, softmax_parameters),
+    _WIDER: (2**16, -(2**15), _MAX_DEPTH, softmax_parameters),
     (DType.INT16, DType.INT16): (2**15, 0, _MAX_DEPTH_16, softmax_parameters_16),
 }
 
@@ -180,8 +177,6 @@ SOFTMAX = OpDefinition(
 )
 
 
-_LOG_SOFTMAX_SUM_INTEGER_BITS = 12  # kAccumulationIntegerBits: the sum of exponentials is Q12.19
-_LOG_SOFTMAX_MAX_DEPTH = (1 << _LOG_SOFTMAX_SUM_INTEGER_BITS) - 1  # each exponential is at most 1
 _OUTPUT_ZERO_POINT = 127
 _STEP_BITS = 22  # from Q5.26 to the output's steps of 1/16
 
@@ -231,15 +226,11 @@ def _log_softmax_check(_attrs: LogSoftmaxAttrs, inputs: Types, outputs: Types) -
     sentence = activations_constraint(data, output, (DType.INT8, DType.FLOAT32))
     if sentence or data.quant is None:
         return sentence
-    if output.scale != 1 / 16 or output.zero_point != _OUTPUT_ZERO_POINT:
-        return (
-            f"the output's scale and zero point are {output.scale:g} and {output.zero_point}; "
-            f"they must be 1/16 and {_OUTPUT_ZERO_POINT}"
-        )
-    if data.shape[-1] > _LOG_SOFTMAX_MAX_DEPTH:
-        most = _LOG_SOFTMAX_MAX_DEPTH
-        return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
-    return refused(log_softmax_parameters, data)
+    return (
+        quant_constraint(output, 16, _OUTPUT_ZERO_POINT)
+        or depth_constraint(data, _MAX_DEPTH)
+        or refused(log_softmax_parameters, data)
+    )
 
 
 def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> Arrays:
@@ -250,9 +241,7 @@ def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> Array
     difference = data - data.max(axis=-1, keepdims=True)
     counted = difference >= p.diff_min
     scaled = scale(np.where(counted, difference, 0), p.input_multiplier, p.input_left_shift)
-    terms = np.where(
-        counted, rounding_divide_by_pot(exp_of_negative(scaled), _LOG_SOFTMAX_SUM_INTEGER_BITS), 0
-    )
+    terms = np.where(counted, rounding_divide_by_pot(exp_of_negative(scaled), _SUM_INTEGER_BITS), 0)
     log_sum = _log(terms.sum(axis=-1, keepdims=True))
     least = scale(log_sum - 2**31, p.reverse_multiplier, p.reverse_shift)
     steps = rounding_divide_by_pot(scaled - log_sum, _STEP_BITS) + _OUTPUT_ZERO_POINT
@@ -297,19 +286,20 @@ def _log(x: Array) -> Array:
 def _reduced(x: Array) -> tuple[Array, Array]:
     """The r (Q0.31) and n (Q6.25; off an integer by a quarter) of x = 2**n * r."""
     scaled = rounding_doubling_high_mul(x, _SQRT_HALF)
-    headroom_a, headroom_b = _headroom(x), _headroom(scaled)
+    # Leading zeros that do not count the sign bit.
+    headroom_a, headroom_b = 31 - _bits(x), 31 - _bits(scaled)
     r_a = saturate(rounding_doubling_high_mul(x << headroom_a, _SQRT_HALF) << 1)
     r_b = saturate(x << headroom_b)
     quarter = 1 << 23
-    power_a = ((_LOG_SOFTMAX_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
-    power_b = ((_LOG_SOFTMAX_SUM_INTEGER_BITS - headroom_b) << 25) - quarter
+    power_a = ((_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
+    power_b = ((_SUM_INTEGER_BITS - headroom_b) << 25) - quarter
     # Of the two reductions, TFLite takes the one with the smaller r.
     return np.minimum(r_a, r_b), np.maximum(power_a, power_b)
 
 
-def _headroom(x: Array) -> Array:
-    """Leading zeros of positive int32 values, not counting the sign bit (frexp is exact)."""
-    return 31 - np.frexp(x.astype(np.float64))[1].astype(np.int64)
+def _bits(x: Array) -> Array:
+    """The number of bits of positive int32 values, int64. frexp is exact below 2**53."""
+    return np.frexp(x.astype(np.float64))[1].astype(np.int64)
 
 
 LOG_SOFTMAX = OpDefinition(

@@ -204,16 +204,12 @@ def _bound(attrs: RealFunctionAttrs, given: Inexact) -> Arrays:
     own = formula.units * UNIT * np.abs(np.where(np.isfinite(x), x, 0))
     if given.is_exact:
         return (own + formula.ulps * spacing(expected),)
-    ends = (_outward(x + sign * error, sign) for sign in (-1, 1))
+    ends = (bounds.outward(x + sign * error, sign) for sign in (-1, 1))
     grown = np.maximum(*(np.abs(_real(attrs, end) - expected) for end in ends))
     if formula.margin:
         grown = grown + formula.margin(attrs.numbers, x, error)
     grown = np.where(np.isnan(grown) & (error > 0), np.inf, grown + formula.units * UNIT * error)
     return (own + grown + (formula.ulps + 1) * spacing(np.abs(expected) + grown),)
-
-
-def _outward(values: Array, sign: int) -> Array:
-    return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 
 
 def words(_word: str, attrs: RealFunctionAttrs, _n_inputs: int) -> tuple[str, ...]:

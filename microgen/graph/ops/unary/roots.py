@@ -10,12 +10,11 @@ from microgen.graph.arithmetic.int8 import (
     clamp,
     multiply_by_quantized_multiplier,
     quantize_multiplier,
-    rounding_divide_by_pot,
-    rounding_doubling_high_mul,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType
 from microgen.graph.ops.base import Operands
+from microgen.graph.ops.fixed_point import inverse_square_root
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
@@ -63,7 +62,6 @@ SQRT = unary.define(
 
 
 _FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is computed
-_HALF_SQRT_2 = 1518500250  # Q0.31
 
 
 RSQRT_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
@@ -115,30 +113,9 @@ def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> Arrays:
 
 def _reciprocal_root(value: int) -> int:
     """1 / sqrt(value) with 20 fraction bits."""
-    multiplier, shift = _inverse_sqrt_multiplier(value)
+    multiplier, shift = inverse_square_root(value)
     one, exponent = np.array(1), shift + _FRACTION_BITS
     return int(multiply_by_quantized_multiplier(one, multiplier, exponent, Rounding.DOUBLE))
-
-
-def _inverse_sqrt_multiplier(value: int) -> tuple[int, int]:
-    """(multiplier, shift) of 1 / sqrt(value): five Newton steps in Q3.28 from a start of 1.
-
-    Source: TFLite internal/common.h, GetInvSqrtQuantizedMultiplierExp, for 1 to 255.
-    """
-    if value == 1:
-        return 2**31 - 1, 0
-    # An even shift, of which the root is a whole number of bits.
-    pairs = (31 - value.bit_length()) // 2 - 1
-    half = rounding_divide_by_pot(np.array((value << 2 * pairs) >> 1), 1)
-    x = np.array(1 << 28)
-    for _ in range(5):
-        cube = _mul(_mul(x, x), x) << 6
-        x = (_mul(np.array(3 << 27), x) - _mul(half, cube)) << 3
-    return int(_mul(x, np.array(_HALF_SQRT_2))), pairs - 11
-
-
-def _mul(a: Array, b: Array) -> Array:
-    return rounding_doubling_high_mul(a, b)
 
 
 def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> Array:
