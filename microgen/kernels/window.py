@@ -5,11 +5,12 @@ from __future__ import annotations
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.constraints import weight_zero
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DepthwiseConv2DAttrs,
+    DepthwiseConv2DHybridAttrs,
+)
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base
 from microgen.kernels.constant import Tables

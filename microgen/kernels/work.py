@@ -17,12 +17,13 @@ from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.base import Padding, Pair, Shape
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DepthwiseConv2DAttrs,
+    DepthwiseConv2DHybridAttrs,
+)
 from microgen.graph.ops.geometry import resolve
 from microgen.graph.ops.pooling.pooling import PoolAttrs
 from microgen.graph.ops.recurrent.lstm import LstmAttrs

@@ -9,8 +9,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, Attrs, DType, Node, Quant
 from microgen.graph.ops.base import Padding, Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs

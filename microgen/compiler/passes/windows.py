@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DepthwiseConv2DAttrs,
+    DepthwiseConv2DHybridAttrs,
+)
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
 

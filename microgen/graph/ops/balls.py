@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,18 @@ class Ball:
 
     def __iter__(self) -> Iterator[Ball]:
         return (Ball(*pair) for pair in zip(self.value, self.error, strict=True))
+
+    def __getitem__(self, index: Any) -> Ball:
+        return Ball(self.value[index], self.error[index])
+
+    def moved(self, move: Callable[[Array], Array]) -> Ball:
+        """The ball with its numbers at other places. ``move`` only moves elements."""
+        return Ball(move(self.value), move(self.error))
+
+    @staticmethod
+    def joined(balls: Sequence[Ball], join: Callable[[Sequence[Array]], Array]) -> Ball:
+        """Several balls as one. ``join`` only moves elements, like np.stack."""
+        return Ball(join([ball.value for ball in balls]), join([ball.error for ball in balls]))
 
     @property
     def largest(self) -> Array:

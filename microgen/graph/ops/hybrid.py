@@ -8,9 +8,14 @@ PortableAsymmetricQuantizeFloats; if they leave a choice, measurement of ai-edge
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from microgen.graph.ir.graph import Array, ArrayType, DType, Types
+from microgen.graph.arithmetic.terms import Activation
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Types
+from microgen.graph.ops import floats
+from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 
 
@@ -33,6 +38,13 @@ def scales(weight: ArrayType) -> Array:
     """The weight's scales, float32: one, or one per channel."""
     assert weight.quant is not None, "weight_constraint has checked it"
     return weight.quant.scales
+
+
+def finished(batches: Iterable[Array], operands: Operands, activation: Activation) -> Arrays:
+    """The only output of a layer, from the float32 sums of each batch without the bias."""
+    scaled = np.stack(list(batches)).reshape(operands.output_types[0].shape)
+    bias = operands.inputs[2:]
+    return floats.activated(scaled + bias[0] if bias else scaled, activation)
 
 
 def quantized(values: Array, *, asymmetric: bool) -> tuple[Array, np.float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DHybridAttrs
 from microgen.kernels import base, hybrid, window
 
 OP_NAME = "nn.conv2d_hybrid"

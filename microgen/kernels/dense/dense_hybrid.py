@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
+from microgen.graph.ops.dense.dense import DenseHybridAttrs
 from microgen.kernels import base, hybrid
 from microgen.kernels.dense import dense
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DHybridAttrs
 from microgen.kernels import base, hybrid, window
 
 OP_NAME = "nn.depthwise_conv2d_hybrid"

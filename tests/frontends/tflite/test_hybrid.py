@@ -11,10 +11,9 @@ from microgen.frontends.tflite.litert import LiteRT
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
-from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DHybridAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs, DenseHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DHybridAttrs
 from tests.frontends.tweaked import Network, int8_constant, integers, refusal
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.support.tflite_builder import OperatorSpec, TensorSpec

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.convolution.conv2d_hybrid import OP, Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import CONV2D_HYBRID, Conv2DHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import convolving, hybrids
 from tests.kernels.convolution.convolving import Geometry
@@ -22,7 +22,7 @@ def of(seed: int, g: Geometry) -> c.Case:
     inputs = hybrids.inputs(rng, g.data, filters, 0, **options)
     window = (g.strides, g.dilation, g.padding)
     attrs = Conv2DHybridAttrs(*window, g.activation)
-    return c.Case(f"{seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+    return c.Case(f"{seed}", CONV2D_HYBRID.name, attrs, inputs, None, DType.FLOAT32)
 
 
 CORNERS = (

@@ -14,8 +14,7 @@ from microgen.graph import ops
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.geometry import MOST, output_size, resolve
 from tests.kernels.conformance import conformance as c

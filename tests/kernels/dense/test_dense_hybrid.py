@@ -5,7 +5,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.dense.dense_hybrid import OP, DenseHybridAttrs
+from microgen.graph.ops.dense.dense import DENSE_HYBRID, DenseHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import hybrids
 
@@ -20,7 +20,7 @@ def case(seed: int, data: tuple[int, ...] | None = None, units: int = 0) -> c.Ca
     inputs = hybrids.inputs(rng, data, (units, data[-1]), 0, **options)
     activation = list(Activation)[int(rng.integers(4))]
     attrs = DenseHybridAttrs(activation, bool(rng.integers(2)), keep_num_dims=bool(rng.integers(2)))
-    return c.Case(f"{seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+    return c.Case(f"{seed}", DENSE_HYBRID.name, attrs, inputs, None, DType.FLOAT32)
 
 
 CORNERS = (case(1, (1, 1), 1), case(2, (3, 1), 4), case(3, (2, 700), 9))

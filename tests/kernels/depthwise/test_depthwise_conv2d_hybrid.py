@@ -3,7 +3,10 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import OP, DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DEPTHWISE_CONV2D_HYBRID,
+    DepthwiseConv2DHybridAttrs,
+)
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import convolving, hybrids
 from tests.kernels.convolution.convolving import Geometry
@@ -20,7 +23,7 @@ def of(seed: int, g: Geometry) -> c.Case:
     inputs = hybrids.inputs(rng, g.data, g.filters, 3, per_channel=True, biased=g.biased)
     window = (g.strides, g.dilation, g.padding, g.multiplier)
     attrs = DepthwiseConv2DHybridAttrs(*window, g.activation)
-    return c.Case(f"{seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+    return c.Case(f"{seed}", DEPTHWISE_CONV2D_HYBRID.name, attrs, inputs, None, DType.FLOAT32)
 
 
 CORNERS = (

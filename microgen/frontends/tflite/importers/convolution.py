@@ -24,11 +24,12 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.convolution.conv2d_hybrid import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DepthwiseConv2DAttrs,
+    DepthwiseConv2DHybridAttrs,
+)
 
 
 def _conv2d(layer: FileLayer) -> BuiltTensor:

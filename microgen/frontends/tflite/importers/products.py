@@ -21,8 +21,7 @@ from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType, Quant
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.graph.ops.dense.dense_hybrid import DenseHybridAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs, DenseHybridAttrs
 from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 

@@ -1,4 +1,4 @@
-"""nn.conv2d: a 2-D convolution, grouped if the filters are shallower than the input."""
+"""2-D convolutions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
-from microgen.graph.ops import bounds
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, Types
+from microgen.graph.ops import bounds, hybrid
 from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes, layer
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
@@ -19,21 +19,27 @@ from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial
 
 
 @dataclass(frozen=True, slots=True)
-class Conv2DAttrs(Attrs):
+class Conv2DWindow(Attrs):
+    """The window of a convolution, and the clamp that follows."""
+
+    strides: Pair
+    dilation: Pair
+    padding: Padding
+    activation: Activation
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DAttrs(Conv2DWindow):
     """Inputs: NHWC data, OHWI weight, optional bias [O].
 
     Their dtypes are int8, int8 and int32; or int16, int8 and either int32 (``rounding`` is DOUBLE)
     or int64 (REDUCED); or all float32, to which ``rounding`` does not apply.
     """
 
-    strides: Pair
-    dilation: Pair
-    padding: Padding
-    activation: Activation
     rounding: Rounding
 
 
-def infer(attrs: Conv2DAttrs, inputs: Types) -> Shapes:
+def _infer(attrs: Conv2DWindow, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, O]."""
     convolution.check_count("nn.conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -49,7 +55,7 @@ def infer(attrs: Conv2DAttrs, inputs: Types) -> Shapes:
     return ((batches, height, width, filters),)
 
 
-def check(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> str | None:
+def _check(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32, and may be the output. Weights with
     one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
@@ -59,7 +65,7 @@ def check(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> str | None:
     )
 
 
-def reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
+def _reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
     data, weight, *_ = operands.inputs
     weight = convolution.centred(weight, operands.input_types[1])
@@ -67,7 +73,7 @@ def reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
     return convolution.finished(found, operands, attrs.activation, attrs.rounding)
 
 
-def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+def sums(attrs: Conv2DWindow, data: Array, weight: Array, zero: int) -> Array:
     """Sums of products of the weight with data minus ``zero``, float64 [N, OH, OW, O]. For integers
     they are exact, because 2**30 products of int16 and int8 fit float64."""
     rows, columns = _axes(attrs, data.shape, weight.shape)
@@ -81,11 +87,11 @@ def sums(attrs: Conv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
     return found
 
 
-def _axes(attrs: Conv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+def _axes(attrs: Conv2DWindow, data: Shape, weight: Shape) -> tuple[Along, Along]:
     return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
-def cost(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
+def _cost(attrs: Conv2DWindow, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each filter with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each, groups = data[0] * weight[0] * weight[3], data[3] // weight[3]
@@ -104,13 +110,69 @@ def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
     return math.prod(operands.input_types[1].shape[1:])
 
 
-OP = OpDefinition(
+CONV2D = OpDefinition(
     "nn.conv2d",
     Conv2DAttrs,
-    infer,
-    check,
-    reference,
+    _infer,
+    _check,
+    _reference,
     layer,
-    cost=cost,
-    bound=bounds.products(reference, _terms),
+    cost=_cost,
+    bound=bounds.products(_reference, _terms),
+    about="a 2-D convolution, grouped if the filters are shallower than the input",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2DHybridAttrs(Conv2DWindow):
+    """Inputs: float32 NHWC data, int8 OHWI weight, optional float32 bias [O]. Not grouped.
+
+    Each image is quantized: symmetric if the weight has one scale, asymmetric if it has several.
+    """
+
+
+def is_asymmetric(weight: ArrayType) -> bool:
+    """Whether images are quantized with a zero point."""
+    return len(hybrid.scales(weight)) > 1
+
+
+def _hybrid_check(_attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
+    """float32 data with int8 weights, symmetric and per tensor or per filter. Sums of products fit
+    int32. The filters are as deep as the data."""
+    data, weight, *_ = inputs
+    if weight.shape[3] != data.shape[3]:
+        return f"the hybrid convolution is grouped: filters {weight} of data {data}"
+    products = math.prod(weight.shape[1:])
+    return hybrid.constraint(inputs, outputs[0], axis=0, products=products)
+
+
+def _hybrid_reference(attrs: Conv2DHybridAttrs, operands: Operands) -> Arrays:
+    """Source: TFLite conv.cc, EvalHybrid and EvalHybridPerChannel."""
+    batches = (_scaled(image[None], operands, attrs) for image in operands.inputs[0])
+    return hybrid.finished(batches, operands, attrs.activation)
+
+
+def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array:
+    """The sums of one image in float32, without the bias."""
+    weight = operands.input_types[1]
+    asymmetric = is_asymmetric(weight)
+    values, scale = hybrid.quantized(image, asymmetric=asymmetric)
+    found = sums(attrs, values, operands.inputs[1], 0).astype(np.float32)
+    scales = hybrid.scales(weight)
+    # EvalHybridPerChannel and EvalHybrid multiply in different orders, and each product is rounded.
+    return found * scales * scale if asymmetric else found * (scale * scales)
+
+
+CONV2D_HYBRID = OpDefinition(
+    "nn.conv2d_hybrid",
+    Conv2DHybridAttrs,
+    _infer,
+    _hybrid_check,
+    _hybrid_reference,
+    layer,
+    cost=_cost,
+    about="a 2-D convolution of float32 data with int8 weights, computed in integers",
+)
+
+
+OPS = (CONV2D, CONV2D_HYBRID)

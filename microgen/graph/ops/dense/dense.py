@@ -1,4 +1,4 @@
-"""nn.dense: a fully connected layer."""
+"""Fully connected layers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, dense_scales, scales_of_sums
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Arrays, ArrayType, Attrs, DType, Types
-from microgen.graph.ops import bounds, floats
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
+from microgen.graph.ops import bounds, floats, hybrid
 from microgen.graph.ops.base import OpDefinition, Operands, Shapes, layer
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
@@ -24,7 +24,7 @@ from microgen.graph.ops.constraints import (
     weight_zero,
 )
 from microgen.graph.ops.convolution import convolution
-from microgen.graph.ops.cost import ReferenceCost, products
+from microgen.graph.ops.cost import ReferenceCost, by_rows, products
 
 _ROUNDINGS = {
     DType.INT8: (Rounding.DOUBLE, Rounding.PRODUCT, Rounding.SINGLE, Rounding.FLOAT, *RELAY),
@@ -54,7 +54,7 @@ class DenseAttrs(Attrs):
     keep_num_dims: bool
 
 
-def infer(attrs: DenseAttrs, inputs: Types) -> Shapes:
+def _infer(attrs: DenseAttrs | DenseHybridAttrs, inputs: Types) -> Shapes:
     """The shape [rows, out], or data's with the last dimension replaced."""
     convolution.check_count("nn.dense", inputs)
     data, weight = inputs[:2]
@@ -69,7 +69,7 @@ def infer(attrs: DenseAttrs, inputs: Types) -> Shapes:
     return ((*data.shape[:-1], units) if attrs.keep_num_dims else (data.size // features, units),)
 
 
-def check(attrs: DenseAttrs, inputs: Types, outputs: Types) -> str | None:
+def _check(attrs: DenseAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or activations of int8 or int16 with int8 weights, symmetric and per
     tensor or per unit. Weights of int8 data with one scale may have any zero point, unless sums
     have a scale of their own. Sums of int8 data must fit int32, and may be the output. Scaled sums
@@ -119,7 +119,7 @@ def _scales(
     return scales_of_sums(data, weight, output, attrs.rounding)
 
 
-def reference(attrs: DenseAttrs, operands: Operands) -> Arrays:
+def _reference(attrs: DenseAttrs, operands: Operands) -> Arrays:
     """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
 
     The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
@@ -135,7 +135,7 @@ def reference(attrs: DenseAttrs, operands: Operands) -> Arrays:
     return convolution.finished(sums, operands, attrs.activation, attrs.rounding, scales)
 
 
-def cost(_attrs: DenseAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
+def _cost(_attrs: DenseAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each unit with each row."""
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 
@@ -144,13 +144,59 @@ def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
     return operands.input_types[1].shape[1]
 
 
-OP = OpDefinition(
+DENSE = OpDefinition(
     "nn.dense",
     DenseAttrs,
-    infer,
-    check,
-    reference,
+    _infer,
+    _check,
+    _reference,
     layer,
-    cost=cost,
-    bound=bounds.products(reference, _terms),
+    cost=_cost,
+    bound=bounds.products(_reference, _terms),
+    about="a fully connected layer",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DenseHybridAttrs(Attrs):
+    """Inputs: float32 data, int8 weight [out, in], optional float32 bias [out], with the shapes of
+    nn.dense. Each row is quantized, with a zero point if ``asymmetric``."""
+
+    activation: Activation
+    asymmetric: bool
+    keep_num_dims: bool
+
+
+def _hybrid_check(_attrs: DenseHybridAttrs, inputs: Types, outputs: Types) -> str | None:
+    """float32 data with int8 weights, symmetric and per tensor or per unit. Sums of products fit
+    int32."""
+    return hybrid.constraint(inputs, outputs[0], axis=0, products=inputs[1].shape[1])
+
+
+def _hybrid_reference(attrs: DenseHybridAttrs, operands: Operands) -> Arrays:
+    """Source: TFLite fully_connected.cc, EvalHybridDense."""
+    data, weight, *_ = operands.inputs
+    batches = (_scaled(row, operands, attrs) for row in data.reshape(-1, weight.shape[1]))
+    return hybrid.finished(batches, operands, attrs.activation)
+
+
+def _scaled(row: Array, operands: Operands, attrs: DenseHybridAttrs) -> Array:
+    """The sums of one row in float32, without the bias."""
+    values, scale = hybrid.quantized(row, asymmetric=attrs.asymmetric)
+    sums = (operands.inputs[1].astype(np.int64) @ values).astype(np.float32)
+    return sums * (scale * hybrid.scales(operands.input_types[1]))
+
+
+DENSE_HYBRID = OpDefinition(
+    "nn.dense_hybrid",
+    DenseHybridAttrs,
+    _infer,
+    _hybrid_check,
+    _hybrid_reference,
+    layer,
+    cost=by_rows,
+    about="a fully connected layer of float32 data with int8 weights, computed in integers",
+)
+
+
+OPS = (DENSE, DENSE_HYBRID)

@@ -1,4 +1,4 @@
-"""nn.depthwise_conv2d: a 2-D convolution of each channel by itself."""
+"""2-D convolutions of each channel by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, Types
-from microgen.graph.ops import bounds, floats
+from microgen.graph.ops import bounds, floats, hybrid
 from microgen.graph.ops.base import OpDefinition, Operands, Padding, Pair, Shape, Shapes, layer
 from microgen.graph.ops.convolution import convolution
 from microgen.graph.ops.cost import ReferenceCost
@@ -18,21 +18,27 @@ from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwiseConv2DAttrs(Attrs):
-    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
-
-    Output channel c reads input channel c // depth_multiplier.
-    """
+class DepthwiseWindow(Attrs):
+    """The window of a depthwise convolution, and the clamp that follows."""
 
     strides: Pair
     dilation: Pair
     padding: Padding
     depth_multiplier: int
     activation: Activation
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseConv2DAttrs(DepthwiseWindow):
+    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
+
+    Output channel c reads input channel c // depth_multiplier.
+    """
+
     rounding: Rounding
 
 
-def infer(attrs: DepthwiseConv2DAttrs, inputs: Types) -> Shapes:
+def _infer(attrs: DepthwiseWindow, inputs: Types) -> Shapes:
     """The shape [N, OH, OW, C * depth_multiplier]."""
     convolution.check_count("nn.depthwise_conv2d", inputs)
     batches, _, _, channels = nhwc("input", inputs[0])
@@ -49,7 +55,7 @@ def infer(attrs: DepthwiseConv2DAttrs, inputs: Types) -> Shapes:
     return ((batches, height, width, filters),)
 
 
-def check(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> str | None:
+def _check(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     channel. Sums of int8 products fit int32, and may be the output. Weights with
     one scale may have any zero point if sums are rounded PRODUCT or FLOAT, or are the output."""
@@ -59,7 +65,7 @@ def check(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> str | N
     )
 
 
-def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
+def _reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
     """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
     reference/depthwiseconv_float.h.
 
@@ -74,7 +80,7 @@ def reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
     return convolution.finished(found, operands, attrs.activation, attrs.rounding)
 
 
-def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> Array:
+def sums(attrs: DepthwiseWindow, data: Array, weight: Array, zero: int) -> Array:
     """Sums of products of the weight with data minus ``zero``, [N, OH, OW, C * multiplier], in the
     dtype of both."""
     rows, columns = _axes(attrs, data.shape, weight.shape)
@@ -85,11 +91,11 @@ def sums(attrs: DepthwiseConv2DAttrs, data: Array, weight: Array, zero: int) -> 
     return found
 
 
-def _axes(attrs: DepthwiseConv2DAttrs, data: Shape, weight: Shape) -> tuple[Along, Along]:
+def _axes(attrs: DepthwiseWindow, data: Shape, weight: Shape) -> tuple[Along, Along]:
     return axes(attrs.padding, spatial(data), spatial(weight), attrs.strides, attrs.dilation)
 
 
-def cost(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
+def _cost(attrs: DepthwiseWindow, inputs: Types, outputs: Types) -> ReferenceCost:
     """The products of each channel with its window at each place."""
     data, weight = inputs[0].shape, inputs[1].shape
     each = data[0] * weight[3]
@@ -100,13 +106,64 @@ def _terms(_attrs: DepthwiseConv2DAttrs, operands: Operands) -> int:
     return math.prod(spatial(operands.input_types[1].shape))
 
 
-OP = OpDefinition(
+DEPTHWISE_CONV2D = OpDefinition(
     "nn.depthwise_conv2d",
     DepthwiseConv2DAttrs,
-    infer,
-    check,
-    reference,
+    _infer,
+    _check,
+    _reference,
     layer,
-    cost=cost,
-    bound=bounds.products(reference, _terms, is_wide=False),
+    cost=_cost,
+    bound=bounds.products(_reference, _terms, is_wide=False),
+    about="a 2-D convolution of each channel by itself",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseConv2DHybridAttrs(DepthwiseWindow):
+    """Inputs: float32 NHWC data, int8 weight [1, KH, KW, C * depth_multiplier] with a scale per
+    channel, optional float32 bias. Each image is quantized with a zero point."""
+
+
+def _hybrid_check(_attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
+    """float32 data with int8 weights, symmetric and per tensor or per channel. Sums of products fit
+    int32. LiteRT always reads one scale per channel."""
+    weight = inputs[1]
+    products = weight.shape[1] * weight.shape[2]
+    sentence = hybrid.constraint(inputs, outputs[0], axis=3, products=products)
+    found = 0 if sentence else len(hybrid.scales(weight))
+    if sentence or found == weight.shape[3]:
+        return sentence
+    return (
+        f"the hybrid depthwise convolution's weight has {found} scale; one per channel, "
+        f"{weight.shape[3]}, is expected"
+    )
+
+
+def _hybrid_reference(attrs: DepthwiseConv2DHybridAttrs, operands: Operands) -> Arrays:
+    """Source: TFLite depthwise_conv.cc, EvalHybridPerChannel."""
+    batches = (_scaled(image[None], operands, attrs) for image in operands.inputs[0])
+    return hybrid.finished(batches, operands, attrs.activation)
+
+
+def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs) -> Array:
+    """The sums of one image in float32, without the bias."""
+    values, scale = hybrid.quantized(image, asymmetric=True)
+    weight = operands.inputs[1].astype(np.int64)
+    found = sums(attrs, values, weight, 0).astype(np.float32)
+    return found * (hybrid.scales(operands.input_types[1]) * scale)
+
+
+DEPTHWISE_CONV2D_HYBRID = OpDefinition(
+    "nn.depthwise_conv2d_hybrid",
+    DepthwiseConv2DHybridAttrs,
+    _infer,
+    _hybrid_check,
+    _hybrid_reference,
+    layer,
+    cost=_cost,
+    about="a depthwise convolution of float32 data with int8 weights, computed in integers",
+)
+
+
+OPS = (DEPTHWISE_CONV2D, DEPTHWISE_CONV2D_HYBRID)

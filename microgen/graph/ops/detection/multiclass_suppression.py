@@ -9,12 +9,14 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, expect_inputs
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, expect_inputs
 from microgen.graph.ops.constraints import activation_constraint
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.detection.suppression import (
     NON_MAX_SUPPRESSION_COLUMNS,
+    best_boxes,
     overlaps,
+    row_errors,
     suppression_constraint,
 )
 
@@ -103,19 +105,8 @@ def _by_class(
 
 
 def _chosen(attrs: MulticlassSuppressionAttrs, boxes: Array, scores: Array, most: int) -> list[int]:
-    """The boxes with the best scores that do not overlap better ones. Of equal scores the first
-    one is the best."""
-    # The negative of float32 is exact, and a stable sort keeps the first of equal scores first.
-    order = np.argsort(-scores.astype(np.float64), kind="stable")
-    left = [int(i) for i in order if scores[i] >= np.float32(attrs.least_score)]
-    chosen: list[int] = []
-    while left and len(chosen) < most:
-        best, *left = left
-        chosen.append(best)
-        ratios = overlaps(boxes[left], boxes[best])
-        over = ratios > np.float32(attrs.overlap)
-        left = [i for i, is_over in zip(left, over, strict=True) if not is_over]
-    return chosen
+    is_high = scores >= np.float32(attrs.least_score)
+    return best_boxes(boxes, scores, is_high, overlaps, attrs.overlap, most)
 
 
 def best_first(values: Sequence[float], count: int) -> list[int]:
@@ -163,12 +154,6 @@ def cost(attrs: MulticlassSuppressionAttrs, inputs: Types, _outputs: Types) -> R
     return ReferenceCost(64 * (boxes * classes + rows), steps)
 
 
-def _errors(_attrs: MulticlassSuppressionAttrs, given: Inexact) -> Array:
-    """The errors of a row's columns, if the same boxes are chosen."""
-    boxes, scores = (error.max(initial=0.0) for error in given.errors)
-    return np.array([boxes, boxes, boxes, boxes, 0.0, scores, 0.0])
-
-
 OP = OpDefinition(
     "vision.multiclass_suppression",
     MulticlassSuppressionAttrs,
@@ -176,5 +161,5 @@ OP = OpDefinition(
     check,
     reference,
     cost=cost,
-    bound=bounds.elementwise(_errors, roundings=0),
+    bound=bounds.elementwise(row_errors, roundings=0),
 )

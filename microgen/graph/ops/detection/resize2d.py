@@ -163,11 +163,14 @@ def _stored_in_floats(attrs: Resize2DAttrs, operands: Operands) -> Array:
     return rounded.astype(np.int8)
 
 
-def _neighbours(on: FloatAxis, count: int, size: int, along: int) -> tuple[Array, Array, Array]:
-    """The two neighbours of each position on an axis, and the second's weight."""
+def _neighbours(
+    on: FloatAxis, count: int, size: int, along: int, *, least: float = -np.inf
+) -> tuple[Array, Array, Array]:
+    """The two neighbours of each position on an axis, and the second's weight. Positions are
+    ``least`` or more."""
     offset = np.float32(on.offset)
     index = np.arange(count, dtype=np.float32)
-    position = (index + offset) * np.float32(on.step) - offset
+    position = np.maximum((index + offset) * np.float32(on.step) - offset, np.float32(least))
     lower = np.maximum(np.floor(position).astype(np.int64), 0)
     upper = np.minimum(np.ceil(position).astype(np.int64), size - 1)
     weight = position - lower.astype(np.float32)
@@ -181,12 +184,9 @@ def _float(attrs: Resize2DAttrs, operands: Operands) -> Arrays:
     """
     values = operands.inputs[0].astype(np.float64)
     for along, on in zip((1, 2), float_axes(attrs, operands.input_types[0]), strict=True):
-        index = np.arange(attrs.size[along - 1], dtype=np.float32)
-        offset = np.float32(on.offset)
-        position = np.maximum((index + offset) * np.float32(on.step) - offset, 0)
-        lower = position.astype(np.int64)
-        upper = np.minimum(np.ceil(position).astype(np.int64), values.shape[along] - 1)
-        weight = (position - lower).reshape([-1 if k == along else 1 for k in range(4)])
+        count, size = attrs.size[along - 1], values.shape[along]
+        lower, upper, narrow = _neighbours(on, count, size, along, least=0)
+        weight = narrow.astype(np.float64)  # exact: a difference of neighbours
         values = values.take(lower, along) * (1 - weight) + values.take(upper, along) * weight
     return (floats.rounded(values),)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,16 +71,34 @@ def _non_max_suppression_reference(attrs: NonMaxSuppressionAttrs, operands: Oper
     the first one is the best."""
     boxes, scores, classes = operands.inputs
     found = np.zeros(operands.output_types[0].shape, np.float32)
-    order = np.argsort(-scores.astype(np.float64), kind="stable")
-    chosen: list[int] = []
-    for i in (int(i) for i in order if scores[i] >= np.float32(attrs.least_score)):
-        if len(chosen) == attrs.most:
-            break
-        if not (overlaps(boxes[chosen], boxes[i]) > np.float32(attrs.overlap)).any():
-            found[len(chosen), :6] = (*boxes[i], classes[i], scores[i])
-            chosen.append(i)
+    is_high = scores >= np.float32(attrs.least_score)
+    chosen = best_boxes(boxes, scores, is_high, overlaps, attrs.overlap, attrs.most)
+    for row, i in enumerate(chosen):
+        found[row, :6] = (*boxes[i], classes[i], scores[i])
     found[:, 6] = len(chosen)
     return (found,)
+
+
+def best_boxes(
+    boxes: Array,
+    scores: Array,
+    is_high: Array,
+    ratios: Callable[[Array, Array], Array],
+    overlap: float,
+    most: int,
+) -> list[int]:
+    """Up to ``most`` boxes with the best scores, of those that are high, that do not overlap better
+    ones. Of equal scores the first one is the best. ``ratios`` are the overlaps of some with one.
+    """
+    # The negative of float32 is exact, and a stable sort keeps the first of equal scores first.
+    left = np.argsort(-scores.astype(np.float64), kind="stable")
+    left = left[is_high[left]]
+    chosen: list[int] = []
+    while left.size and len(chosen) < most:
+        best, left = int(left[0]), left[1:]
+        chosen.append(best)
+        left = left[~(ratios(boxes[left], boxes[best]) > np.float32(overlap))]
+    return chosen
 
 
 def overlaps(others: Array, box: Array) -> Array:
@@ -104,10 +122,11 @@ def _non_max_suppression_cost(
     return ReferenceCost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
 
 
-def _errors(_attrs: NonMaxSuppressionAttrs, given: Inexact) -> Array:
-    """The errors of a row's columns, if the same boxes are chosen."""
-    boxes, scores, classes = (error.max(initial=0.0) for error in given.errors)
-    return np.array([boxes, boxes, boxes, boxes, classes, scores, 0.0])
+def row_errors(_attrs: Attrs, given: Inexact) -> Array:
+    """The errors of a row's columns, if the same boxes are chosen. Classes have errors if they are
+    an input."""
+    boxes, scores, *classes = (error.max(initial=0.0) for error in given.errors)
+    return np.array([*[boxes] * 4, *(classes or [0.0]), scores, 0.0])
 
 
 NON_MAX_SUPPRESSION = OpDefinition(
@@ -117,7 +136,7 @@ NON_MAX_SUPPRESSION = OpDefinition(
     _non_max_suppression_check,
     _non_max_suppression_reference,
     cost=_non_max_suppression_cost,
-    bound=bounds.elementwise(_errors, roundings=0),
+    bound=bounds.elementwise(row_errors, roundings=0),
     about="the boxes with the best scores that do not overlap better ones",
 )
 
@@ -189,28 +208,17 @@ def _corners(boxes: Array, is_centred: bool) -> Array:
     if is_centred:
         half = second / np.float32(2)
         return np.concatenate([first - half, first + half], 1)
-    # as in C, the first one unless the second is less
-    return np.concatenate(
-        [np.where(second < first, second, first), np.where(second < first, first, second)], 1
-    )
+    # As in C: the first one unless the second is less, which decides for NaN.
+    is_less = second < first
+    low, high = np.where(is_less, second, first), np.where(is_less, first, second)
+    return np.concatenate([low, high], 1)
 
 
-def _chosen(attrs: AllClassSuppressionAttrs, corners: Array, scores: Array) -> Iterator[int]:
+def _chosen(attrs: AllClassSuppressionAttrs, corners: Array, scores: Array) -> list[int]:
     """The boxes of a class, the best first."""
-    kept: list[int] = []
-    order = np.argsort(-scores.astype(np.float64), kind="stable")
-    for box in (int(box) for box in order if _is_high(attrs, scores[box])):
-        if len(kept) == attrs.most:
-            return
-        if not (_overlaps(corners[kept], corners[box]) > np.float32(attrs.overlap)).any():
-            kept.append(box)
-            yield box
-
-
-def _is_high(attrs: AllClassSuppressionAttrs, score: float) -> bool:
-    if attrs.least_score is None:
-        return not np.isnan(score)
-    return bool(score > np.float32(attrs.least_score))
+    least = attrs.least_score
+    is_high = ~np.isnan(scores) if least is None else scores > np.float32(least)
+    return best_boxes(corners, scores, is_high, _overlaps, attrs.overlap, attrs.most)
 
 
 def _overlaps(others: Array, box: Array) -> Array:

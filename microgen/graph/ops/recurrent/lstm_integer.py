@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
-    multiply_by_quantized_multiplier,
     quantize_multiplier,
     rounding_divide_by_pot,
     scale_of_products,
 )
-from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Quant
 from microgen.graph.ops import fixed_point_16
 from microgen.graph.ops.constraints import accumulator_constraint, refused
+from microgen.graph.ops.elementwise.broadcast import scale
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_sequence
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
@@ -219,25 +218,25 @@ def _sums(w: Inputs[Array], p: LstmParameters, x: Array, state: Array) -> list[A
     # TFLite adds the bias to the sum over the input, before the scaling, and saturates twice.
     of_input += w.bias[:, np.newaxis]
     return [
-        saturate(saturate(_scaled(a, s)) + _scaled(b, r))
+        saturate(saturate(scale(a, *s)) + scale(b, *r))
         for a, b, s, r in zip(of_input, of_state, p.weight, p.recurrent, strict=True)
     ]
 
 
 def _peeped(w: Inputs[Array], p: LstmParameters, number: int, gate: Array, cell: Array) -> Array:
     assert w.peephole is not None
-    return saturate(gate + _scaled(cell * w.peephole[number], p.peephole[number]))
+    return saturate(gate + scale(cell * w.peephole[number], *p.peephole[number]))
 
 
 def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Array) -> Array:
-    product = _scaled(output_gate * fixed_point_16.tanh(cell, p.cell_bits), p.hidden)
+    product = scale(output_gate * fixed_point_16.tanh(cell, p.cell_bits), *p.hidden)
     if w.projection is None or p.projection is None:
         return _clip(product + p.hidden_zero_point, (-128, 127))
     # TFLite subtracts the zero point when it quantizes, and adds it when it reads. The numbers are
     # the same, except for clipped numbers.
     hidden = _clip(product - p.hidden_zero_point, (-128, 127)) + p.hidden_zero_point
     sums = hidden @ w.projection.T + (0 if w.projection_bias is None else w.projection_bias)
-    state = _clip(_scaled(sums, p.projection) + p.state_zero_point, (-128, 127))
+    state = _clip(scale(sums, *p.projection) + p.state_zero_point, (-128, 127))
     limit = p.projection_clip
     return _clip(state, (-limit, limit)) if limit > 0 else state
 
@@ -245,8 +244,3 @@ def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Ar
 def _clip(values: Array, limits: tuple[int, int]) -> Array:
     clipped: Array = np.clip(values, *limits)
     return clipped
-
-
-def _scaled(x: Array, scale: Scale) -> Array:
-    scaled: Array = multiply_by_quantized_multiplier(x, *scale, Rounding.DOUBLE)
-    return scaled.astype(np.int64)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays
 from microgen.graph.ops.balls import Ball, Products, total
+from microgen.graph.ops.recurrent.recurrent_functions import logistic
 from microgen.graph.ops.unary import sigmoid
 
 T = TypeVar("T")
@@ -39,29 +41,19 @@ class Inputs(Generic[T]):
         optional = iter(values[6:])
         peephole = next(optional) if has_peephole else None
         projection = next(optional) if has_projection else None
-        data, weight, recurrent, bias, output_state, cell_state = values[:6]
-        states = (output_state, cell_state)
-        return Inputs(
-            data, weight, recurrent, bias, *states, peephole, projection, next(optional, None)
-        )
+        found: list[Any] = [*values[:6], peephole, projection, next(optional, None)]
+        return Inputs(*found)
 
     def each(self, function: Callable[[T], U]) -> Inputs[U]:
         """The result of the function for each input that exists."""
+        values = (getattr(self, field.name) for field in dataclasses.fields(self))
+        found: list[Any] = [value if value is None else function(value) for value in values]
+        return Inputs(*found)
 
-        def optional(value: T | None) -> U | None:
-            return None if value is None else function(value)
 
-        return Inputs(
-            function(self.data),
-            function(self.weight),
-            function(self.recurrent),
-            function(self.bias),
-            function(self.output_state),
-            function(self.cell_state),
-            optional(self.peephole),
-            optional(self.projection),
-            optional(self.projection_bias),
-        )
+def by_steps(rows: Array, time_major: bool) -> Array:
+    """Rows [steps, batch, ...] of rows in the order of the model."""
+    return rows if time_major else rows.swapaxes(0, 1)
 
 
 Step = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -73,16 +65,15 @@ def run(inputs: Inputs[Array], time_major: bool, step: Step) -> Arrays:
     ``step(x, output_state, cell_state)`` returns the two states after the input x
     [batch, features]; states are [batch, outputs] and [batch, cells].
     """
-    steps = inputs.data if time_major else inputs.data.swapaxes(0, 1)
+    steps = by_steps(inputs.data, time_major)
     batch = steps.shape[1]
     state, cell = inputs.output_state.reshape(batch, -1), inputs.cell_state.reshape(batch, -1)
     rows = []
     for x in steps:
         state, cell = step(x, state, cell)
         rows.append(state)
-    output = np.stack(rows) if time_major else np.stack(rows, axis=1)
-    shapes = (inputs.output_state.shape, inputs.cell_state.shape)
-    return output, state.reshape(shapes[0]), cell.reshape(shapes[1])
+    output = np.stack(rows, axis=0 if time_major else 1)
+    return output, state.reshape(inputs.output_state.shape), cell.reshape(inputs.cell_state.shape)
 
 
 # The float32 reference. Source: TFLite lstm_eval.cc, LstmStepFloat.
@@ -100,7 +91,7 @@ def run_float(
     ``found`` is the output of an implementation. If it is given, each step reads the output state
     that the implementation left there, so that errors do not add up over steps.
     """
-    left = iter(() if found is None else (None, *_steps(found, time_major)))
+    left = iter(() if found is None else (None, *by_steps(found, time_major)))
 
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
         known = next(left, None)
@@ -110,10 +101,6 @@ def run_float(
 
     packed = inputs.each(Ball.packed)
     return tuple(map(Ball.of, run(packed, time_major, step)))
-
-
-def _steps(rows: Array, time_major: bool) -> Array:
-    return rows if time_major else rows.swapaxes(0, 1)
 
 
 def _step(w: Inputs[Ball], clips: Clips, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
@@ -162,13 +149,7 @@ def _clipped(values: Ball, limit: float) -> Ball:
 
 
 def _sigmoid(x: Ball) -> Ball:
-    return x.apply(_logistic, sigmoid.SIGMOID_ULPS)
-
-
-def _logistic(x: Array) -> Array:
-    """The logistic function, in a form without cancellation near the result 0."""
-    with np.errstate(over="ignore"):
-        return np.asarray(1 / (1 + np.exp(-x)))
+    return x.apply(logistic, sigmoid.SIGMOID_ULPS)
 
 
 def _tanh(x: Ball) -> Ball:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier, quantize_multiplier
+from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.arithmetic.int16 import multiply_reduced
-from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType
 from microgen.graph.ops.constraints import activation_constraint, scale_constraint16
+from microgen.graph.ops.elementwise.broadcast import scale
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence
 from microgen.graph.ops.recurrent.lstm_integer import Scale
@@ -123,7 +123,7 @@ def run(inputs: Inputs[Array], p: TableParameters, *, time_major: bool) -> Array
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
         *gates, show = _gates(wide, p, x, state)
         cell = _new_cell(p, gates, cell.astype(np.int64))
-        hidden = _scaled(_logistic(show) * _tanh(cell, p.tanh), p.hidden) + p.state_zero_point
+        hidden = scale(_logistic(show) * _tanh(cell, p.tanh), *p.hidden) + p.state_zero_point
         return np.clip(hidden, limits.min, limits.max).astype(dtype), cell.astype(np.int16)
 
     return lstm_sequence.run(inputs, time_major, step)
@@ -135,17 +135,17 @@ def _gates(w: Inputs[Array], p: TableParameters, x: Array, state: Array) -> list
     of_state = np.einsum("bo,gco->gbc", state.astype(np.int64) - p.state_zero_point, w.recurrent)
     of_input += w.bias[:, np.newaxis]
     # int16 data has int64 sums, which TFLite scales with 16-bit multipliers.
-    scaled = _reduced if x.dtype == np.int16 else _scaled
+    scaled = multiply_reduced if x.dtype == np.int16 else scale
     return [
-        _added(scaled(a, s), scaled(b, r))
+        _added(scaled(a, *s), scaled(b, *r))
         for a, b, s, r in zip(of_input, of_state, p.weight, p.recurrent, strict=True)
     ]
 
 
 def _new_cell(p: TableParameters, gates: Sequence[Array], cell: Array) -> Array:
     take, keep, change = gates
-    kept = _scaled(_logistic(keep) * cell, _KEEP)
-    taken = _scaled(_logistic(take) * _tanh(change, _ARGUMENT), p.take)
+    kept = scale(_logistic(keep) * cell, *_KEEP)
+    taken = scale(_logistic(take) * _tanh(change, _ARGUMENT), *p.take)
     clipped: Array = np.clip(_added(kept, taken), -p.cell_clip, p.cell_clip)
     return clipped
 
@@ -161,12 +161,3 @@ def _logistic(x: Array) -> Array:
 
 def _tanh(x: Array, p: SigmoidParameters) -> Array:
     return sigmoid.tanh_of_steps(sigmoid.scaled(x, p)).astype(np.int64)
-
-
-def _scaled(x: Array, scale: Scale) -> Array:
-    scaled: Array = multiply_by_quantized_multiplier(x, *scale, Rounding.DOUBLE)
-    return scaled.astype(np.int64)
-
-
-def _reduced(x: Array, scale: Scale) -> Array:
-    return multiply_reduced(x, *scale).astype(np.int64)

@@ -137,15 +137,8 @@ def _balls(
     known = found if attrs.keeps else None
     with np.errstate(all="ignore"):
         rows, last, cell = run(layer, given, reverse=attrs.reverse, found=known)
-    parts = [*([rows] if attrs.keeps else []), *(_row(b) for b in (last, cell)[: _states(attrs)])]
-    return Ball(
-        np.concatenate([part.value for part in parts]),
-        np.concatenate([part.error for part in parts]),
-    )
-
-
-def _row(ball: Ball) -> Ball:
-    return Ball(ball.value[None], ball.error[None])
+    states = [each[None] for each in (last, cell)[: _states(attrs)]]
+    return Ball.joined([rows, *states] if attrs.keeps else states, np.concatenate)
 
 
 def _bound(attrs: RecurrentAttrs, given: Inexact) -> tuple[Ball, ...]:

@@ -69,20 +69,14 @@ class RecurrentLayer:
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
         """The sums of a gate: its products with the input and a state, its bias, and ``added``."""
-        return total(
-            [*self._inputs(gate, x), *self._states(gate, state)], [self._row(gate), *added]
-        )
+        products = [self._inputs(gate, x), self._states(gate, state)]
+        return total(products, [self.bias[gate], *added])
 
-    def _inputs(self, gate: int, x: Ball) -> list[Products]:
-        weight = _part(self.weight, gate)
-        return [Products(x, weight, "bi,ci->bc", weight.value.shape[1])]
+    def _inputs(self, gate: int, x: Ball) -> Products:
+        return Products(x, self.weight[gate], "bi,ci->bc", self.weight.value.shape[2])
 
-    def _states(self, gate: int, state: Ball) -> list[Products]:
-        weight = _part(self.recurrent, gate)
-        return [Products(state, weight, "bo,co->bc", weight.value.shape[1])]
-
-    def _row(self, gate: int) -> Ball:
-        return _part(self.bias, gate)
+    def _states(self, gate: int, state: Ball) -> Products:
+        return Products(state, self.recurrent[gate], "bo,co->bc", self.recurrent.value.shape[2])
 
     def gate(self, sums: Ball, function: int) -> Ball:
         """The function of limited sums."""
@@ -105,8 +99,8 @@ class RecurrentLayer:
     def _gru(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         keep, reset = (self.gate(self.sums(gate, x, state), 0) for gate in (0, 1))
         if self.resets_after:
-            old = reset * total(self._states(2, state), [self._row(3)])
-            sums = total(self._inputs(2, x), [self._row(2), old])
+            old = reset * total([self._states(2, state)], [self.bias[3]])
+            sums = total([self._inputs(2, x)], [self.bias[2], old])
         else:
             sums = self.sums(2, x, reset * state)
         return (_ONE - keep) * self.gate(sums, 1) + keep * state, cell
@@ -115,7 +109,7 @@ class RecurrentLayer:
         def seen(place: int, state_of_cell: Ball) -> list[Ball]:
             if self.peephole is None:
                 return []
-            return [_part(self.peephole, place) * state_of_cell]
+            return [self.peephole[place] * state_of_cell]
 
         take = self.gate(self.sums(0, x, state, seen(0, cell)), 0)
         free = self.gate(self.sums(2, x, state, seen(2, cell)), 0)
@@ -124,13 +118,6 @@ class RecurrentLayer:
         cell = (keep * cell + take * change).stored()
         output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
         return output * self.function(2, cell), cell
-
-
-def _part(values: Ball, index: int) -> Ball:
-    return Ball(values.value[index], values.error[index])
-
-
-Known = Callable[[Array], Array]
 
 
 def run(
@@ -158,8 +145,7 @@ def run(
         active = step < lengths
         # Place 0 of a sequence that has ended is computed in vain, because numpy needs some index.
         place = np.where(active, lengths - 1 - step if reverse else step, 0)
-        x = Ball(given.data.value[place, every], given.data.error[place, every])
-        after, cell_after = layer.step(x, state, cell)
+        after, cell_after = layer.step(given.data[place, every], state, cell)
         last, cell = (_where(active, *pair) for pair in ((after, last), (cell_after, cell)))
         for whole, part in ((rows.value, after.value), (rows.error, after.error)):
             whole[place[active], active] = part[active]

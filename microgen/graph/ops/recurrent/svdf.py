@@ -8,11 +8,10 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
     float_range,
-    multiply_by_quantized_multiplier,
     quantize_multiplier,
     scale_of_products,
 )
-from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball, Products, total
@@ -27,6 +26,7 @@ from microgen.graph.ops.constraints import (
     weight_constraint,
 )
 from microgen.graph.ops.cost import by_rows
+from microgen.graph.ops.elementwise.broadcast import scale
 
 STATE = 3  # position of the variable
 
@@ -128,8 +128,8 @@ def _integer_scales(attrs: SvdfAttrs, inputs: Types, output: ArrayType) -> str |
     if sentence := refused(scales, inputs, output):
         return sentence
     data, feature, _, state, *_ = inputs
-    scale = np.array([scale_of_products(data, feature, state)])
-    return accumulator_constraint(data, feature.shape[1], scale)
+    of_sums = np.array([scale_of_products(data, feature, state)])
+    return accumulator_constraint(data, feature.shape[1], of_sums)
 
 
 def scales(inputs: Types, output: ArrayType) -> SvdfScales:
@@ -163,11 +163,13 @@ def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
     data, feature, time, state, *bias = bounds.inputs(given)
     filters, memory = time.value.shape
     latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()
-    memories = Ball.of(_shifted(state.packed(), latest.packed(), (filters, memory)))
+    memories = Ball.joined(
+        (state, latest), lambda both: _shifted(both[0], both[1], time.value.shape)
+    )
     units = (-1, filters // attrs.rank, attrs.rank, memory)
-    seen, weight = (Ball.of(ball.packed().reshape(units)) for ball in (memories, time))
-    products = Products(seen, Ball.of(weight.packed()[0]), "burm,urm->bu", attrs.rank * memory)
-    kept = Ball.of(memories.packed().reshape(state.value.shape))
+    seen, weight = (ball.moved(lambda x: x.reshape(units)) for ball in (memories, time))
+    products = Products(seen, weight[0], "burm,urm->bu", attrs.rank * memory)
+    kept = memories.moved(lambda x: x.reshape(state.value.shape))
     return total([products], bias).clipped(*float_range(attrs.activation)), kept
 
 
@@ -177,15 +179,13 @@ def _integer(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     found, kind = scales(types, output), types[STATE]
     limits = np.iinfo(kind.dtype.numpy)
     sums = (data - types[0].zero_point) @ feature.T
-    latest = multiply_by_quantized_multiplier(sums, *found.feature, Rounding.DOUBLE)
-    kept = np.clip(latest.astype(np.int64) + kind.zero_point, limits.min, limits.max)
+    latest = scale(sums, *found.feature)
+    kept = np.clip(latest + kind.zero_point, limits.min, limits.max)
     memories = _shifted(state, kept, time.shape)
     sums = np.einsum("bfm,fm->bf", memories - kind.zero_point, time)
     total = _reduced(attrs, sums) + (bias[0] if bias else 0)
     # The cast wraps: sums over time are modulo 2**32.
-    scaled = multiply_by_quantized_multiplier(
-        total.astype(np.int32), *found.time, Rounding.DOUBLE
-    ).astype(np.int64)
+    scaled = scale(total.astype(np.int32), *found.time)
     stored = np.clip((scaled + output.zero_point).astype(np.int32), -128, 127)
     return stored.astype(np.int8), memories.reshape(state.shape).astype(limits.dtype)
 

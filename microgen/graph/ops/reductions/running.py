@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +42,9 @@ def check(_attrs: RunningAttrs, inputs: Types, outputs: Types) -> str | None:
     return activations_constraint(inputs[0], outputs[0], DTYPES)
 
 
-def results(attrs: RunningAttrs, operands: Operands, function: np.ufunc) -> Arrays:
+def results(function: np.ufunc, attrs: RunningAttrs, operands: Operands) -> Arrays:
     """The results of ``function``, applied to one value after another, beginning with its
-    identity."""
+    identity. Source: TFLite reference/cumsum.h, CumSum; ONNX's specification of CumProd."""
     data, axis = operands.inputs[0], attrs.axis
     forward = np.flip(data, axis) if attrs.reverse else data
     accumulate: Any = function.accumulate
@@ -62,9 +63,7 @@ class CumsumAttrs(RunningAttrs):
     """Sums, which are modulo 2**32 or 2**64 for integers."""
 
 
-def _cumsum_reference(attrs: CumsumAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/cumsum.h, CumSum. Values are added one after another."""
-    return results(attrs, operands, np.add)
+_cumsum_reference = functools.partial(results, np.add)
 
 
 def _cumsum_terms(attrs: CumsumAttrs, operands: Operands) -> int:
@@ -87,24 +86,16 @@ class CumprodAttrs(RunningAttrs):
     """Products, which are modulo 2**32 or 2**64 for integers."""
 
 
-def _cumprod_reference(attrs: CumprodAttrs, operands: Operands) -> Arrays:
-    """Source: ONNX's specification of CumProd. Values are multiplied one after another."""
-    return results(attrs, operands, np.multiply)
-
-
 def _cumprod_ball(attrs: CumprodAttrs, given: Inexact) -> tuple[Ball, ...]:
     """The products, one after another, with errors."""
     (x,) = bounds.inputs(given)
     step = -1 if attrs.reverse else 1
-    factors = list(Ball(*(np.moveaxis(each, attrs.axis, 0)[::step] for each in (x.value, x.error))))
+    factors = list(x.moved(lambda values: np.moveaxis(values, attrs.axis, 0)[::step]))
     found = [Ball.of(np.ones_like(factors[0].value)) if attrs.exclusive else factors[0]]
     for factor in factors[:-1] if attrs.exclusive else factors[1:]:
         found.append(found[-1] * factor)
-    value, error = (
-        np.moveaxis(np.stack(each[::step]), 0, attrs.axis)
-        for each in ([ball.value for ball in found], [ball.error for ball in found])
-    )
-    return (Ball(value, error),)
+    rows = Ball.joined(found[::step], np.stack)
+    return (rows.moved(lambda values: np.moveaxis(values, 0, attrs.axis)),)
 
 
 CUMPROD = OpDefinition(
@@ -112,7 +103,7 @@ CUMPROD = OpDefinition(
     CumprodAttrs,
     infer,
     check,
-    _cumprod_reference,
+    functools.partial(results, np.multiply),
     bound=bounds.balls(_cumprod_ball),
     about="the product of all values up to each one, along one axis",
 )

@@ -6,7 +6,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import ArrayType, DType, Quant
-from microgen.graph.ops.convolution.conv2d_hybrid import OP, Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d import CONV2D_HYBRID, Conv2DHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, PADDING, float_type, needs_litert
 from tests.kernels.convolution import convolving, hybrids
@@ -43,7 +43,7 @@ def test_refusals() -> None:
     w = ArrayType((2, 3, 3, 6), DType.INT8, Quant((1.0,), (0,)))
 
     def said(*inputs: ArrayType) -> str:
-        return str(OP.check(attrs, inputs, [y]))
+        return str(CONV2D_HYBRID.check(attrs, inputs, [y]))
 
     assert said(x, w) == "None"
     assert "the hybrid convolution is grouped" in said(x, replace(w, shape=(2, 3, 3, 3)))
@@ -52,4 +52,4 @@ def test_refusals() -> None:
 
 def test_name_parts() -> None:
     attrs = Conv2DHybridAttrs((1, 1), (1, 1), "VALID", Activation.RELU)
-    assert OP.parts(attrs, 3) == ("nn_conv2d_hybrid", "nn_bias_add", "clip")
+    assert CONV2D_HYBRID.parts(attrs, 3) == ("nn_conv2d_hybrid", "nn_bias_add", "clip")

@@ -8,7 +8,7 @@ import pytest
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pads
-from microgen.graph.ops.convolution.conv2d import OP, Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d import CONV2D, Conv2DAttrs
 from tests.kernels.conformance import conformance
 from tests.kernels.conformance.litert_oracle import (
     Case,
@@ -79,7 +79,7 @@ def plain(padding: Padding, size: tuple[int, int], kernel: tuple[int, int]) -> C
     )
     attrs = Conv2DAttrs((1, 1), (1, 1), padding, Activation.NONE, Rounding.DOUBLE)
     arrays = tuple(np.ones(t.shape, np.int8) for t in types)
-    return Case(OP.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
+    return Case(CONV2D.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
 
 
 def test_same_puts_the_odd_row_of_padding_after() -> None:
@@ -114,14 +114,14 @@ def test_impossible_shapes(
     types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
     types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, types)
+        CONV2D.infer(attrs, types)
 
 
 def test_strides_must_be_positive() -> None:
     attrs = Conv2DAttrs((0, 1), (1, 1), "SAME", Activation.NONE, Rounding.DOUBLE)
     types = [ArrayType((1, 1, 1, 1), DType.INT8)] * 2
     with pytest.raises(ValueError, match="must all be at least 1"):
-        OP.infer(attrs, types)
+        CONV2D.infer(attrs, types)
 
 
 UNIT = Quant((1.0,), (0,))
@@ -153,7 +153,7 @@ def test_constraints(
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.DOUBLE)
     types = [ArrayType((1, 1, 1, 1), *data), ArrayType((2, 1, 1, 1), DType.INT8, weight)]
     types += [ArrayType((2,), *bias)] if bias else []
-    found = OP.check(attrs, types, [ArrayType((1, 1, 1, 2), DType.INT8, output)])
+    found = CONV2D.check(attrs, types, [ArrayType((1, 1, 1, 2), DType.INT8, output)])
     assert found is not None
     assert sentence in found
 
@@ -185,7 +185,7 @@ def test_dtypes_go_together(
     inputs: tuple[ArrayType, ...], output: ArrayType, rounding: Rounding, sentence: str
 ) -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, rounding)
-    found = OP.check(attrs, inputs, [output])
+    found = CONV2D.check(attrs, inputs, [output])
     assert found is not None
     assert sentence in found
 
@@ -194,11 +194,13 @@ def test_int16_zero_points_and_scales() -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.NONE, Rounding.REDUCED)
     shifted = replace(INT16, quant=Quant((1.0,), (1,)))
     assert "zero point is 1; for int16 it must be 0" in str(
-        OP.check(attrs, [shifted, INT8], [INT16])
+        CONV2D.check(attrs, [shifted, INT8], [INT16])
     )
     small = replace(INT16, quant=Quant((2.0**-13,), (0,)))
-    assert "output's scale is too small" in str(OP.check(attrs, [INT16, INT8], [small]))
-    assert OP.check(attrs, [INT16, INT8], [replace(small, quant=Quant((2.0**-12,), (0,)))]) is None
+    assert "output's scale is too small" in str(CONV2D.check(attrs, [INT16, INT8], [small]))
+    assert (
+        CONV2D.check(attrs, [INT16, INT8], [replace(small, quant=Quant((2.0**-12,), (0,)))]) is None
+    )
 
 
 @pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])
@@ -209,11 +211,11 @@ def test_the_accumulator_must_not_overflow(depth: int, fits: bool) -> None:
         ArrayType((1, 1, 1, depth), DType.INT8, UNIT),
     ]
     output = ArrayType((1, 1, 1, 1), DType.INT8, Quant((2.0,), (0,)))
-    found = OP.check(attrs, types, [output])
+    found = CONV2D.check(attrs, types, [output])
     assert (found is None) is fits
     assert fits or "int32 accumulator" in str(found)
 
 
 def test_name_parts() -> None:
     attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", Activation.RELU, Rounding.DOUBLE)
-    assert OP.parts(attrs, 3) == ("nn_conv2d", "nn_bias_add", "clip")
+    assert CONV2D.parts(attrs, 3) == ("nn_conv2d", "nn_bias_add", "clip")

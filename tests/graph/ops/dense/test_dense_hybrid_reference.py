@@ -8,7 +8,7 @@ import pytest
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import hybrid
-from microgen.graph.ops.dense.dense_hybrid import OP, DenseHybridAttrs
+from microgen.graph.ops.dense.dense import DENSE_HYBRID, DenseHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, float_type, needs_litert
 from tests.kernels.convolution import hybrids
@@ -49,7 +49,7 @@ def test_zero_points_and_roundings_near_ties_equal_litert(asymmetric: bool) -> N
         c.Tensor(weight, np.eye(6, dtype=np.int8), is_constant=True),
     )
     attrs = DenseHybridAttrs(Activation.NONE, asymmetric, keep_num_dims=False)
-    _assert_equals_litert(c.Case("ties", OP.name, attrs, inputs, None, DType.FLOAT32))
+    _assert_equals_litert(c.Case("ties", DENSE_HYBRID.name, attrs, inputs, None, DType.FLOAT32))
 
 
 def test_symmetric_and_asymmetric() -> None:
@@ -69,7 +69,7 @@ def test_refusals() -> None:
     w = ArrayType((2, 4), DType.INT8, c.quant(1.0))
 
     def said(*inputs: ArrayType, output: ArrayType = y) -> str:
-        return str(OP.check(attrs, inputs, [output]))
+        return str(DENSE_HYBRID.check(attrs, inputs, [output]))
 
     assert said(x, w) == "None"
     assert "the input is int8[1,4]" in said(replace(x, dtype=DType.INT8), w)
@@ -81,4 +81,4 @@ def test_refusals() -> None:
 
 def test_name_parts() -> None:
     attrs = DenseHybridAttrs(Activation.RELU, asymmetric=False, keep_num_dims=False)
-    assert OP.parts(attrs, 3) == ("nn_dense_hybrid", "nn_bias_add", "clip")
+    assert DENSE_HYBRID.parts(attrs, 3) == ("nn_dense_hybrid", "nn_bias_add", "clip")

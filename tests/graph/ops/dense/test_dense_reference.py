@@ -8,7 +8,7 @@ import tflite
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Quant
-from microgen.graph.ops.dense.dense import OP, DenseAttrs
+from microgen.graph.ops.dense.dense import DENSE, DenseAttrs
 from tests.kernels.conformance.litert_oracle import (
     FUSED,
     Case,
@@ -29,7 +29,7 @@ def random_float_case(seed: int) -> Case:
     activation = random_activation_function(rng)
     types = [float_type(shape) for shape in ((rows, features), (units, features), (units,))]
     return Case(
-        OP.name,
+        DENSE.name,
         DenseAttrs(activation, Rounding.SINGLE, keep_num_dims=False),
         types,
         [random_floats(rng, t.shape) for t in types],
@@ -76,7 +76,7 @@ def random_int16_case(seed: int, dtype: DType | None, *, largest: int = 2**30) -
     if dtype is DType.INT32:
         options["quantizedBiasType"] = tflite.TensorType.INT32
     return Case(
-        OP.name,
+        DENSE.name,
         DenseAttrs(activation, Rounding.REAL, keep_num_dims=False),
         types,
         [a.astype(t.dtype.numpy) for a, t in zip(arrays, types, strict=True)],
@@ -108,10 +108,10 @@ def test_int16_sums_are_rounded_real_and_stay_within_int32() -> None:
     single = replace(case.attrs, rounding=Rounding.SINGLE)
     output = ArrayType((1, 1), DType.INT16, case.output_quant)
     assert "int16 sums are rounded 'single'; it must be real" in str(
-        OP.check(single, case.types, (output,))
+        DENSE.check(single, case.types, (output,))
     )
     small = replace(output, quant=Quant((1e-30,), (0,)))
-    assert "the output's scale is too small" in str(OP.check(case.attrs, case.types, (small,)))
+    assert "the output's scale is too small" in str(DENSE.check(case.attrs, case.types, (small,)))
 
 
 def random_case(seed: int) -> Case:
@@ -125,7 +125,7 @@ def random_case(seed: int) -> Case:
     activation = random_activation_function(rng)
     options = {"keepNumDims": keep, "fusedActivationFunction": FUSED[activation]}
     return Case(
-        OP.name,
+        DENSE.name,
         DenseAttrs(activation, Rounding.SINGLE, keep),
         inputs.types,
         inputs.arrays,
@@ -184,9 +184,9 @@ def test_impossible_shapes(
     types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
     types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, keep), types)
+        DENSE.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, keep), types)
 
 
 def test_rows_without_keep_num_dims_are_flattened() -> None:
     types = [ArrayType((2, 3, 8), DType.INT8), ArrayType((5, 4), DType.INT8)]
-    assert OP.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, False), types) == ((12, 5),)
+    assert DENSE.infer(DenseAttrs(Activation.NONE, Rounding.SINGLE, False), types) == ((12, 5),)

@@ -6,7 +6,10 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import ArrayType, DType, Quant
-from microgen.graph.ops.depthwise.depthwise_conv2d_hybrid import OP, DepthwiseConv2DHybridAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import (
+    DEPTHWISE_CONV2D_HYBRID,
+    DepthwiseConv2DHybridAttrs,
+)
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.litert_oracle import FUSED, PADDING, float_type, needs_litert
 from tests.kernels.convolution import hybrids
@@ -42,7 +45,7 @@ def test_refusals() -> None:
     w = ArrayType((1, 3, 3, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), 3))
 
     def said(*inputs: ArrayType) -> str:
-        return str(OP.check(attrs, inputs, [x]))
+        return str(DEPTHWISE_CONV2D_HYBRID.check(attrs, inputs, [x]))
 
     assert said(x, w) == "None"
     assert "the hybrid depthwise convolution's weight has 1 scale; one per channel, 2," in said(
@@ -53,4 +56,8 @@ def test_refusals() -> None:
 
 def test_name_parts() -> None:
     attrs = DepthwiseConv2DHybridAttrs((1, 1), (1, 1), "VALID", 1, Activation.RELU)
-    assert OP.parts(attrs, 3) == ("nn_depthwise_conv2d_hybrid", "nn_bias_add", "clip")
+    assert DEPTHWISE_CONV2D_HYBRID.parts(attrs, 3) == (
+        "nn_depthwise_conv2d_hybrid",
+        "nn_bias_add",
+        "clip",
+    )

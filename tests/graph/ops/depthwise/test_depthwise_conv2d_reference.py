@@ -4,7 +4,7 @@ import pytest
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Quant
-from microgen.graph.ops.depthwise.depthwise_conv2d import OP, DepthwiseConv2DAttrs
+from microgen.graph.ops.depthwise.depthwise_conv2d import DEPTHWISE_CONV2D, DepthwiseConv2DAttrs
 from tests.kernels.conformance import conformance
 from tests.kernels.conformance.litert_oracle import assert_equal, needs_litert
 from tests.kernels.convolution import convolving
@@ -66,7 +66,7 @@ def test_impossible_shapes(
     types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
     types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, types)
+        DEPTHWISE_CONV2D.infer(attrs, types)
 
 
 def test_weights_are_quantized_along_the_last_axis() -> None:
@@ -75,4 +75,4 @@ def test_weights_are_quantized_along_the_last_axis() -> None:
     data = ArrayType((1, 1, 1, 2), DType.INT8, unit)
     for axis, fits in ((3, True), (0, False)):
         weight = ArrayType((1, 1, 1, 2), DType.INT8, Quant((1.0, 2.0), (0, 0), axis))
-        assert (OP.check(attrs, [data, weight], [data]) is None) is fits
+        assert (DEPTHWISE_CONV2D.check(attrs, [data, weight], [data]) is None) is fits
