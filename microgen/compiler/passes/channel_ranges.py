@@ -17,9 +17,8 @@ from microgen.compiler.passes.channel_links import Link, links, width
 from microgen.compiler.passes.channel_sums import ChannelSums
 from microgen.graph.arithmetic.int8 import clamp
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
-from microgen.graph.ops import registry
+from microgen.graph.ops import BY_ELEMENT, registry
 from microgen.graph.ops.base import Operands, Shape
-from microgen.graph.ops.by_element import BY_ELEMENT
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 

@@ -12,6 +12,13 @@ from types import MappingProxyType
 
 from microgen.graph.ops.base import OpDefinition
 
+# The ops whose results have an element for each element of their inputs, so they compute each
+# channel by itself, too. Functions that are tables are not among them.
+BY_ELEMENT = (
+    *("add", "clip", "maximum", "minimum", "multiply", "nn.leaky_relu", "nn.prelu"),
+    *("qnn.requantize", "subtract"),
+)
+
 
 @functools.cache
 def registry() -> Mapping[str, OpDefinition]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from microgen.graph import unsigned
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Stored
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
-from microgen.graph.qdq import functions, moves, plain_sums, quantizing
+from microgen.graph.qdq import functions, layers, moves, quantizing
 from microgen.graph.qdq.rewriting import Rewriting, signed
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
@@ -39,7 +39,9 @@ def _step(rewriting: Rewriting, node: Node) -> None:
         rewriting.mean(node.outputs[0], integers, node.origin)
     elif node.op == "qnn.reinterpret" and _is_stored(rewriting, node.outputs[0]):
         _reinterpret(rewriting, node)
-    elif not any(of(rewriting, node) for of in (moves.of_floats, moves.of_stored, plain_sums.of)):
+    elif not any(
+        of(rewriting, node) for of in (moves.of_floats, moves.of_stored, layers.plain_sums)
+    ):
         functions.follow(rewriting, node)
         rewriting.keep(node)
 

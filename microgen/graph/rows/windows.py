@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import Attrs, DType, Graph, Node
-from microgen.graph.ops.by_element import BY_ELEMENT
+from microgen.graph.ops import BY_ELEMENT
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs
 from microgen.graph.ops.detection.suppression import (
     AllClassSuppressionAttrs,
+    MulticlassSuppressionAttrs,
     NonMaxSuppressionAttrs,
 )
 from microgen.kernels import base

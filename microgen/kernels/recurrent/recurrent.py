@@ -6,8 +6,7 @@ from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import registry as ops
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
-from microgen.graph.ops.recurrent.recurrent_steps import GATES
+from microgen.graph.ops.recurrent.recurrent_steps import FORMULAS, GATES, ActivationFormula
 from microgen.kernels import base
 from microgen.kernels.work import Work
 

@@ -18,8 +18,7 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.detection.sampling import ResampleAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs, LayoutTransformAttrs, TransposeAttrs
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs

@@ -8,9 +8,8 @@ import pytest
 from microgen.base.errors import ModelError
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
+from microgen.graph.ops.elementwise.choices import WhereAttrs
 from tests.frontends.tweaked import Network, refusal
 from tests.kernels.comparisons import comparisons, logicals
 from tests.kernels.conformance.litert_oracle import interpreter_of, needs_litert

@@ -15,7 +15,7 @@ from microgen.graph.ops.elementwise.addition import (
     SquaredDifferenceAttrs,
     SubtractAttrs,
 )
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.frontends.tweaked import Network, int8_constant, refusal, simple
 from tests.kernels.conformance.litert_oracle import FUSED

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import LogicalAttrs
 from tests.kernels.comparisons.logicals import OPERATORS, operands
 from tests.kernels.conformance import conformance as c
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import ArrayType, DType
-from microgen.graph.ops.detection.multiclass_suppression import OP, MulticlassSuppressionAttrs
-from microgen.graph.ops.detection.suppression import NON_MAX_SUPPRESSION, NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import (
+    MULTICLASS_SUPPRESSION,
+    NON_MAX_SUPPRESSION,
+    MulticlassSuppressionAttrs,
+    NonMaxSuppressionAttrs,
+)
 from tests.kernels.conformance import conformance as c
 from tests.kernels.moves.movement_cases import all_class_suppression, random_all_class_suppression
 
@@ -89,7 +93,7 @@ def _multiclass_suppression_case(seed: int) -> c.Case:
     per_class = int(rng.integers(1, 9)) if seed % 3 else 0
     limits = (float(np.float32(least)), float(np.float32(overlap)))
     attrs = MulticlassSuppressionAttrs(most, each, per_class, *limits)
-    return c.Case(f"seed {seed}", OP.name, attrs, inputs, None, DType.FLOAT32)
+    return c.Case(f"seed {seed}", MULTICLASS_SUPPRESSION.name, attrs, inputs, None, DType.FLOAT32)
 
 
 def test_multiclass_suppression_kernels_equal_the_reference(tmp_path: Path) -> None:

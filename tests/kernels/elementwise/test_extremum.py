@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from microgen.graph.ir.graph import Attrs
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from tests.kernels.elementwise import broadcasting, extremes
 
 both = pytest.mark.parametrize(

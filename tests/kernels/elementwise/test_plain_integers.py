@@ -17,7 +17,7 @@ from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from tests.kernels.comparisons.comparisons import OPERATORS
 from tests.kernels.conformance import conformance as c

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.where import OP, WhereAttrs
+from microgen.graph.ops.elementwise.choices import WHERE, WhereAttrs
 from microgen.kernels.elementwise.elementwise import WHERE_KERNELS
 from tests.kernels.conformance import choices
 from tests.kernels.conformance import conformance as c
@@ -17,7 +17,7 @@ HIGH_RANKS = (
 def _case(dtype: DType, shapes: choices.Shapes, seed: int = 0) -> c.Case:
     given = choices.operands(np.random.default_rng(seed), dtype, shapes)
     name = f"{dtype.value} {shapes}"
-    return c.Case(name, OP.name, WhereAttrs(), given, given[1].type.quant, dtype)
+    return c.Case(name, WHERE.name, WhereAttrs(), given, given[1].type.quant, dtype)
 
 
 def _cases(count: int) -> list[c.Case]:

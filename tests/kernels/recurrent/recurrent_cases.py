@@ -9,8 +9,12 @@ import numpy as np
 
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
-from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES
+from microgen.graph.ops.recurrent.recurrent_steps import (
+    FORMULAS,
+    FUNCTIONS,
+    GATES,
+    ActivationFormula,
+)
 from tests.kernels.conformance import conformance as c
 
 USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}

@@ -9,7 +9,7 @@ import pytest
 
 from microgen import kernels
 from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS
+from microgen.graph.ops.recurrent.recurrent_steps import FORMULAS
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent.recurrent_cases import function, random_case, sized
 

@@ -13,12 +13,12 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.numbers import NUMBERS
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import LogicalAttrs
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
+from microgen.graph.ops.elementwise.choices import WhereAttrs
 from microgen.graph.ops.elementwise.product import PowerAttrs, PReluAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs
 
 

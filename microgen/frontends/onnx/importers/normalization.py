@@ -13,7 +13,7 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 

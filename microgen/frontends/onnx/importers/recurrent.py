@@ -14,8 +14,7 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import ActivationFormula
-from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES
+from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES, ActivationFormula
 
 _NAMES = {  # by ONNX's names in lower case, as ONNX Runtime reads them
     "relu": "relu",

@@ -24,7 +24,7 @@ from microgen.graph.ir.graph import Array, Node
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact
 from microgen.graph.ops.recurrent import recurrent
-from microgen.graph.ops.recurrent.recurrent_functions import ActivationFormula
+from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 
 _INTEGERS = frozenset(

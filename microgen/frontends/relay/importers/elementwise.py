@@ -16,13 +16,11 @@ from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Attrs, DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs, WhereAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs

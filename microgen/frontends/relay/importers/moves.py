@@ -12,7 +12,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.cost import moved
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs, ConcatenateAttrs, TransposeAttrs
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs

@@ -9,7 +9,7 @@ from microgen.frontends.relay.importers import arguments
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.reductions.extremes import (
     ArgExtremeAttrs,

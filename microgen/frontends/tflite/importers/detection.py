@@ -15,8 +15,10 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
-from microgen.graph.ops.detection.multiclass_suppression import MulticlassSuppressionAttrs
-from microgen.graph.ops.detection.suppression import NonMaxSuppressionAttrs
+from microgen.graph.ops.detection.suppression import (
+    MulticlassSuppressionAttrs,
+    NonMaxSuppressionAttrs,
+)
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs

@@ -34,8 +34,7 @@ from microgen.frontends.tflite.layers import FileLayer, Importer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
 from microgen.graph.ops.division.divide import DivideAttrs, divides_by_zero
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import (
@@ -45,9 +44,8 @@ from microgen.graph.ops.elementwise.addition import (
     SubtractAttrs,
     power_of_two,
 )
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs, WhereAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 

@@ -1,4 +1,4 @@
-"""Comparisons of each two elements, with numpy's broadcasting."""
+"""Comparisons and logic of each two elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import quantize_multiplier
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
-from microgen.graph.ops.base import OpDefinition, Operands
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes
 from microgen.graph.ops.constraints import INTEGERS, activation_constraint, first_of, refused
 from microgen.graph.ops.elementwise import broadcast
 
@@ -82,6 +82,37 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
     return OpDefinition(name, ComparisonAttrs, broadcast.infer, check, reference, about=about)
 
 
+@dataclass(frozen=True, slots=True)
+class LogicalAttrs(Attrs):
+    """Inputs: two bool tensors of broadcastable shapes; one for logical_not. Output: bool."""
+
+
+def _logical_check(_attrs: LogicalAttrs, inputs: Types, outputs: Types) -> str | None:
+    """All tensors are bool."""
+    roles = [*(("input", tensor) for tensor in inputs), ("output", outputs[0])]
+    return first_of(activation_constraint(*each, (DType.BOOL,)) for each in roles)
+
+
+def _logical(
+    name: str, function: Callable[..., Array], about: str, n_inputs: int = 2
+) -> OpDefinition:
+    def infer(_attrs: LogicalAttrs, inputs: Types) -> Shapes:
+        """The broadcast shape."""
+        if len(inputs) != n_inputs:
+            raise ValueError(f"there are {len(inputs)} inputs of {name}; {n_inputs} expected")
+        return (broadcast.broadcast_shape(inputs),)
+
+    def reference(_attrs: LogicalAttrs, operands: Operands) -> Arrays:
+        """Source: TFLite logical.cc and elementwise.cc."""
+        return (function(*operands.inputs),)
+
+    return OpDefinition(name, LogicalAttrs, infer, _logical_check, reference, about=about)
+
+
+_BOTH = "whether both of each two elements are true, with numpy's broadcasting"
+_EITHER = "whether at least one of each two elements is true, with numpy's broadcasting"
+
+
 OPS = (
     _op("equal", "==", np.equal, is_equality=True),
     _op("not_equal", "!=", np.not_equal, is_equality=True),
@@ -89,4 +120,7 @@ OPS = (
     _op("less_equal", "<=", np.less_equal),
     _op("greater", ">", np.greater),
     _op("greater_equal", ">=", np.greater_equal),
+    _logical("logical_and", np.logical_and, _BOTH),
+    _logical("logical_or", np.logical_or, _EITHER),
+    _logical("logical_not", np.logical_not, "whether each element is false", n_inputs=1),
 )

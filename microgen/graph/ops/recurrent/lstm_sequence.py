@@ -11,7 +11,7 @@ import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays
 from microgen.graph.ops.balls import Ball, Products, total
-from microgen.graph.ops.recurrent.recurrent_functions import logistic
+from microgen.graph.ops.recurrent.recurrent_steps import logistic
 from microgen.graph.ops.unary import sigmoid
 
 T = TypeVar("T")

@@ -13,10 +13,11 @@ from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes
 from microgen.graph.ops.cost import ReferenceCost, products
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
 from microgen.graph.ops.recurrent.recurrent_steps import (
+    FORMULAS,
     FUNCTIONS,
     GATES,
+    ActivationFormula,
     Off,
     RecurrentInputs,
     RecurrentLayer,

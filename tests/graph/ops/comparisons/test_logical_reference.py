@@ -4,7 +4,7 @@ import pytest
 
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import LogicalAttrs
 from tests.kernels.comparisons.logicals import OPERATORS, operands
 from tests.kernels.conformance.litert_oracle import Case, assert_equal, needs_litert
 

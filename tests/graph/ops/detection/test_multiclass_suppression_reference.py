@@ -16,7 +16,10 @@ from microgen.frontends.tflite.litert import LiteRT
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.graph.ops.detection.multiclass_suppression import OP, MulticlassSuppressionAttrs
+from microgen.graph.ops.detection.suppression import (
+    MULTICLASS_SUPPRESSION,
+    MulticlassSuppressionAttrs,
+)
 from tests.frontends.tweaked import Network, refusal
 from tests.graph.ops.detection.test_suppression_reference import detector, samples
 from tests.kernels.conformance.litert_oracle import needs_litert
@@ -191,19 +194,19 @@ def test_dtypes_that_litert_misreads(
 def test_constraints() -> None:
     boxes, scores = (ArrayType(shape, DType.FLOAT32, None) for shape in ((5, 4), (5, 3)))
     attrs = MulticlassSuppressionAttrs(3, 2, 0, 0.5, 0.5)
-    (shape,) = OP.infer(attrs, [boxes, scores])
+    (shape,) = MULTICLASS_SUPPRESSION.infer(attrs, [boxes, scores])
     assert shape == (6, 7)
     output = ArrayType(shape, DType.FLOAT32, None)
-    assert OP.check(attrs, [boxes, scores], [output]) is None
+    assert MULTICLASS_SUPPRESSION.check(attrs, [boxes, scores], [output]) is None
     assert "the overlap is 2" in str(
-        OP.check(replace(attrs, overlap=2.0), [boxes, scores], [output])
+        MULTICLASS_SUPPRESSION.check(replace(attrs, overlap=2.0), [boxes, scores], [output])
     )
     many = ArrayType((5, 2**24 + 1), DType.FLOAT32, None)
-    assert "16777217 classes" in str(OP.check(attrs, [boxes, many], [output]))
+    assert "16777217 classes" in str(MULTICLASS_SUPPRESSION.check(attrs, [boxes, many], [output]))
     with pytest.raises(ValueError, match="must be"):
-        OP.infer(attrs, [scores, boxes])
+        MULTICLASS_SUPPRESSION.infer(attrs, [scores, boxes])
     with pytest.raises(ValueError, match="there are 1 inputs"):
-        OP.infer(attrs, [boxes])
+        MULTICLASS_SUPPRESSION.infer(attrs, [boxes])
     for wrong in (replace(attrs, most=0), replace(attrs, each=0), replace(attrs, per_class=-1)):
         with pytest.raises(ValueError, match="1 or more"):
-            OP.infer(wrong, [boxes, scores])
+            MULTICLASS_SUPPRESSION.infer(wrong, [boxes, scores])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from microgen.graph.ir.graph import Attrs, DType
-from microgen.graph.ops.elementwise.extremum import MaximumAttrs, MinimumAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from tests.kernels.conformance.litert_oracle import assert_equal, needs_litert
 from tests.kernels.elementwise import broadcasting, extremes
 

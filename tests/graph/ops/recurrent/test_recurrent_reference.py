@@ -12,8 +12,7 @@ import pytest
 from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.graph.ops.base import Inexact, Operands
 from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_functions import FORMULAS, ActivationFormula
-from microgen.graph.ops.recurrent.recurrent_steps import GATES
+from microgen.graph.ops.recurrent.recurrent_steps import FORMULAS, GATES, ActivationFormula
 from tests.frontends.onnx.one_node import OneNode, by_runtime, model
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent.recurrent_cases import function, random_case, sized

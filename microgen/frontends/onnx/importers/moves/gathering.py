@@ -11,9 +11,8 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.comparisons.logical import LogicalAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
+from microgen.graph.ops.elementwise.choices import WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 

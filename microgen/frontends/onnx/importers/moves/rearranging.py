@@ -15,7 +15,7 @@ from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
-from microgen.graph.ops.elementwise.where import WhereAttrs
+from microgen.graph.ops.elementwise.choices import WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 

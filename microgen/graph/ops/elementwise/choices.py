@@ -1,4 +1,4 @@
-"""The greater or the lesser of each two elements."""
+"""One of each two elements: the greater, the lesser, or the one that a condition chooses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds
-from microgen.graph.ops.base import OpDefinition, Operands
-from microgen.graph.ops.constraints import INTEGERS
+from microgen.graph.ops.base import OpDefinition, Operands, Shapes, expect_inputs
+from microgen.graph.ops.constraints import INTEGERS, activation_constraint, all_unchanged
 from microgen.graph.ops.elementwise import broadcast
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
@@ -53,7 +53,42 @@ def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) 
     return OpDefinition(name, attrs, broadcast.infer, check, reference, bound=bound, about=about)
 
 
+@dataclass(frozen=True, slots=True)
+class WhereAttrs(Attrs):
+    """Inputs: a bool condition and two tensors of any one dtype, with the quantization of the
+    output. All three are broadcast as in numpy."""
+
+
+def _where_infer(_attrs: WhereAttrs, inputs: Types) -> Shapes:
+    """The broadcast shape."""
+    expect_inputs(inputs, 3, "a condition and two")
+    return (broadcast.broadcast_shape(inputs),)
+
+
+def _where_check(_attrs: WhereAttrs, inputs: Types, outputs: Types) -> str | None:
+    """A bool condition, and stored values that keep their meaning."""
+    condition = activation_constraint("condition", inputs[0], (DType.BOOL,))
+    return condition or all_unchanged(inputs[1:], outputs[0])
+
+
+def _where_reference(_attrs: WhereAttrs, operands: Operands) -> Arrays:
+    """Source: TFLite reference/select.h."""
+    return (np.where(*operands.inputs),)
+
+
+WHERE = OpDefinition(
+    "where",
+    WhereAttrs,
+    _where_infer,
+    _where_check,
+    _where_reference,
+    bound=bounds.moves(_where_reference, (1, 2)),
+    about="for each two elements the left one if a condition is true, otherwise the right one",
+)
+
+
 OPS = (
     _op("maximum", MaximumAttrs, np.greater, "greater"),
     _op("minimum", MinimumAttrs, np.less, "lesser"),
+    WHERE,
 )
