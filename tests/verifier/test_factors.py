@@ -10,7 +10,7 @@ import pytest
 
 import microgen
 from microgen.kernels.requantization import transforms
-from microgen.verifier.checks.factors import differs
+from microgen.verifier.checks.requantization import factors_differ as differs
 from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_NINJA
 

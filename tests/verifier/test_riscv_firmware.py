@@ -13,13 +13,13 @@ from microgen.verifier.elf.elf import load
 from microgen.verifier.instructions.arch_riscv import extensions
 from microgen.verifier.instructions.flow import code_of, frame
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.riscv import parse
-from microgen.verifier.instructions.stack_values import (
+from microgen.verifier.instructions.machine import (
+    Machine,
     Registers,
     StackValue,
     UnknownStackPointerError,
 )
+from microgen.verifier.instructions.riscv import parse
 from tests.support.tools import NEEDS_RISCV_GCC
 
 Make = Callable[..., Any]

@@ -17,7 +17,7 @@ from microgen.compiler.codegens import payloads
 from microgen.interface.inspection.base import Inspected
 from microgen.relay import blob
 from microgen.relay.blob import describe, writer
-from microgen.verifier.checks.blob_image import known
+from microgen.verifier.checks.module_blob import known
 from microgen.verifier.elf.elf import Elf
 
 _MAX_BLOBS = 64

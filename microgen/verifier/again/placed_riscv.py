@@ -4,7 +4,8 @@ Linkers replace instructions with shorter ones of the same effect ("relaxation")
 instructions by one; ``lui`` by its compressed form; a pair that makes an address by one instruction
 that adds to ``gp`` or to zero; padding by less. The address is read from each form. Everything else
 must be equal.
-Source: RISC-V ELF psABI, "Linker Relaxation".
+Sources: RISC-V ELF psABI, "Relocations" and "Linker Relaxation"; The RISC-V Instruction Set Manual,
+volume I, "RV32I Base Integer Instruction Set" and "C Standard Extension".
 """
 
 from __future__ import annotations
@@ -13,12 +14,59 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from microgen.verifier.again.placement import UNKNOWN, PlacedTarget, Reading
+from microgen.verifier.again.placement import UNKNOWN, PlacedTarget, Reading, signed
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.elf.relocatable import Label, ObjectPiece, Relocation
-from microgen.verifier.instructions import relocations_riscv as rv
-from microgen.verifier.instructions.relocations_riscv import Immediate, signed
+
+# Types of relocations, R_RISCV_*, by the psABI's numbers.
+NONE, WORD, BRANCH, JAL, CALL, CALL_PLT = 0, 1, 16, 17, 18, 19
+PCREL_HI20, PCREL_LO12_I, PCREL_LO12_S, HI20, LO12_I, LO12_S = 23, 24, 25, 26, 27, 28
+ALIGN, RVC_BRANCH, RVC_JUMP, RELAX = 43, 44, 45, 51
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A signed immediate of an instruction of ``nbytes``. ``parts`` are the first bit in the
+    instruction, the number of bits, the first bit in the value."""
+
+    nbytes: int
+    parts: tuple[tuple[int, int, int], ...]
+
+    @property
+    def bits(self) -> int:
+        """The bits of the instruction that it takes."""
+        return sum(((1 << count) - 1) << start for start, count, _ in self.parts)
+
+    def value(self, instruction: int) -> int:
+        """The number, with its sign."""
+        bits = sum((instruction >> a & ((1 << n) - 1)) << b for a, n, b in self.parts)
+        return signed(bits, max(n + b for _, n, b in self.parts))
+
+
+# The manual's "Immediate Encoding Variants".
+I_TYPE = Immediate(4, ((20, 12, 0),))
+S_TYPE = Immediate(4, ((7, 5, 0), (25, 7, 5)))
+B_TYPE = Immediate(4, ((8, 4, 1), (25, 6, 5), (7, 1, 11), (31, 1, 12)))
+U_TYPE = Immediate(4, ((12, 20, 12),))
+J_TYPE = Immediate(4, ((21, 10, 1), (20, 1, 11), (12, 8, 12), (31, 1, 20)))
+# Formats CI, CB and CJ of compressed instructions.
+C_LUI = Immediate(2, ((2, 5, 12), (12, 1, 17)))
+C_BRANCH = Immediate(2, ((3, 2, 1), (10, 2, 3), (2, 1, 5), (5, 2, 6), (12, 1, 8)))
+C_JUMP = Immediate(
+    2,
+    (
+        *((3, 3, 1), (11, 1, 4), (2, 1, 5), (7, 1, 6), (6, 1, 7)),
+        *((9, 2, 8), (8, 1, 10), (12, 1, 11)),
+    ),
+)
+
+# Relocations whose instruction keeps its form, relative to its address.
+JUMPS = {BRANCH: B_TYPE, JAL: J_TYPE, RVC_BRANCH: C_BRANCH, RVC_JUMP: C_JUMP}
+UPPERS = (HI20, PCREL_HI20)
+LOWERS = {LO12_I: I_TYPE, LO12_S: S_TYPE, PCREL_LO12_I: I_TYPE, PCREL_LO12_S: S_TYPE}
+PCREL_LOWERS = (PCREL_LO12_I, PCREL_LO12_S)
+
 
 _GLOBAL_POINTER = "__global_pointer$"
 _GP = 3  # x3
@@ -79,8 +127,8 @@ class _Walk:
         """Read the whole section."""
         by_offset = sorted(self.piece.relocations, key=lambda own: own.offset)
         for offset, group in itertools.groupby(by_offset, lambda own: own.offset):
-            owns = {own.kind: own for own in group if own.kind != rv.NONE}
-            is_relaxed = owns.pop(rv.RELAX, None) is not None
+            owns = {own.kind: own for own in group if own.kind != NONE}
+            is_relaxed = owns.pop(RELAX, None) is not None
             self._equal(offset - self.before)
             self._one(owns, is_relaxed)
         self._equal(len(self.data) - self.before)
@@ -134,7 +182,7 @@ class _Walk:
 
     def jump(self, own: Relocation, _is_relaxed: bool) -> None:
         """A branch or a jump of one instruction."""
-        field = rv.JUMPS[own.kind]
+        field = JUMPS[own.kind]
         number = self._filled(field, self._expected(field.nbytes))
         self._use(own, "whole", self.place + number)
         self._passed(field.nbytes, field.nbytes)
@@ -151,8 +199,8 @@ class _Walk:
         link = self._expected(at=4) >> 7 & 31  # rd
         short = self._short_call(link) if is_relaxed else None
         if short is None:
-            number = self.place + self._filled(rv.U_TYPE, self._expected())
-            short = number + self._filled(rv.I_TYPE, self._expected(at=4), at=4), 8
+            number = self.place + self._filled(U_TYPE, self._expected())
+            short = number + self._filled(I_TYPE, self._expected(at=4), at=4), 8
         number, nbytes = short
         self._use(own, "whole", number)
         self._passed(8, nbytes)
@@ -161,25 +209,25 @@ class _Walk:
         """The target and the size of a jump of one instruction; None if it is another one."""
         half, whole = self._found(2), self._found()
         if half & 0xE003 == {0: 0xA001, 1: 0x2001}.get(link):  # c.j, c.jal
-            return self.place + rv.C_JUMP.value(half), 2
+            return self.place + C_JUMP.value(half), 2
         if whole & 0xFFF == 0x6F | link << 7:  # jal
-            return self.place + rv.J_TYPE.value(whole), 4
+            return self.place + J_TYPE.value(whole), 4
         if whole & 0xFFFFF == 0x67 | link << 7:  # jalr relative to zero
-            return rv.I_TYPE.value(whole), 4
+            return I_TYPE.value(whole), 4
         return None
 
     def upper(self, own: Relocation, is_relaxed: bool) -> None:
         """``lui`` or ``auipc``: as it was, compressed, or gone."""
-        base = self.place if own.kind == rv.PCREL_HI20 else 0
+        base = self.place if own.kind == PCREL_HI20 else 0
         same = 0xFFF  # opcode and register
         expected, linked, half = self._expected(), self._found(), self._found(2)
         register = expected >> 7 & 31
         if linked & same == expected & same or not is_relaxed:
-            self._use(own, "upper", self._filled(rv.U_TYPE, expected), base)
+            self._use(own, "upper", self._filled(U_TYPE, expected), base)
             self._passed(4, 4)
         # c.lui: funct3 is 011, op is 01, and its immediate must not be 0.
-        elif not base and half & 0xEF83 == 0x6001 | register << 7 and half & rv.C_LUI.bits:
-            self._use(own, "upper", rv.C_LUI.value(half), base)
+        elif not base and half & 0xEF83 == 0x6001 | register << 7 and half & C_LUI.bits:
+            self._use(own, "upper", C_LUI.value(half), base)
             self._passed(4, 2)
         else:
             self._use(own, "gone", 0, base)
@@ -187,7 +235,7 @@ class _Walk:
 
     def lower(self, own: Relocation, is_relaxed: bool) -> None:
         """An instruction that adds the lower part to a register, or the whole to gp or zero."""
-        field, expected = rv.LOWERS[own.kind], self._expected()
+        field, expected = LOWERS[own.kind], self._expected()
         register = self._found() >> 15 & 31  # rs1
         fixed = self._fixed(register) if is_relaxed else None
         if register == expected >> 15 & 31 or fixed is None:
@@ -215,24 +263,22 @@ class _Walk:
 
 
 _READ: Mapping[int, Callable[[_Walk, Relocation, bool], None]] = {
-    rv.WORD: _Walk.word,
-    **dict.fromkeys(rv.JUMPS, _Walk.jump),
-    **dict.fromkeys((rv.CALL, rv.CALL_PLT), _Walk.call),
-    **dict.fromkeys(rv.UPPERS, _Walk.upper),
-    **dict.fromkeys(rv.LOWERS, _Walk.lower),
-    rv.ALIGN: _Walk.align,
+    WORD: _Walk.word,
+    **dict.fromkeys(JUMPS, _Walk.jump),
+    **dict.fromkeys((CALL, CALL_PLT), _Walk.call),
+    **dict.fromkeys(UPPERS, _Walk.upper),
+    **dict.fromkeys(LOWERS, _Walk.lower),
+    ALIGN: _Walk.align,
 }
 
 
 def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
-    uppers = {
-        use.relocation.offset: use for use in walk.uses if use.relocation.kind == rv.PCREL_HI20
-    }
+    uppers = {use.relocation.offset: use for use in walk.uses if use.relocation.kind == PCREL_HI20}
     groups: dict[Label, list[_Use]] = {}
     for use in walk.uses:
         own = use.relocation
         # Its relocation names the ``auipc`` to which the address is relative, not the label.
-        if own.kind in rv.PCREL_LOWERS:
+        if own.kind in PCREL_LOWERS:
             upper = uppers.get(own.label.value)
             if upper is None:
                 raise ImpossibleError(f"the lower part of an address alone in {walk.piece.name}")

@@ -41,5 +41,11 @@ class Reading:
         return after + offset - before
 
 
+def signed(value: int, bits: int) -> int:
+    """The number that the lowest ``bits`` of a value mean, whose highest one is the sign."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
 # Reads a section that has bytes. Raises ImpossibleError for bytes that it does not understand.
 Reader = Callable[[ObjectPiece, Elf, int], Reading]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from microgen.verifier.again.placed_riscv import ALIGN, RELAX
 from microgen.verifier.elf.relocatable import Label, ObjectFile, ObjectPiece
-from microgen.verifier.instructions.relocations_riscv import ALIGN, RELAX
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,23 @@
-"""The check of external functions: their providers, and the constants that they get."""
+"""The check of external functions: their providers, signatures, and the constants that they get."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from microgen.base.manifest import ExternalRecord, FunctionRecord, HeldRecord, ModuleRecord
+from microgen.base.errors import MicrogenError, of_codegen
+from microgen.base.manifest import (
+    ExternalRecord,
+    FunctionRecord,
+    HeldRecord,
+    ModuleRecord,
+    TypeRecord,
+)
 from microgen.graph.ir.graph import DType
 from microgen.relay.blob import Blob
-from microgen.relay.blob.payloads.base import typed
-from microgen.verifier.checks.blob_image import blob_image
-from microgen.verifier.checks.objects import is_writable
-from microgen.verifier.checks.signatures import signature_problems
-from microgen.verifier.checks.tables import bytes_of, split, text_at, words
+from microgen.relay.blob.payloads.base import Payload, Signature, typed
+from microgen.verifier.checks.module_blob import blob_image
+from microgen.verifier.checks.objects import bytes_of, is_writable, split, text_at, words
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 # An mg_module_constant: name; data, device type and number, number of dimensions, the dtype's code,
@@ -120,3 +125,34 @@ def _is_planned(subject: Subject, record: HeldRecord, entry: tuple[int, ...]) ->
         and split((subject.elf.read(shape, 8 * dims) or b"") if dims else b"", 8) == [*record.shape]
         and (strides, offset) == (0, 0)
     )
+
+
+def signature_problems(function: FunctionRecord, codegen: str, content: Payload) -> Iterator[str]:
+    """Names, shapes and dtypes that differ. A payload without signatures has no problems."""
+    try:
+        with of_codegen(codegen, "reading a signature"):
+            actual = content.signature(function.symbol)
+    except MicrogenError as error:
+        yield f"the graph of {function.symbol} cannot be read: {error}"
+        return
+    if actual is None:
+        return
+    if actual.symbol not in (function.symbol, f"{codegen}_{function.symbol}"):
+        yield f"the graph of {function.symbol} has the symbol {actual.symbol}"
+    planned = _planned(function)
+    for what in ("inputs", "constants", "outputs"):
+        have, want = getattr(actual, what), getattr(planned, what)
+        if have != want:
+            yield f"{what} of {function.symbol} are {_listed(have)}, planned {_listed(want)}"
+
+
+def _planned(function: FunctionRecord) -> Signature:
+    def listed(types: Sequence[TypeRecord]) -> tuple[str, ...]:
+        return tuple(typed(kind.shape, kind.dtype) for kind in types)
+
+    constants = tuple(f"{c.name}: {typed(c.shape, c.dtype)}" for c in function.constants)
+    return Signature(function.symbol, listed(function.inputs), constants, listed(function.outputs))
+
+
+def _listed(items: tuple[str, ...]) -> str:
+    return ", ".join(items) or "none"

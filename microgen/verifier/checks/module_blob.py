@@ -1,19 +1,59 @@
-"""The checks of the module blob and of its loaders in the firmware."""
+"""Reads the module blob in the ELF, and checks it and its loaders in the firmware."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
+from microgen.base.errors import MicrogenError
 from microgen.base.manifest import BlobRecord, ExternalRecord, ModuleRecord
+from microgen.relay import blob
 from microgen.relay.blob import LIBRARY, Blob
-from microgen.relay.blob.payloads import ConstLoader
-from microgen.verifier.checks.blob_image import blob_image
+from microgen.relay.blob.payloads import ConstLoader, PayloadReader
+from microgen.relay.blob.payloads.opaque import ExpectedPayload, reader
 from microgen.verifier.checks.constants import object_problems
-from microgen.verifier.checks.objects import is_writable, section_of
-from microgen.verifier.checks.tables import bytes_of, text_at, words
+from microgen.verifier.checks.objects import bytes_of, is_writable, section_of, text_at, words
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+
+
+@dataclass(frozen=True, slots=True)
+class BlobImage:
+    """The blob's bytes and contents. ``None`` and a ``problem`` if it cannot be read."""
+
+    data: bytes
+    blob: Blob | None
+    problem: str = ""
+
+
+def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
+    """The blob in the ELF, of a model that has one."""
+    assert module.blob is not None
+    name = module.blob.symbol
+    symbols = [s for s in subject.elf.named(name) if s.kind == "object"]
+    data = subject.elf.read(symbols[0].address, symbols[0].size) if len(symbols) == 1 else None
+    if not data:
+        return BlobImage(b"", None, f"{name} is not one object with bytes")
+    try:
+        return BlobImage(data, blob.loads(data, known(module.loaded, subject.readers())))
+    except MicrogenError as error:
+        return BlobImage(data, None, f"{name}: {error}")
+
+
+def known(
+    loaded: Iterable[ExternalRecord], readers: Mapping[str, PayloadReader]
+) -> Mapping[str, PayloadReader]:
+    """The type keys that a blob of these modules may have. A payload that none of the ``readers``
+    can read is recognised by its digest."""
+    expected: dict[str, list[ExpectedPayload]] = {}
+    for own in loaded:
+        symbols = tuple(function.symbol for function in own.functions)
+        expected.setdefault(own.type_key, []).append(
+            ExpectedPayload(own.nbytes, own.sha256, symbols)
+        )
+    return {**{key: reader(found) for key, found in expected.items()}, **readers}
+
 
 _NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # modules that the loader itself makes
 _LOADER = "runtime.module.loadbinary_"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from microgen.base.manifest import ModuleRecord
-from microgen.verifier.checks.objects import is_writable
-from microgen.verifier.checks.tables import bytes_of, words
+from microgen.verifier.checks.objects import bytes_of, is_writable, words
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 _ENTRY = "TVMSystemLibEntryPoint"

@@ -15,11 +15,13 @@ import numpy as np
 
 from microgen.base.errors import MicrogenError
 from microgen.base.manifest import ConstantRecord
+from microgen.graph.arithmetic import int8, int16
 from microgen.graph.arithmetic.linear import OutputChannels, specified
+from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array
-from microgen.kernels.requantization import paired
+from microgen.kernels.requantization import paired, transforms
 from microgen.kernels.requantization.linear import channels
-from microgen.verifier.checks import constants, factors
+from microgen.verifier.checks import constants
 from microgen.verifier.subject import Finding, Subject, judged_by_parameters, not_applicable
 
 Arguments = Mapping[str, Any]
@@ -56,7 +58,7 @@ def _layers(subject: Subject) -> Iterator[dict[str, ConstantRecord]]:
     layers: dict[tuple[Any, ...], dict[str, ConstantRecord]] = {}
     for record in subject.manifest.constants:
         form = next((form for form, kinds in _TABLES.items() if record.transform in kinds), None)
-        if record.transform == factors.KIND:
+        if record.transform == FACTORS:
             layers[record.symbol, record.pool, record.offset] = {record.transform: record}
         elif form:
             same = {k: v for k, v in record.arguments.items() if k != "channels"}
@@ -84,9 +86,9 @@ def _wrong(
 ) -> Array:
     """The channels whose outputs are not the specified ones: bool [channels]."""
     record = next(iter(tables.values()))
-    if record.transform == factors.KIND:
+    if record.transform == FACTORS:
         table = _table(subject, record).reshape(-1, 2)
-        return factors.differs(table, sources, record.arguments)
+        return factors_differ(table, sources, record.arguments)
     form = next(form for form, kinds in _TABLES.items() if record.transform in kinds)
     layer = _channels(form, sources, record.arguments)
     arrays = [_table(subject, tables[kind]) for kind in _TABLES[form]]
@@ -168,3 +170,54 @@ _TABLES: Mapping[str, tuple[str, ...]] = {  # kinds of transforms
     "high": ("high_multiplier", "high_bias"),
     "vector": ("linear_vector_multiplier", "linear_vector_bias", "linear_vector_shift"),
 }
+
+
+FACTORS = "wide_factors"  # the transform
+_VALUES = np.arange(-(2**15) + 1, 2**15, dtype=np.int64)  # all but the least, which needs no step
+_AROUND = np.arange(-3, 4, dtype=np.int64)  # sums around the one at which a value is expected
+_LARGEST = 2**31 - 1  # sum
+
+
+def factors_differ(table: Array, sources: Sequence[Array], arguments: Mapping[str, Any]) -> Array:
+    """The factors of 64 bits, of int16 layers, with which a sum of int32 gives another output than
+    specified: bool [factors]. ``table`` is int64 [factors, 2]; the other arguments are the
+    transform's."""
+    rounding = Rounding(arguments["rounding"])
+    scales = transforms.effective_scales(
+        sources, {name: value for name, value in arguments.items() if name != "rounding"}
+    )
+    rows = list(zip(scales.tolist(), *table.T.tolist(), strict=True))
+    differences = {
+        (s, low, high): _factor_differs(s, low, high, rounding) for s, low, high in set(rows)
+    }
+    return np.array([differences[row] for row in rows])
+
+
+def _factor_differs(scale: float, low: int, high: int, rounding: Rounding) -> bool:
+    # Both the specified output and the factor's output grow with the sum, so they are equal for all
+    # sums if they reach each value at the same sum, which is near the value divided by the scale.
+    effective, specified = _specified_multiple(scale, rounding)
+    if effective == 0:
+        return (low, high) != (0, 0)
+    # Rounding reaches a value half a step below it.
+    expected = np.floor((_VALUES - 0.5) / effective).clip(-(2**32), 2**32).astype(np.int64)
+    sums = (expected[:, None] + _AROUND).clip(-_LARGEST, _LARGEST)
+    one, other = (
+        np.reshape(form(sums.reshape(-1)), sums.shape) >= _VALUES[:, None]
+        # (sum * factor + 2**63) >> 64 without more than 64 bits; the factor is high * 2**32 + low.
+        for form in (specified, lambda sums: (sums * high + (sums * low >> 32) + 2**31) >> 32)
+    )
+    # The step must be inside the window of sums, or at the end of the sums' range.
+    is_stepped = ~one[:, 0] | (sums[:, 0] == -_LARGEST)
+    is_stepped &= one[:, -1] | (sums[:, -1] == _LARGEST)
+    return high < 0 or not np.array_equal(one, other) or not is_stepped.all()
+
+
+def _specified_multiple(scale: float, rounding: Rounding) -> tuple[float, Callable[[Array], Array]]:
+    """The scale as the rounding has it, and the function of sums."""
+    if rounding is Rounding.REAL:
+        return scale, lambda sums: int16.multiply_real(sums, scale)
+    (multiplier,), (shift,) = int8.per_channel_multipliers(np.array([scale]))
+    reduced = min((int(multiplier) + (1 << 15)) >> 16, 0x7FFF)
+    effective = reduced * 2.0 ** (int(shift) - 15)
+    return effective, lambda sums: int16.multiply_reduced(sums, int(multiplier), int(shift))

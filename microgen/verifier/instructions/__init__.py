@@ -1,1 +1,1 @@
-"""Reads instructions of Arm and RISC-V: control flow, registers, stack, relocations."""
+"""Reads instructions of Arm and RISC-V: control flow, registers, stack."""

@@ -15,7 +15,7 @@ from microgen.verifier.instructions import disassembly
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control, InlineTable
 from microgen.verifier.instructions.arm import register_list
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
+from microgen.verifier.instructions.machine import ENTRY, Registers, StackValue
 
 # Exception numbers of the vector table; Armv6-M and the baseline of Armv8-M have only the first two
 # faults. DDI 0403, B1.5.2; DDI 0553, B3.8.

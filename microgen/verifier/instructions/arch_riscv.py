@@ -16,7 +16,7 @@ from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions import riscv
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.stack_values import ENTRY, Registers, StackValue
+from microgen.verifier.instructions.machine import ENTRY, Registers, StackValue
 
 _STACK_TOP = "__stack_top"  # from the linker script
 _GLOBAL_POINTER = "__global_pointer$"  # from the linker script, if gp is used

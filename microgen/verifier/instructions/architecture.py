@@ -13,8 +13,7 @@ from microgen.target.board import Board
 from microgen.target.cpu import Cpu
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import Registers, StackValue
+from microgen.verifier.instructions.machine import Machine, Registers, StackValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from microgen.verifier.elf.elf import Elf, Section, Symbol
 from microgen.verifier.instructions.architecture import Code, Control, InlineTable
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.instructions.instruction import Instruction
-from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import (
+from microgen.verifier.instructions.machine import (
     HANDLER,
+    Machine,
     Registers,
     StackValue,
     UnknownStackPointerError,

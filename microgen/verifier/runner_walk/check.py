@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from microgen.base.manifest import ModuleRecord
+from microgen.verifier.instructions.architecture import Code
 from microgen.verifier.instructions.architectures import architecture_of, instructions
-from microgen.verifier.instructions.flow import code_of, constant
+from microgen.verifier.instructions.flow import code_of, constant, frame
 from microgen.verifier.runner_walk import callers
 from microgen.verifier.runner_walk import plan as plans
 from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.plan import CallPlan
-from microgen.verifier.runner_walk.reached import is_reached
 from microgen.verifier.runner_walk.values import STACK, SymbolicValue, const
 from microgen.verifier.runner_walk.walk import Runner, RunnerWalk
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -104,3 +104,17 @@ def _constant(subject: Subject, address: int) -> int | None:
     if memory is not None and memory not in subject.board.rams:
         return subject.elf.word(address)
     return constant(subject.elf, address)
+
+
+def is_reached(code: Code, start: int) -> bool:
+    """Whether a path of calls leads from the reset to the function at ``start``. Only calls that
+    are reached inside their functions count, and the functions below ``start`` are not read."""
+    seen, work = {code.reset}, [code.reset]
+    while work:
+        # Breadth first: the way from the reset to main is short, and libraries are deep.
+        targets = {edge.target for edge in frame(code, work.pop(0)).edges} - seen
+        if start in targets:
+            return True
+        seen |= targets
+        work += sorted(targets)
+    return False

@@ -18,8 +18,7 @@ from microgen.verifier.instructions.instruction import (
     Relative,
     Update,
 )
-from microgen.verifier.instructions.machine import Machine
-from microgen.verifier.instructions.stack_values import StackValue, UnknownStackPointerError
+from microgen.verifier.instructions.machine import Machine, StackValue, UnknownStackPointerError
 from microgen.verifier.runner_walk.execution import execute
 from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.values import (

@@ -20,7 +20,7 @@ from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.instructions.flow import code_of
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.listing import unread
-from microgen.verifier.instructions.stack_values import ENTRY, UnknownStackPointerError
+from microgen.verifier.instructions.machine import ENTRY, UnknownStackPointerError
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_RISCV_GCC, needs
 from tests.verifier.instructions import second_opinion
 from tests.verifier.instructions.second_opinion import Facts
