@@ -74,11 +74,18 @@ def verify(
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """
-    subject = _subject(project, elf, ram, flash, painted_stack, project_files, codegen_path)
-    subject = _in_scope(subject, scope)
+    asked = None
     if reproduce:
         asked = Reproduction(codegen_path, codegen_option, build_settings.parsed(levels))
-        subject = replace(subject, reproduction=asked)
+    subject = replace(
+        _subject(project, elf, codegen_path),
+        ram=ram or 0,
+        flash=flash or 0,
+        painted_stack=painted_stack,
+        with_project_files=project_files,
+        reproduction=asked,
+    )
+    subject = _in_scope(subject, scope)
     counted = progress.counted("checks", CHECKS.values(), len(CHECKS))
     checks = tuple(_run(row, subject) for row in counted)
     required = ("reproduce",) if reproduce else ()
@@ -138,15 +145,7 @@ def _of_each_model(check: CheckFunction, subject: Subject) -> Finding:
     return joined(findings)
 
 
-def _subject(
-    project: Path,
-    elf_file: Path | None,
-    ram: int | None = None,
-    flash: int | None = None,
-    painted_stack: int | None = None,
-    project_files: bool = True,
-    codegen_path: Sequence[Path] = (),
-) -> Subject:
+def _subject(project: Path, elf_file: Path | None, codegen_path: Sequence[Path] = ()) -> Subject:
     record = manifest.load(project)
     path = elf_file or project / "build" / "firmware.elf"
     read = elf.load(path, _MISSING if elf_file else elf.BUILD_FIRST)
@@ -160,10 +159,6 @@ def _subject(
         disassembly=cache(lambda: _disassembled(read, board)),
         readers=cache(lambda: _readers(record, codegen_path)),
         functions=cache(lambda: [symbol for symbol in read.symbols if symbol.kind != "object"]),
-        ram=ram or 0,
-        flash=flash or 0,
-        painted_stack=painted_stack,
-        with_project_files=project_files,
     )
 
 

@@ -1,7 +1,7 @@
 """Reads a linked section for Arm. The linker moves no byte, and fills in fields.
 
-Sources: Arm IHI 0044, "ELF for the Arm Architecture", section 5.6, for the bits that relocations fill
-in; the Armv8-M manual for encodings.
+Sources: for the bits that relocations fill in, Arm IHI 0044, "ELF for the Arm Architecture",
+section 5.6; for encodings, the Armv8-M manual.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from microgen.base import manifest
 from microgen.base.errors import ProjectError
 from microgen.base.files import OWN_MAIN, inside
-from microgen.verifier.elf.elf import Elf, Segment
+from microgen.verifier.elf.elf import Elf
+from microgen.verifier.elf.headers import ProgramHeader
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
@@ -21,7 +22,7 @@ def segments(subject: Subject) -> Finding:
     ``sections_fit`` checks that segments also end in these memories.
     """
     problems = [
-        f"the segment at {segment.address:#x} is writable and executable"
+        f"{segment} is writable and executable"
         for segment in subject.elf.segments
         if {"w", "x"} <= set(segment.rights)
     ]
@@ -36,36 +37,35 @@ def segments(subject: Subject) -> Finding:
     return judged(expected, problems, found)
 
 
-def _segment_problems(subject: Subject, segment: Segment) -> Iterator[str]:
+def _segment_problems(subject: Subject, segment: ProgramHeader) -> Iterator[str]:
     memory = subject.board.memory_at(segment.address)
     if memory is None:
-        yield f"the segment at {segment.address:#x} is in none of the board's memories"
+        yield f"{segment} is in none of the board's memories"
     elif "w" in segment.rights and "w" not in memory.access:
-        yield f"the segment at {segment.address:#x} is writable, but {memory.name} is not"
+        yield f"{segment} is writable, but {memory.name} is not"
     elif segment.rights == "rx" and "x" not in memory.access:
-        yield f"the segment at {segment.address:#x} is executable, but {memory.name} is not"
+        yield f"{segment} is executable, but {memory.name} is not"
     if segment.file_size and subject.board.memory_at(segment.load) is None:
-        yield f"the segment at {segment.address:#x} is loaded at {segment.load:#x}, in no memory"
+        yield f"{segment} is loaded at {segment.load:#x}, in no memory"
 
 
-def _rights_problems(elf: Elf, segment: Segment) -> Iterator[str]:
+def _rights_problems(elf: Elf, segment: ProgramHeader) -> Iterator[str]:
     """Rights that the segment lacks but its sections need, or that no section needs."""
-    title = f"the segment at {segment.address:#x}"
     sections = [
         section for section in elf.sections if section.size and segment.holds(section.address)
     ]
     if "r" not in segment.rights:
-        yield f"{title} cannot be read"
+        yield f"{segment} cannot be read"
     for section in sections:
         if section.writable and section.executable:
             yield f"{section.name} is writable and executable"
         if section.writable and "w" not in segment.rights:
-            yield f"{title} is not writable, {section.name} in it is"
+            yield f"{segment} is not writable, {section.name} in it is"
         # Start-up code clears sections without bytes, which an ELF need not mark as writable.
         if section.has_bytes and not section.writable and "w" in segment.rights:
-            yield f"{title} is writable, {section.name} in it is not"
+            yield f"{segment} is writable, {section.name} in it is not"
     if any(section.executable for section in sections) != ("x" in segment.rights):
-        yield f"{title} is {segment.rights}, its sections need other rights"
+        yield f"{segment} is {segment.rights}, its sections need other rights"
 
 
 def build_attributes(subject: Subject) -> Finding:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from microgen.verifier.checks import model_memory
 from microgen.verifier.elf import header_rules, loaded_bytes
-from microgen.verifier.elf.elf import Elf, Section, Segment, Symbol
+from microgen.verifier.elf.elf import Elf, Section, Symbol
+from microgen.verifier.elf.headers import ProgramHeader
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.sizes import is_only_stack
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
@@ -76,7 +77,7 @@ def _never_copied(subject: Subject) -> Iterator[str]:
         memory = subject.board.memory_at(segment.address)
         is_elsewhere = segment.file_size and segment.load != segment.address
         if is_elsewhere and memory is not None and memory not in subject.board.rams:
-            where = f"{_title(segment)} runs in {memory.name}"
+            where = f"{segment} runs in {memory.name}"
             yield f"{where}, is loaded at {segment.load:#x}, and nothing can copy it from there"
 
 
@@ -94,34 +95,29 @@ def _with_size(elf: Elf) -> list[Section]:
     return [section for section in elf.sections if section.size]
 
 
-def _title(segment: Segment) -> str:
-    return f"the segment at {segment.address:#x}"
-
-
-def _segment_problems(elf: Elf, segment: Segment) -> Iterator[str]:
-    title = _title(segment)
+def _segment_problems(elf: Elf, segment: ProgramHeader) -> Iterator[str]:
     inside = [s for s in _with_size(elf) if segment.address <= s.address and s.end <= segment.end]
     loaded = [section for section in inside if section.has_bytes]
     if segment.load != segment.address and not (loaded and all(s.writable for s in loaded)):
-        yield f"{title} is loaded at {segment.load:#x}, and nothing copies it from there"
+        yield f"{segment} is loaded at {segment.load:#x}, and nothing copies it from there"
     yield from _boundary_problems(elf, segment, inside, loaded)
 
 
 def _boundary_problems(
-    elf: Elf, segment: Segment, inside: list[Section], loaded: list[Section]
+    elf: Elf, segment: ProgramHeader, inside: list[Section], loaded: list[Section]
 ) -> Iterator[str]:
     """A segment is its sections and the gaps that their alignment makes."""
-    title, start = _title(segment), segment.address
+    start = segment.address
     if start != min((s.address for s in inside), default=start):
-        yield f"{title} does not start with a section"
+        yield f"{segment} does not start with a section"
     if segment.end != max((s.end for s in inside), default=start):
-        yield f"{title} has {segment.size} bytes, more than its sections"
+        yield f"{segment} has {segment.size} bytes, more than its sections"
     loaded_end = max((s.end for s in loaded), default=start)
     if segment.file_end < loaded_end or not _is_zero(elf, loaded_end, segment.file_end):
-        yield f"{title} has {segment.file_size} bytes in the file, its sections have others"
+        yield f"{segment} has {segment.file_size} bytes in the file, its sections have others"
     for before, after in pairwise(sorted(inside, key=lambda s: s.address)):
         if after.address - before.end >= max(after.alignment, 1):
-            yield f"{title} has bytes of no section from {before.end:#x} to {after.address:#x}"
+            yield f"{segment} has bytes of no section from {before.end:#x} to {after.address:#x}"
 
 
 def _is_zero(elf: Elf, start: int, end: int) -> bool:
@@ -132,7 +128,7 @@ def _is_zero(elf: Elf, start: int, end: int) -> bool:
 
 
 def _segment_overlaps(elf: Elf) -> Iterator[str]:
-    titled = [(s, _title(s)) for s in elf.segments]
+    titled = [(s, str(s)) for s in elf.segments]
     yield from overlaps([Extent(s.address, s.end, name) for s, name in titled], "in memory")
     # A segment without bytes in the file reserves its place there, too.
     loads = [Extent(s.load, s.load + (s.file_size or s.size), name) for s, name in titled]

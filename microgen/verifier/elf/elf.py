@@ -16,15 +16,13 @@ from elftools.elf.sections import (
     RISCVAttributesSection,
 )
 from elftools.elf.sections import Section as ElfSection
-from elftools.elf.segments import Segment as ElfSegment
 
 from microgen.base.errors import ProjectError
 from microgen.base.formats.c_layout import aligned
 from microgen.verifier.elf import header_rules, headers, symbol_table
-from microgen.verifier.elf.headers import Headers
+from microgen.verifier.elf.headers import Headers, ProgramHeader
 
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
-_PF_X, _PF_W, _PF_R = 1, 2, 4
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 _MOST_BYTES = 1 << 29  # of a file
 BUILD_FIRST = "run `microgen build DIR` first"
@@ -121,34 +119,6 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """A loadable segment: run and load address, sizes in memory and in the file, rights as a
-    subset of "rwx", the place of its bytes in the file, and its alignment."""
-
-    address: int
-    load: int
-    size: int
-    file_size: int
-    rights: str
-    offset: int
-    alignment: int
-
-    @property
-    def end(self) -> int:
-        """The first address after it."""
-        return self.address + self.size
-
-    @property
-    def file_end(self) -> int:
-        """The first address that has no byte in the file."""
-        return self.address + self.file_size
-
-    def holds(self, address: int) -> bool:
-        """Whether the address lies in it."""
-        return self.address <= address < self.end
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
     """A note of a section that is not loaded: its owner, its type and its content."""
 
@@ -172,7 +142,7 @@ class Elf:
     entry: int
     symbols: tuple[Symbol, ...]
     sections: tuple[Section, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[ProgramHeader, ...]
     attributes: Mapping[str, str]
     notes: tuple[Note, ...]
     compilers: tuple[str, ...]
@@ -208,7 +178,7 @@ class Elf:
         """The bytes that the file has of each segment, by address."""
         return self._image
 
-    def loaded(self) -> Iterator[tuple[Segment, bytes]]:
+    def loaded(self) -> Iterator[tuple[ProgramHeader, bytes]]:
         """Each segment with the bytes that the file has of it, which may be none."""
         data = iter(self._image)
         return ((s, next(data)[1] if s.file_size else b"") for s in self.segments)
@@ -250,10 +220,9 @@ def load(path: Path, missing: str = BUILD_FIRST) -> Elf:
 @functools.lru_cache(maxsize=1)  # verifying a firmware and running it both read the same file
 def _parsed(path: Path, data: bytes) -> Elf:
     headers_of_file = _headers(path, data)
+    segments = tuple(headers_of_file.loaded)
     file = ELFFile(io.BytesIO(data))
     sections = list(file.iter_sections())
-    segments = [s for s in file.iter_segments() if _is_loadable(s)]
-    records = tuple(_segment(s) for s in segments)
     return Elf(
         path=path,
         nbytes=len(data),
@@ -261,12 +230,12 @@ def _parsed(path: Path, data: bytes) -> Elf:
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
         symbols=tuple(_symbols(file, sections)),
-        sections=tuple(_sections(sections, records)),
-        segments=records,
+        sections=tuple(_sections(sections, segments)),
+        segments=segments,
         attributes=_attributes(file),
         notes=tuple(_notes(file, sections)),
         compilers=_compilers(file),
-        _image=tuple((int(s["p_vaddr"]), bytes(s.data())) for s in segments if s["p_filesz"]),
+        _image=tuple((s.address, s.bytes_in(data)) for s in segments if s.file_size),
         flags=int(file["e_flags"]),
         headers=headers_of_file,
     )
@@ -282,25 +251,9 @@ def _headers(path: Path, data: bytes) -> Headers:
     return found
 
 
-def _is_loadable(segment: ElfSegment) -> bool:
-    return bool(segment["p_type"] == "PT_LOAD" and (segment["p_memsz"] or segment["p_filesz"]))
-
-
-def _segment(segment: ElfSegment) -> Segment:
-    flags = segment["p_flags"]
-    rights = "".join(c for c, bit in (("r", _PF_R), ("w", _PF_W), ("x", _PF_X)) if flags & bit)
-    return Segment(
-        address=segment["p_vaddr"],
-        load=segment["p_paddr"],
-        size=segment["p_memsz"],
-        file_size=segment["p_filesz"],
-        rights=rights,
-        offset=segment["p_offset"],
-        alignment=segment["p_align"],
-    )
-
-
-def _sections(sections: Sequence[ElfSection], segments: tuple[Segment, ...]) -> Iterator[Section]:
+def _sections(
+    sections: Sequence[ElfSection], segments: tuple[ProgramHeader, ...]
+) -> Iterator[Section]:
     for section in sections:
         flags, address = int(section["sh_flags"]), int(section["sh_addr"])
         if not flags & _SHF_ALLOC:
@@ -319,7 +272,7 @@ def _sections(sections: Sequence[ElfSection], segments: tuple[Segment, ...]) -> 
         )
 
 
-def _load_address(address: int, segments: tuple[Segment, ...]) -> int:
+def _load_address(address: int, segments: tuple[ProgramHeader, ...]) -> int:
     segment = next((s for s in segments if s.holds(address)), None)
     return address if segment is None else address - segment.address + segment.load
 

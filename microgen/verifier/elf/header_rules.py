@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -52,22 +53,20 @@ _MOST_FLAGS = 7  # readable, writable, executable
 # variables, which are in a loaded segment too, and data for GNU's loader and Arm's unwinder.
 _PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 4, 6, 7, 0x6474E551, 0x6474E552
 _PT_ARM_EXIDX, _PT_RISCV_ATTRIBUTES = 0x70000001, 0x70000003
-_PROJECT_SEGMENTS = (PT_LOAD, _PT_GNU_STACK, _PT_RISCV_ATTRIBUTES)
+_OUR_SEGMENTS = (PT_LOAD, _PT_GNU_STACK, _PT_RISCV_ATTRIBUTES)
 _FIRMWARE_SEGMENTS = (
     *(_PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_RELRO, _PT_ARM_EXIDX),
-    *_PROJECT_SEGMENTS,
+    *_OUR_SEGMENTS,
 )
 
 # Loaded sections: with bytes, without, notes, tables of functions to call before and after main,
 # Arm's unwinding tables. objcopy knows all of these as content.
-_PROJECT_SECTIONS = (SHT_PROGBITS, SHT_NOBITS)
-_FIRMWARE_SECTIONS = (*_PROJECT_SECTIONS, SHT_NOTE, 14, 15, 16, 0x70000001)
+_OUR_SECTIONS = (SHT_PROGBITS, SHT_NOBITS)
+_FIRMWARE_SECTIONS = (*_OUR_SECTIONS, SHT_NOTE, 14, 15, 16, 0x70000001)
 # Write, alloc, execute, merge, strings; number of a section, link order, group, threads, Arm's code
 # that is not read, GNU's "keep this" (which lld does not remove).
-_PROJECT_SECTION_FLAGS = 0x37
-_FIRMWARE_SECTION_FLAGS = (
-    _PROJECT_SECTION_FLAGS | 0x40 | 0x80 | 0x200 | SHF_TLS | 0x20000000 | 0x200000
-)
+_OUR_FLAGS = 0x37
+_FIRMWARE_FLAGS = _OUR_FLAGS | 0x40 | 0x80 | 0x200 | SHF_TLS | 0x20000000 | 0x200000
 
 # Sections that one program finds by their type and another one by their name.
 _BY_TYPE = {SHT_SYMTAB: (".symtab",), 0x70000003: (".ARM.attributes", ".riscv.attributes")}
@@ -190,11 +189,7 @@ def _core(elf: Headers) -> Iterator[str]:
         yield f"e_machine is {file.machine}, expected 32-bit {_either(_CORES)}"
 
 
-def _segment_types(elf: Headers) -> Iterator[str]:
-    yield from _of_other_types(elf, _FIRMWARE_SEGMENTS)
-
-
-def _of_other_types(elf: Headers, known: tuple[int, ...]) -> Iterator[str]:
+def _segment_types(elf: Headers, known: tuple[int, ...]) -> Iterator[str]:
     for number, segment in enumerate(elf.segments):
         if segment.kind not in known:
             yield f"program header {number} is of the type {segment.kind:#x}"
@@ -250,21 +245,13 @@ def _load_addresses_of(elf: Headers, section: SectionHeader, kind: int) -> set[i
     return {s.load + section.offset - s.offset for s in around if s.kind == kind}
 
 
-def _section_types(elf: Headers) -> Iterator[str]:
-    yield from _sections_of_other_types(elf, _FIRMWARE_SECTIONS)
-
-
-def _sections_of_other_types(elf: Headers, known: tuple[int, ...]) -> Iterator[str]:
+def _section_types(elf: Headers, known: tuple[int, ...]) -> Iterator[str]:
     for name, section in elf.named():
         if section.is_loaded and section.kind not in known:
             yield f"{name} is loaded and of the type {section.kind:#x}"
 
 
-def _section_flags(elf: Headers) -> Iterator[str]:
-    yield from _with_other_flags(elf, _FIRMWARE_SECTION_FLAGS)
-
-
-def _with_other_flags(elf: Headers, known: int) -> Iterator[str]:
+def _section_flags(elf: Headers, known: int) -> Iterator[str]:
     for name, section in elf.named():
         if section.is_loaded and section.flags & ~known:
             yield f"{name} is loaded and has the flags {section.flags:#x}"
@@ -318,18 +305,6 @@ def _project_osabi(elf: Headers) -> Iterator[str]:
         yield f"EI_OSABI is {elf.ident[7]}, expected 0"
 
 
-def _project_segment_types(elf: Headers) -> Iterator[str]:
-    yield from _of_other_types(elf, _PROJECT_SEGMENTS)
-
-
-def _project_section_types(elf: Headers) -> Iterator[str]:
-    yield from _sections_of_other_types(elf, _PROJECT_SECTIONS)
-
-
-def _project_section_flags(elf: Headers) -> Iterator[str]:
-    yield from _with_other_flags(elf, _PROJECT_SECTION_FLAGS)
-
-
 def _project_names(elf: Headers) -> Iterator[str]:
     names = Counter(elf.names)
     yield from (f"{name} is there twice" for name, count in names.items() if count > 1)
@@ -375,19 +350,19 @@ RULES: tuple[Rule, ...] = (
     Rule("symbols", "any", _symbols, _FILE),
     Rule("read_by_name", "any", _read_by_name, _FOUND),
     Rule("core", "firmware", _core, _RAW),
-    Rule("segment_types", "firmware", _segment_types, _PASSED),
+    Rule("segment_types", "firmware", partial(_segment_types, known=_FIRMWARE_SEGMENTS), _PASSED),
     Rule("segment_fields", "firmware", _segment_fields, _FILE),
     Rule("load_addresses", "firmware", _load_addresses, _ADDRESSES),
     Rule("thread_variables", "firmware", _thread_variables, _THREADS),
-    Rule("section_types", "firmware", _section_types, _IGNORED),
-    Rule("section_flags", "firmware", _section_flags, _IGNORED),
+    Rule("section_types", "firmware", partial(_section_types, known=_FIRMWARE_SECTIONS), _IGNORED),
+    Rule("section_flags", "firmware", partial(_section_flags, known=_FIRMWARE_FLAGS), _IGNORED),
     Rule("code_is_loaded", "firmware", _code_is_loaded, _READ),
     Rule("section_fields", "firmware", _section_fields, _FILE),
     Rule("sections_in_segments", "firmware", _sections_in_segments, _PLACES),
     Rule("project_osabi", "project", _project_osabi, _OURS),
-    Rule("project_segment_types", "project", _project_segment_types, _OURS),
-    Rule("project_section_types", "project", _project_section_types, _OURS),
-    Rule("project_section_flags", "project", _project_section_flags, _OURS),
+    Rule("project_segment_types", "project", partial(_segment_types, known=_OUR_SEGMENTS), _OURS),
+    Rule("project_section_types", "project", partial(_section_types, known=_OUR_SECTIONS), _OURS),
+    Rule("project_section_flags", "project", partial(_section_flags, known=_OUR_FLAGS), _OURS),
     Rule("project_names", "project", _project_names, _FOUND),
     Rule("headers_not_loaded", "project", _headers_not_loaded, _OURS),
 )

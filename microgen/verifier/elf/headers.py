@@ -38,7 +38,8 @@ class FileHeader(NamedTuple):
 
 
 class ProgramHeader(NamedTuple):
-    """A program header. ``load`` is p_paddr."""
+    """A program header, of a segment: addresses where it runs and is loaded (p_paddr), sizes in
+    memory and in the file, and the place of its bytes in the file."""
 
     kind: int
     flags: int
@@ -48,6 +49,29 @@ class ProgramHeader(NamedTuple):
     file_size: int
     size: int
     alignment: int
+
+    @property
+    def rights(self) -> str:
+        """A subset of "rwx", by p_flags."""
+        return "".join(right for right, bit in (("r", 4), ("w", 2), ("x", 1)) if self.flags & bit)
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.address + self.size
+
+    @property
+    def file_end(self) -> int:
+        """The first address that has no byte in the file."""
+        return self.address + self.file_size
+
+    def holds(self, address: int) -> bool:
+        """Whether the address lies in it."""
+        return self.address <= address < self.end
+
+    def bytes_in(self, file: bytes) -> bytes:
+        """Its bytes in the file."""
+        return file[self.offset : self.offset + self.file_size]
 
     def __str__(self) -> str:
         return f"the segment at {self.address:#x}"

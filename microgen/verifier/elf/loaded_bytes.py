@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from microgen.verifier.elf.elf import Elf, Section, Segment
+from microgen.verifier.elf.elf import Elf, Section
+from microgen.verifier.elf.headers import ProgramHeader
 
 # Sections of the project's linker script whose constants need no names, because compilers do not
 # name texts, tables of a switch, initial values of C's local arrays and constants of floats. No
@@ -81,7 +82,7 @@ def _overlaps(elf: Elf) -> Iterator[str]:
         last = [own] if start + size > before + length else last
 
 
-def _rest(segment: Segment, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _rest(segment: ProgramHeader, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The extents of a segment's bytes that have no name."""
     at, end = segment.address, segment.file_end
     for first, last in named:

@@ -84,29 +84,17 @@ class Code:
 class Architecture(Protocol):
     """An instruction set, its procedure call standard, and how its cores start."""
 
-    @property
-    def elf_machine(self) -> str:
-        """ELF's name of the processor."""
-
-    @property
-    def stack_alignment(self) -> int:
-        """The alignment in bytes of the stack at every call, and of an exception's frame."""
-
-    @property
-    def calls(self) -> CallStandard:
-        """The procedure call standard."""
-
-    @property
-    def code_bit(self) -> int:
-        """The number that pointers add to the address of code: 1 for Thumb."""
-
-    @property
-    def adds_parts(self) -> bool:
-        """Whether instructions add the parts of an address, as in ``Machine``."""
-
-    @property
-    def falls_through_unless_last(self) -> frozenset[str]:
-        """Calls and traps with which a function may end, because they never return."""
+    # ELF's name of the processor.
+    elf_machine: str
+    # In bytes: of the stack at every call, and of an exception's frame.
+    stack_alignment: int
+    calls: CallStandard
+    # The number that pointers add to the address of code: 1 for Thumb.
+    code_bit: int
+    # Whether instructions add the parts of an address, as in ``Machine``.
+    adds_parts: bool
+    # Calls and traps with which a function may end, because they never return.
+    falls_through_unless_last: frozenset[str]
 
     def parse(self, text: str) -> dict[int, Instruction]:
         """Address -> instruction, from the text of ``objdump -d``. Data between instructions

@@ -1,6 +1,7 @@
 """The effects of instructions on the values of the stack walk, for every instruction set.
 
-The known values of registers follow the stack pointer and pointers to functions. If the stack pointer cannot be followed, this raises ``UnknownStackPointerError``. It never guesses.
+Only values that lead to the stack pointer or to a pointer to a function are known. If the stack
+pointer cannot be followed, this raises ``UnknownStackPointerError``. It never guesses.
 """
 
 from __future__ import annotations

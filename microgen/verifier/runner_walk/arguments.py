@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from microgen.verifier.runner_walk import values
 from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.plan import PlannedArgument, PlannedCall
-from microgen.verifier.runner_walk.values import STACK, PathState, SymbolicValue, const
+from microgen.verifier.runner_walk.values import STACK, PathState, Value, const
 
 VALUE_BYTES = 8  # TVMValue
 _WORD_BYTES = 4
@@ -17,7 +17,7 @@ _TENSOR_HANDLE = 7  # kTVMDLTensorHandle
 _DATA = 0
 _BYTE_OFFSET = (32, 36)
 
-Passed = list[SymbolicValue | None]
+Passed = list[Value]
 
 
 def argument_problems(
@@ -35,7 +35,7 @@ def argument_problems(
 
 def _pointers(
     step: PlannedCall, passed: Passed, state: PathState, memory: RunnerMemory
-) -> Iterator[SymbolicValue | None]:
+) -> Iterator[Value]:
     """The pointers that a function gets, in the order of the planned arguments: words that are
     passed to it, or words of the structure to which one of them points."""
     words, structure, members = iter(passed), None, itertools.count()
@@ -48,7 +48,7 @@ def _pointers(
         yield memory.load(state, _at(structure, number * _WORD_BYTES))
 
 
-def _problems(index: int, planned: PlannedArgument, passed: SymbolicValue | None) -> Iterator[str]:
+def _problems(index: int, planned: PlannedArgument, passed: Value) -> Iterator[str]:
     if planned.value is None:
         yield f"{planned.name} is nowhere"
     elif passed != planned.value:
@@ -76,7 +76,7 @@ def _tensor_problems(
             yield f"argument {i + 1} has another type code than a tensor's"
 
 
-def _at(base: SymbolicValue | None, nbytes: int) -> SymbolicValue | None:
+def _at(base: Value, nbytes: int) -> Value:
     return None if base is None else base.plus(nbytes)
 
 

@@ -20,6 +20,7 @@ from microgen.verifier.runner_walk.values import (
     PathState,
     SymbolicValue,
     UndecidedError,
+    Value,
     const,
 )
 from microgen.verifier.runner_walk.walk import Runner
@@ -32,13 +33,7 @@ _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 class Lenient(RunnerMemory):
     """A program may write anywhere. Only values written through a pointer to the stack are kept."""
 
-    def store(
-        self,
-        state: PathState,
-        at: SymbolicValue | None,
-        value: SymbolicValue | None,
-        size: int = _POINTER_BYTES,
-    ) -> None:
+    def store(self, state: PathState, at: Value, value: Value, size: int = _POINTER_BYTES) -> None:
         """As in ``RunnerMemory``, but elsewhere nothing happens."""
         # A caller's stack frame has no known size, so every offset is its own.
         if at is not None and at.base == STACK:
@@ -158,7 +153,7 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Passe
 
 def _members(
     runner: Runner, module: ModuleRecord, state: PathState
-) -> Iterator[tuple[PortRecord, SymbolicValue | None]]:
+) -> Iterator[tuple[PortRecord, Value]]:
     """The pointers in the structures of inputs and outputs. Fed rows are passed without one."""
     registers = runner.arch.calls.arguments
     inputs: tuple[PortRecord, ...] = module.inputs
@@ -172,7 +167,7 @@ def _members(
 
 def _tensors(
     runner: Runner, module: ModuleRecord, state: PathState
-) -> Iterator[tuple[PortRecord, SymbolicValue | None]]:
+) -> Iterator[tuple[PortRecord, Value]]:
     """The data of the tensors that are passed by the packed convention."""
     values = state.registers.get(runner.arch.calls.arguments[0])
     for i, port in enumerate((*module.inputs, *module.outputs)):
@@ -180,9 +175,7 @@ def _tensors(
         yield port, _loaded(runner, state, tensor, 0)
 
 
-def _loaded(
-    runner: Runner, state: PathState, base: SymbolicValue | None, offset: int
-) -> SymbolicValue | None:
+def _loaded(runner: Runner, state: PathState, base: Value, offset: int) -> Value:
     return None if base is None else runner.memory.load(state, base.plus(offset))
 
 

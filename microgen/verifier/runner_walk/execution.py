@@ -24,7 +24,7 @@ from microgen.verifier.runner_walk.values import (
     CannotFollowError,
     Flags,
     PathState,
-    SymbolicValue,
+    Value,
     added,
     const,
     constants,
@@ -36,7 +36,7 @@ from microgen.verifier.runner_walk.values import (
     united,
 )
 
-Binary = Callable[[SymbolicValue | None, SymbolicValue | None], SymbolicValue | None]
+Binary = Callable[[Value, Value], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Onward:
     with the next instruction as the return address in the register ``link``."""
 
     kind: Literal["next", "jump", "call"]
-    target: SymbolicValue | None = None
+    target: Value = None
     link: str = ""
 
 
@@ -74,7 +74,7 @@ def execute(
     if flow.kind == "next":
         return _NEXT
     if flow.kind == "call":
-        target: SymbolicValue | None = const(instruction.target)
+        target: Value = const(instruction.target)
     elif flow.target is None or instruction.effect.operation:
         target = state.registers.pop("pc", None)  # written by the effect, as `pop {pc}` does
     else:
@@ -84,7 +84,7 @@ def execute(
     return Onward("call", target, flow.link) if is_call else Onward("jump", target)
 
 
-def _value(source: Source, instruction: Instruction, state: PathState) -> SymbolicValue | None:
+def _value(source: Source, instruction: Instruction, state: PathState) -> Value:
     if isinstance(source, Register):
         return state.registers.get(source.name)
     if isinstance(source, Number):
@@ -92,9 +92,7 @@ def _value(source: Source, instruction: Instruction, state: PathState) -> Symbol
     return const(source.at(instruction.address)) if isinstance(source, Relative) else None
 
 
-def _address(
-    address: EffectiveAddress, instruction: Instruction, state: PathState
-) -> SymbolicValue | None:
+def _address(address: EffectiveAddress, instruction: Instruction, state: PathState) -> Value:
     base = _value(address.base, instruction, state)
     if not address.index:
         return _moved(base, address.offset)
@@ -106,7 +104,7 @@ def _address(
     return index.plus(base.offset) if base.is_constant and not address.shift else None
 
 
-def _moved(at: SymbolicValue | None, nbytes: int | None) -> SymbolicValue | None:
+def _moved(at: Value, nbytes: int | None) -> Value:
     return None if at is None or nbytes is None else at.plus(nbytes)
 
 
@@ -179,11 +177,11 @@ def _shift_left(operation: str) -> Binary:
     return lambda a, b: shifted_left(a, b, OF_NUMBERS[operation])
 
 
-def _inverse(a: SymbolicValue | None) -> SymbolicValue | None:
+def _inverse(a: Value) -> Value:
     return _moved(negated(a), -1)
 
 
-_UNARY: Mapping[str, Callable[[SymbolicValue | None], SymbolicValue | None]] = {
+_UNARY: Mapping[str, Callable[[Value], Value]] = {
     "move": lambda a: a,
     "not": _inverse,
     "not number": lambda a: constants(a, const(0), lambda x, _: ~x),
@@ -205,7 +203,7 @@ _COMPARES: Mapping[str, Binary] = {
     "compare and": masked,
     "compare xor": _of_numbers("xor"),
 }
-_SELECTS: Mapping[str, Callable[[SymbolicValue | None], SymbolicValue | None]] = {
+_SELECTS: Mapping[str, Callable[[Value], Value]] = {
     "select": lambda a: a,
     "select increment": lambda a: added(a, const(1)),
     "select inverse": _inverse,
@@ -238,10 +236,10 @@ def _apply(
 def _transferred(
     access: Access,
     instruction: Instruction,
-    values: list[SymbolicValue | None],
+    values: list[Value],
     state: PathState,
     memory: RunnerMemory,
-) -> list[SymbolicValue | None]:
+) -> list[Value]:
     """The values that a load reads. A store puts ``values`` into memory."""
     at = _address(access.address, instruction, state)
     for i, value in enumerate(values):
@@ -253,8 +251,8 @@ def _transferred(
 
 
 def _results(
-    instruction: Instruction, values: list[SymbolicValue | None], state: PathState
-) -> tuple[list[SymbolicValue | None], Flags | None]:
+    instruction: Instruction, values: list[Value], state: PathState
+) -> tuple[list[Value], Flags | None]:
     """The results of an instruction for the values of its operands, and the flags after it."""
     effect = instruction.effect
     operation = effect.operation
@@ -280,9 +278,7 @@ def _results(
     return [result], Flags(result, const(0), False)
 
 
-def _both(
-    effect: Effect, values: list[SymbolicValue | None], state: PathState
-) -> tuple[SymbolicValue | None, SymbolicValue | None]:
+def _both(effect: Effect, values: list[Value], state: PathState) -> tuple[Value, Value]:
     """The operands of a binary operation. Its first one may be its target."""
     if len(values) == 1:
         return state.registers.get(effect.targets[0]), values[0]
@@ -290,9 +286,7 @@ def _both(
     return left, right
 
 
-def _of_two(
-    operation: str, a: SymbolicValue | None, b: SymbolicValue | None, state: PathState
-) -> SymbolicValue | None:
+def _of_two(operation: str, a: Value, b: Value, state: PathState) -> Value:
     if operation in _BINARY:
         return _BINARY[operation](a, b)
     if operation not in ("add with carry", "subtract with carry") or state.flags is None:

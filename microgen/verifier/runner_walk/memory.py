@@ -9,7 +9,7 @@ from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
     PathState,
-    SymbolicValue,
+    Value,
     const,
     member,
 )
@@ -27,9 +27,7 @@ class RunnerMemory:
     constant: Callable[[int], int | None]
     own: int
 
-    def load(
-        self, state: PathState, at: SymbolicValue | None, size: int = _WORD_BYTES
-    ) -> SymbolicValue | None:
+    def load(self, state: PathState, at: Value, size: int = _WORD_BYTES) -> Value:
         """The value of ``size`` bytes; None if it is not known."""
         if at is None:
             return None
@@ -45,20 +43,14 @@ class RunnerMemory:
             return member(index, at.offset)
         return None
 
-    def _constant(self, address: int, size: int) -> SymbolicValue | None:
+    def _constant(self, address: int, size: int) -> Value:
         word = self.constant(address & ~3)
         shift = 8 * (address & 3)  # little-endian
         if word is None or (address & 3) + size > _WORD_BYTES:
             return None
         return const(word >> shift & 2 ** (8 * size) - 1)
 
-    def store(
-        self,
-        state: PathState,
-        at: SymbolicValue | None,
-        value: SymbolicValue | None,
-        size: int = _WORD_BYTES,
-    ) -> None:
+    def store(self, state: PathState, at: Value, value: Value, size: int = _WORD_BYTES) -> None:
         """Write ``size`` bytes. Raises CannotFollowError."""
         # A runner writes its own stack and nothing else.
         if at is None or at.base != STACK or at.offset + size > self.own:
@@ -69,32 +61,20 @@ class RunnerMemory:
         if value is not None and size == _WORD_BYTES and at.offset % _WORD_BYTES == 0:
             state.stack[at.offset] = value
 
-    def fill(
-        self,
-        state: PathState,
-        at: SymbolicValue | None,
-        byte: SymbolicValue | None,
-        size: SymbolicValue | None,
-    ) -> None:
+    def fill(self, state: PathState, at: Value, byte: Value, size: Value) -> None:
         """``memset``."""
         for i in self._words(at, size):
             known = byte is not None and byte.is_constant
             word = byte.offset % 256 * 0x01010101 if known and byte is not None else None
             self.store(state, _moved(at, i), None if word is None else const(word))
 
-    def copy(
-        self,
-        state: PathState,
-        to: SymbolicValue | None,
-        source: SymbolicValue | None,
-        size: SymbolicValue | None,
-    ) -> None:
+    def copy(self, state: PathState, to: Value, source: Value, size: Value) -> None:
         """``memcpy``."""
         words = [self.load(state, _moved(source, i)) for i in self._words(to, size)]
         for i, word in enumerate(words):
             self.store(state, _moved(to, i * _WORD_BYTES), word)
 
-    def _words(self, at: SymbolicValue | None, size: SymbolicValue | None) -> range:
+    def _words(self, at: Value, size: Value) -> range:
         is_known = at is not None and size is not None and size.is_constant
         if not is_known or at is None or size is None or (at.offset | size.offset) % _WORD_BYTES:
             raise CannotFollowError("fills memory of unknown size")
@@ -103,5 +83,5 @@ class RunnerMemory:
         return range(0, size.offset, _WORD_BYTES)
 
 
-def _moved(at: SymbolicValue | None, nbytes: int) -> SymbolicValue | None:
+def _moved(at: Value, nbytes: int) -> Value:
     return None if at is None else at.plus(nbytes)

@@ -10,7 +10,7 @@ from typing import Literal
 from microgen.base.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.runner_walk import values
-from microgen.verifier.runner_walk.values import SymbolicValue
+from microgen.verifier.runner_walk.values import SymbolicValue, Value
 
 UNPACK = "mg_packed_tensors"
 _POINTER_BYTES = 4
@@ -25,7 +25,7 @@ class PlannedArgument:
     ``in_struct``: it is passed in the structure of such arguments."""
 
     name: str
-    value: SymbolicValue | None
+    value: Value
     in_struct: bool = False
 
 
@@ -246,12 +246,12 @@ class _Places:
         if device is not None:
             yield self.hook(device, "close", number)
 
-    def argument(self, argument: ArgumentRecord) -> SymbolicValue | None:
+    def argument(self, argument: ArgumentRecord) -> Value:
         """The value of an argument; None if it is nowhere."""
         whole = self._whole(argument)
         return whole.plus(argument.offset) if whole and argument.offset else whole
 
-    def _whole(self, argument: ArgumentRecord) -> SymbolicValue | None:
+    def _whole(self, argument: ArgumentRecord) -> Value:
         """The value of the buffer that has an argument's tensor."""
         name, storage = argument.name, argument.storage
         if storage in ("sid", "scratch"):
@@ -262,7 +262,7 @@ class _Places:
             return self.member("devices", name)
         return self.port(f"{storage}s", name)
 
-    def port(self, struct: str, name: str) -> SymbolicValue | None:
+    def port(self, struct: str, name: str) -> Value:
         """The caller's buffer for an input or output."""
         if self.module.feed and struct == "inputs":
             return values.parameter(0)
@@ -272,7 +272,7 @@ class _Places:
         before = len(self.module.inputs) if struct == "outputs" else 0
         return values.data(before + names.index(name)) if name in names else None
 
-    def member(self, struct: str, name: str) -> SymbolicValue | None:
+    def member(self, struct: str, name: str) -> Value:
         """A pointer in one of the caller's structures, which have one pointer for each name."""
         names = self.structs.get(struct, ())
         if name not in names:
@@ -280,12 +280,12 @@ class _Places:
         index = list(self.structs).index(struct)
         return values.member(index, names.index(name) * _POINTER_BYTES)
 
-    def buffer(self, name: str) -> SymbolicValue | None:
+    def buffer(self, name: str) -> Value:
         """A planned buffer."""
         buffer = self.buffers.get(name)
         return None if buffer is None else self.in_pool(buffer.pool, buffer.offset)
 
-    def constant(self, name: str) -> SymbolicValue | None:
+    def constant(self, name: str) -> Value:
         """A constant, which has a symbol or lies in a pool that the caller passes."""
         constant = self.constants.get(name)
         if constant is None:
@@ -294,7 +294,7 @@ class _Places:
             return self.symbol(name)
         return self.in_pool(constant.pool, constant.offset)
 
-    def in_pool(self, name: str, offset: int) -> SymbolicValue | None:
+    def in_pool(self, name: str, offset: int) -> Value:
         """The value of an address in a pool."""
         if name in self.pools and (port := self.pools[name].port):
             start = self.port("inputs", port) or self.port("outputs", port)
@@ -305,15 +305,13 @@ class _Places:
             base = self.symbol(self.pools[name].symbol) if name in self.pools else None
         return None if base is None else base.plus(offset)
 
-    def symbol(self, name: str) -> SymbolicValue | None:
+    def symbol(self, name: str) -> Value:
         """The address of the only object of that name."""
         symbols = self.elf.named(name)
         return values.const(symbols[0].address) if len(symbols) == 1 else None
 
 
-def _distances(
-    pairs: Iterable[tuple[SymbolicValue | None, SymbolicValue | None]],
-) -> frozenset[SymbolicValue]:
+def _distances(pairs: Iterable[tuple[Value, Value]]) -> frozenset[SymbolicValue]:
     return frozenset(values.apart(a, b) for a, b in pairs if a is not None and b is not None)
 
 

@@ -67,6 +67,10 @@ class UndecidedError(Exception):
         self.value = value
 
 
+# A value that a walk knows; None: nothing is known of it.
+Value = SymbolicValue | None
+
+
 def of(base: Base, offset: int) -> SymbolicValue:
     """The value with its offset in the range of 32 bits, which is signed unless it is a number."""
     if base == CONST:
@@ -99,7 +103,7 @@ def data(index: int) -> SymbolicValue:
     return SymbolicValue(("data", index))
 
 
-def added(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
+def added(a: Value, b: Value) -> Value:
     """The sum."""
     if a is None or b is None:
         return None
@@ -112,7 +116,7 @@ def added(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | N
     return None
 
 
-def negated(a: SymbolicValue | None) -> SymbolicValue | None:
+def negated(a: Value) -> Value:
     """The value with the other sign."""
     if a is None:
         return None
@@ -122,14 +126,14 @@ def negated(a: SymbolicValue | None) -> SymbolicValue | None:
     return of(base, -a.offset)
 
 
-def subtracted(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
+def subtracted(a: Value, b: Value) -> Value:
     """The difference."""
     if a is not None and b is not None and a.base == b.base:
         return const(a.offset - b.offset)
     return added(a, negated(b))
 
 
-def low_bits(a: SymbolicValue | None, mask: int) -> SymbolicValue | None:
+def low_bits(a: Value, mask: int) -> Value:
     """``a & mask`` for a mask that has ones only at its low end; None for any other."""
     if a is None or mask & (mask + 1):  # not 0...01...1
         return None
@@ -143,25 +147,21 @@ def apart(a: SymbolicValue, b: SymbolicValue) -> SymbolicValue:
     return SymbolicValue(("apart", *sorted((a, b), key=str)))
 
 
-def constants(
-    a: SymbolicValue | None, b: SymbolicValue | None, f: Callable[[int, int], int]
-) -> SymbolicValue | None:
+def constants(a: Value, b: Value, f: Callable[[int, int], int]) -> Value:
     """``f`` of two numbers."""
     if a is None or b is None or not (a.is_constant and b.is_constant):
         return None
     return const(f(a.offset, b.offset))
 
 
-def masked(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
+def masked(a: Value, b: Value) -> Value:
     """``a & b`` if one of them is a number that has ones only at its low end."""
     if b is None or (a is not None and a.is_constant):
         a, b = b, a
     return None if b is None or not b.is_constant else low_bits(a, b.offset)
 
 
-def shifted_left(
-    a: SymbolicValue | None, b: SymbolicValue | None, shift: Callable[[int, int], int]
-) -> SymbolicValue | None:
+def shifted_left(a: Value, b: Value, shift: Callable[[int, int], int]) -> Value:
     """``a << b`` of numbers, which ``shift`` computes. For other values the result is the low bits
     that are not shifted out, because it is 0 if and only if they are."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
@@ -170,7 +170,7 @@ def shifted_left(
     return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 
-def united(a: SymbolicValue | None, b: SymbolicValue | None) -> SymbolicValue | None:
+def united(a: Value, b: Value) -> Value:
     """``a | b``. For unknown values, only whether its low bits are zero is modelled."""
     if a is None or b is None:
         return None
@@ -185,8 +185,8 @@ class Flags(NamedTuple):
     """The values that the last instruction that set flags compared. ``has_carry``: it was a
     subtraction, so the carry and the order are known, too."""
 
-    left: SymbolicValue | None
-    right: SymbolicValue | None
+    left: Value
+    right: Value
     has_carry: bool
 
 
@@ -255,14 +255,14 @@ class PathState:
         if any(offset < sp.offset for offset in self.stack):
             self.stack = {offset: v for offset, v in self.stack.items() if offset >= sp.offset}
 
-    def set(self, register: str, value: SymbolicValue | None) -> None:
+    def set(self, register: str, value: Value) -> None:
         """Write a register; None if nothing is known of the value."""
         if value is None:
             self.registers.pop(register, None)
         else:
             self.registers[register] = value
 
-    def is_zero(self, value: SymbolicValue | None) -> bool:
+    def is_zero(self, value: Value) -> bool:
         """Whether a value is zero. Raises UndecidedError if the path has to divide."""
         if value is None:
             raise CannotFollowError
@@ -276,7 +276,7 @@ class PathState:
             raise UndecidedError(value)
         return self.zeros[value]
 
-    def is_equal(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
+    def is_equal(self, a: Value, b: Value) -> bool:
         """Whether two values are equal."""
         if a is not None and b is not None and a.base != b.base:
             is_member = {a.base[0], b.base[0]} == {"member"}
@@ -284,7 +284,7 @@ class PathState:
                 return self.is_zero(apart(a, b))
         return self.is_zero(subtracted(a, b))
 
-    def is_at_least(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
+    def is_at_least(self, a: Value, b: Value) -> bool:
         """Whether ``a >= b`` without sign."""
         if a is None or b is None:
             raise CannotFollowError
@@ -298,7 +298,7 @@ class PathState:
             return self.is_zero(b)
         raise CannotFollowError
 
-    def is_less(self, a: SymbolicValue | None, b: SymbolicValue | None) -> bool:
+    def is_less(self, a: Value, b: Value) -> bool:
         """Whether ``a < b`` with sign."""
         if a is None or b is None or not (a.is_constant and b.is_constant):
             raise CannotFollowError

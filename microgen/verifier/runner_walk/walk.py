@@ -1,4 +1,4 @@
-"""Follows every path of a runner, and compares its calls and the value that it returns with the plan."""
+"""Follows every path of a runner, and compares its calls and its result with the plan."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from microgen.verifier.runner_walk.values import (
     PathState,
     SymbolicValue,
     UndecidedError,
+    Value,
     const,
     result,
 )
@@ -132,7 +133,7 @@ class RunnerWalk:
             state.registers[onward.link] = const(instruction.next | self.runner.arch.code_bit)
         return self.arrive(state, onward.target)
 
-    def arrive(self, state: PathState, target: SymbolicValue | None) -> bool:
+    def arrive(self, state: PathState, target: Value) -> bool:
         """Continue at an address, past the calls of functions that are not the runner's own."""
         functions, runner = self.runner.functions, self.runner
         while True:
@@ -177,7 +178,7 @@ class RunnerWalk:
         self.forget(state, values.result(number), words)
         return True
 
-    def passed(self, state: PathState, count: int) -> list[SymbolicValue | None]:
+    def passed(self, state: PathState, count: int) -> list[Value]:
         """The first ``count`` words that are passed, in registers and on the stack."""
         names = self.runner.arch.calls.arguments
         sp = state.registers.get("sp")
@@ -201,7 +202,7 @@ class RunnerWalk:
         self.forget(state, to, 3)
         return True
 
-    def forget(self, state: PathState, result: SymbolicValue | None, words: int) -> None:
+    def forget(self, state: PathState, result: Value, words: int) -> None:
         """Forget all that a function that has returned may have changed: registers, and the stack
         up to the words that it was passed there."""
         standard = self.runner.arch.calls
@@ -260,7 +261,7 @@ def next_step(plan: CallPlan, state: PathState) -> tuple[int | None, str]:
     return numbers.pop(), ""
 
 
-def return_problems(plan: CallPlan, state: PathState, value: SymbolicValue | None) -> Iterator[str]:
+def return_problems(plan: CallPlan, state: PathState, value: Value) -> Iterator[str]:
     """The problems of a return of a value here."""
     returned = "an unknown value" if value is None else str(value)
     if state.has_refused:
@@ -290,6 +291,6 @@ def _is_seen(state: PathState, pointer: SymbolicValue) -> bool:
     return not state.zeros.keys().isdisjoint({pointer, *same})
 
 
-def _is_success(state: PathState, value: SymbolicValue | None) -> bool:
+def _is_success(state: PathState, value: Value) -> bool:
     """Whether the value is 0, or the status of a call. The status is 0 if no call has failed."""
     return value == const(0) or value in [result(number) for number in state.pending]
