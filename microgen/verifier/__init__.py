@@ -9,7 +9,6 @@ from pathlib import Path
 
 from microgen.base import manifest
 from microgen.base.errors import BuildError, ProjectError
-from microgen.base.files import inside
 from microgen.base.manifest import Manifest, ModuleRecord
 from microgen.base.output import progress
 from microgen.building.builder import disassemble
@@ -26,7 +25,7 @@ from microgen.verifier.elf.elf import Elf
 from microgen.verifier.report import Check, VerifyReport
 from microgen.verifier.sizes import Contributor, Sizes
 from microgen.verifier.stack import StackBound
-from microgen.verifier.subject import Finding, Reproduction, Scope, Subject, joined
+from microgen.verifier.subject import Finding, Reproduction, Scope, Subject, content, joined
 from microgen.verifier.table import CHECKS, FIRMWARE, CheckFunction, CheckRow
 
 __all__ = [
@@ -180,10 +179,4 @@ def _readers(record: Manifest, codegen_path: Sequence[Path]) -> Mapping[str, Pay
 
 
 def _parameters(project: Path, record: ModuleRecord) -> Mapping[str, Array]:
-    name = f"model/parameters/{record.module}.params"
-    try:
-        return params_file.loads(inside(project, name).read_bytes())
-    except OSError as error:
-        raise ProjectError(
-            f"cannot be read: {error.strerror}", where=name, hint="generate again"
-        ) from error
+    return params_file.loads(content(project, f"model/parameters/{record.module}.params"))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from microgen.base.errors import MicrogenError
+from microgen.base.errors import MicrogenError, ProjectError
+from microgen.base.files import inside
 from microgen.base.manifest import Manifest
 from microgen.graph.ir.graph import Array
 from microgen.relay.blob.payloads.base import PayloadReader
@@ -70,6 +71,16 @@ class Subject:
     with_project_files: bool = True
     scope: Scope = "project"
     reproduction: Reproduction | None = None
+
+
+def content(project: Path, name: str) -> bytes:
+    """A project's file that the manifest names. Raises ProjectError if it cannot be read, or is not
+    inside the project."""
+    try:
+        return inside(project, name).read_bytes()
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+        raise ProjectError(what, where=name, hint="generate again") from error
 
 
 @dataclass(frozen=True, slots=True)

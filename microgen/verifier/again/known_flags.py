@@ -21,107 +21,89 @@ class FlagRow(NamedTuple):
     is_repeated: bool = True
 
 
-ROWS: tuple[FlagRow, ...] = (
-    FlagRow(r"-O[0-3sgz]?", "levels only choose passes, all of which keep the ABI"),
-    FlagRow(r"-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?", "debug information is not loaded"),
-    FlagRow(
+# The model is compiled with these again.
+_REPEATED = {
+    "levels only choose passes, all of which keep the ABI": r"-O[0-3sgz]?",
+    "debug information is not loaded": r"-g(?:gdb)?[0-3]?|-gdwarf(?:-[2-5])?",
+    "they decide the section of an object, and its neighbours": (
         r"-f(?:no-)?(?:function-sections|data-sections|common|section-anchors)"
-        r"|-msmall-data-limit=\d+",
-        "they decide the section of an object, and its neighbours",
+        r"|-msmall-data-limit=\d+"
     ),
     # The core. How it passes floats is compared with the ELF: see ``Architecture.abi_problem``.
-    FlagRow(
+    "Arm's M profile has one procedure call standard, whatever the core": (
         r"-m(?:cpu|tune)=cortex-m\d+(?:plus)?(?:\+\w+(?:\.\w+)?)*|-mthumb|-mlittle-endian"
         r"|-m(?:arch|libarch)=armv(?:6s?|7e?|8|8\.1)-m(?:\.base|\.main)?(?:\+\w+(?:\.\w+)?)*"
-        r"|-mfpu=(?:auto|fpv4-sp-d16|fpv5-sp-d16|fpv5-d16)",
-        "Arm's M profile has one procedure call standard, whatever the core",
+        r"|-mfpu=(?:auto|fpv4-sp-d16|fpv5-sp-d16|fpv5-d16)"
     ),
-    FlagRow(
+    "extensions choose no registers for arguments; RV32E, which does, is not listed": (
         r"-m(?:arch|libarch)=rv32[ig][a-z0-9_]*|-misa-spec=(?:2\.2|20190608|20191213)"
-        r"|-mtune=(?:rocket|size|sifive-\d-series)",
-        "extensions choose no registers for arguments; RV32E, which does, is not listed",
+        r"|-mtune=(?:rocket|size|sifive-\d-series)"
     ),
-    FlagRow(r"-mfloat-abi=(?:soft|softfp|hard)|-mabi=ilp32[fd]?", "the ELF header names the same"),
-    FlagRow(r"-mabi=aapcs", "it is the standard that the ELF header's version means"),
-    FlagRow(
+    "the ELF header names the same": r"-mfloat-abi=(?:soft|softfp|hard)|-mabi=ilp32[fd]?",
+    "it is the standard that the ELF header's version means": r"-mabi=aapcs",
+    "they decide how memory is accessed and how addresses are made": (
         r"-m(?:no-)?unaligned-access|-m(?:no-)?strict-align|-mcmodel=(?:medlow|medany)"
-        r"|-m(?:no-)?relax",
-        "they decide how memory is accessed and how addresses are made",
+        r"|-m(?:no-)?relax"
     ),
-    FlagRow(
-        r"-m(?:no-)?save-restore",
-        "libgcc's functions save and restore the registers that the code would",
+    "libgcc's functions save and restore the registers that the code would": (
+        r"-m(?:no-)?save-restore"
     ),
-    FlagRow(
-        r"-mfp16-format=ieee|-mtp=soft",
-        "the code has no __fp16 and no variables of threads",
-    ),
-    FlagRow(r"-mcmse", "it changes functions with its own attributes only, which no source has"),
+    "the code has no __fp16 and no variables of threads": r"-mfp16-format=ieee|-mtp=soft",
+    "it changes functions with its own attributes only, which no source has": r"-mcmse",
     # The language.
-    FlagRow(
-        r"-ansi|-std=(?:(?:c|gnu)(?:89|90|99|9x|11|1x|17|18|2x)|iso9899:(?:1990|1999|2011|2017|2018))",
-        "the C standards do not say how functions are called",
+    "the C standards do not say how functions are called": (
+        r"-ansi|-std=(?:(?:c|gnu)(?:89|90|99|9x|11|1x|17|18|2x)|iso9899:(?:1990|1999|2011|2017|2018))"
     ),
-    FlagRow(
-        r"-f(?:no-)?(?:freestanding|hosted|builtin)|-fno-printf-return-value",
-        "they decide which library functions the compiler knows",
+    "they decide which library functions the compiler knows": (
+        r"-f(?:no-)?(?:freestanding|hosted|builtin)|-fno-printf-return-value"
     ),
-    FlagRow(
-        r"-f(?:no-)?(?:strict-aliasing|strict-overflow|wrapv|delete-null-pointer-checks)",
-        "they decide on assumptions of the compiler; the models' code needs none of them",
+    "they decide on assumptions of the compiler; the models' code needs none of them": (
+        r"-f(?:no-)?(?:strict-aliasing|strict-overflow|wrapv|delete-null-pointer-checks)"
     ),
-    FlagRow(
-        r"-ffp-contract=off|-fno-fast-math|-f(?:no-)?math-errno",
-        "floats are computed as the C code says, or errno is not set, which no code reads",
+    "floats are computed as the C code says, or errno is not set, which no code reads": (
+        r"-ffp-contract=off|-fno-fast-math|-f(?:no-)?math-errno"
     ),
-    FlagRow(r"-fno-exceptions|-f(?:no-)?(?:asynchronous-)?unwind-tables", "tables, and no code"),
+    "tables, and no code": r"-fno-exceptions|-f(?:no-)?(?:asynchronous-)?unwind-tables",
     # The form of code inside functions.
-    FlagRow(
+    "passes inside of functions, which keep the registers that the ABI preserves": (
         r"-f(?:no-)?(?:omit-frame-pointer|defer-pop|inline|inline-functions|inline-small-functions"
         r"|reorder-functions|reorder-blocks|jump-tables|unroll-loops|tree-vectorize|gcse"
-        r"|merge-constants|optimize-sibling-calls)",
-        "passes inside of functions, which keep the registers that the ABI preserves",
+        r"|merge-constants|optimize-sibling-calls)"
     ),
-    FlagRow(
+    "padding": (
         r"-f(?:no-)?align-(?:functions|jumps|labels|loops)"
-        r"|-falign-(?:functions|jumps|labels|loops)=\d+",
-        "padding",
+        r"|-falign-(?:functions|jumps|labels|loops)=\d+"
     ),
-    FlagRow(
-        r"-f(?:no-)?(?:pic|pie|PIC|PIE)",
-        "addresses come from a table; arguments and saved registers are the same",
+    "addresses come from a table; arguments and saved registers are the same": (
+        r"-f(?:no-)?(?:pic|pie|PIC|PIE)"
     ),
-    FlagRow(
+    "a word in the function's own frame, which it compares before it returns": (
         r"-f(?:no-)?stack-protector|-fstack-protector-(?:all|strong|explicit)"
-        r"|-mstack-protector-guard=global",
-        "a word in the function's own frame, which it compares before it returns",
+        r"|-mstack-protector-guard=global"
     ),
-    FlagRow(
-        r"-fvisibility=(?:default|hidden|internal|protected)|-ftls-model=local-exec",
-        "symbols of dynamic libraries and variables of threads, which firmware does not have",
+    "symbols of dynamic libraries and variables of threads, which firmware does not have": (
+        r"-fvisibility=(?:default|hidden|internal|protected)|-ftls-model=local-exec"
     ),
-    FlagRow(r"--param=min-pagesize=0", "it decides about warnings at addresses near 0"),
-    # Left out: they decide no code.
-    FlagRow(
+    "it decides about warnings at addresses near 0": r"--param=min-pagesize=0",
+}
+# These decide no code, so they are left out.
+_LEFT_OUT = {
+    "the form of debug information": (
         r"-g(?:no-)?(?:column-info|record-gcc-switches|statement-frontiers|strict-dwarf)"
-        r"|-f(?:no-)?var-tracking(?:-assignments)?",
-        "the form of debug information",
-        False,
+        r"|-f(?:no-)?var-tracking(?:-assignments)?"
     ),
-    FlagRow(
-        r"-W(?:no-)?[a-z][\w+=-]*|-W|-w|-pedantic(?:-errors)?|-fmessage-length=\d+",
-        "warnings",
-        False,
+    "warnings": r"-W(?:no-)?[a-z][\w+=-]*|-W|-w|-pedantic(?:-errors)?|-fmessage-length=\d+",
+    "how the compiler prints": r"-fdiagnostics-[a-z-]+(?:=[a-z]+)?|-fverbose-asm",
+    "names of files in debug information": r"-f(?:file|macro|debug)-prefix-map=\S+",
+    "reports, notes, where headers are, and that functions are compiled file by file": (
+        r"-fstack-usage|-fcallgraph-info(?:=[a-z,]+)?|-frecord-gcc-switches|-nostdinc|-fno-lto"
     ),
-    FlagRow(r"-fdiagnostics-[a-z-]+(?:=[a-z]+)?|-fverbose-asm", "how the compiler prints", False),
-    FlagRow(r"-f(?:file|macro|debug)-prefix-map=\S+", "names of files in debug information", False),
-    FlagRow(
-        r"-fstack-usage|-fcallgraph-info(?:=[a-z,]+)?|-frecord-gcc-switches|-nostdinc|-fno-lto",
-        "reports, notes, where headers are, and that functions are compiled file by file",
-        False,
-    ),
-)
+}
 
+ROWS = (
+    *(FlagRow(pattern, why) for why, pattern in _REPEATED.items()),
+    *(FlagRow(pattern, why, is_repeated=False) for why, pattern in _LEFT_OUT.items()),
+)
 _KNOWN = [(re.compile(row.pattern, re.ASCII), row) for row in ROWS]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from microgen.base.errors import ProjectError
-from microgen.base.files import MANIFEST, FileTree, inside
+from microgen.base.files import MANIFEST, FileTree
 from microgen.base.manifest import Manifest
 from microgen.base.manifest.note import BUILT_FROM
+from microgen.verifier.subject import content
 
 _LINE = re.compile(rb"\(line \d+\)")
 _BUILT_FROM = re.compile(rb'built_from\\":\\"[0-9a-f]{64}')  # in the notes' headers
@@ -38,12 +39,10 @@ def _difference(
     project: Path, name: str, expected: bytes, same: Callable[[str, bytes, bytes], bool]
 ) -> str:
     try:
-        content = inside(project, name).read_bytes()
+        found = content(project, name)
     except ProjectError as error:
         return f"{name} {error.what}"
-    except OSError as error:
-        return f"{name} cannot be read: {error.strerror}"
-    return "" if same(name, content, expected) else f"{name} is not as it is generated"
+    return "" if same(name, found, expected) else f"{name} is not as it is generated"
 
 
 def _same(_: str, one: bytes, other: bytes) -> bool:

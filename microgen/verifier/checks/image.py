@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from microgen.base import manifest
 from microgen.base.errors import ProjectError
-from microgen.base.files import OWN_MAIN, inside
+from microgen.base.files import OWN_MAIN
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.elf.headers import ProgramHeader
 from microgen.verifier.instructions.architectures import architecture_of
-from microgen.verifier.subject import Finding, Subject, judged, not_applicable
+from microgen.verifier.subject import Finding, Subject, content, judged, not_applicable
 
 
 def segments(subject: Subject) -> Finding:
@@ -110,14 +110,11 @@ def project_files(subject: Subject) -> Finding:
         problems.append("microgen.json has changed")
     for name, digest in sorted(subject.manifest.files.items()):
         try:
-            content = inside(subject.project, name).read_bytes()
+            data = content(subject.project, name)
         except ProjectError as error:
             problems.append(f"{name} {error.what}")
             continue
-        except OSError as error:
-            problems.append(f"{name} cannot be read: {error.strerror}")
-            continue
-        if hashlib.sha256(content).hexdigest() == digest:
+        if hashlib.sha256(data).hexdigest() == digest:
             continue
         if subject.scope == "model" and name == OWN_MAIN:
             replaced = f"; {OWN_MAIN} has been replaced"

@@ -103,9 +103,13 @@ def _reference(quants: Sequence[Quant], arguments: Arguments) -> Array:
     types = [ArrayType(s, DType.INT8, q) for s, q in zip(shapes, quants, strict=True)]
     values = tuple(_VALUES.astype(np.int8).reshape(kind.shape) for kind in types[:2])
     operands = Operands(values, tuple(types[:2]), (types[2],))
-    op, attrs = registry()[arguments["op"]], _attrs(quants, arguments)
-    wrong = op.check(attrs, types[:2], types[2:])
-    if wrong:
+    return _results(_attrs(quants, arguments), operands, arguments)
+
+
+def _results(attrs: Attrs, operands: Operands, arguments: Arguments) -> Array:
+    """The results of the operator's reference as int64. Raises ValueError if it refuses them."""
+    op = registry()[arguments["op"]]
+    if wrong := op.check(attrs, operands.input_types, operands.output_types):
         raise ValueError(wrong)
     (results,) = op.reference(attrs, operands)
     return results.astype(np.int64)
@@ -161,13 +165,11 @@ def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:
         ArrayType((len(sums), count, 1, 1), DType.INT8, quants[0]),
         ArrayType((len(sums), 1, 1, 1), DType.INT8, quants[1]),
     )
-    op, attrs = registry()[arguments["op"]], _mean_attrs(arguments)
-    wrong = op.check(attrs, types[:1], types[1:])
-    if wrong or (windows.sum(axis=1) != sums).any():
-        raise ValueError(wrong or "windows have other sums")
+    if (windows.sum(axis=1) != sums).any():
+        raise ValueError("windows have other sums")
     data = windows.astype(np.int8).reshape(types[0].shape)
-    (results,) = op.reference(attrs, Operands((data,), types[:1], types[1:]))
-    return results.reshape(-1).astype(np.int64)
+    operands = Operands((data,), types[:1], types[1:])
+    return _results(_mean_attrs(arguments), operands, arguments).reshape(-1)
 
 
 def _affine_mean(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, Array]:

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from microgen.verifier.instructions import instruction as language
 from microgen.verifier.instructions.instruction import (
+    CONDITIONS,
     NEXT,
     NOTHING,
+    OPPOSITE,
     Access,
     ControlFlow,
     Effect,
@@ -27,11 +29,6 @@ from microgen.verifier.instructions.instruction import (
     decoder,
 )
 from microgen.verifier.instructions.listing import UNDEFINED
-
-_OPPOSITES = ("eq ne", "cs cc", "hs lo", "mi pl", "vs vc", "hi ls", "ge lt", "gt le")
-_OPPOSITE = dict(pair.split() for pair in _OPPOSITES)
-_OPPOSITE |= {second: first for first, second in _OPPOSITE.items()}
-CONDITIONS = frozenset({*_OPPOSITE, "al"})
 
 # As objdump prints them.
 _NAMES = {"r10": "sl", "r11": "fp", "r12": "ip", "r13": "sp", "r14": "lr", "r15": "pc"}
@@ -236,7 +233,7 @@ def _select(name: str, operands: tuple[str, ...]) -> Effect:
     if name in ("cset", "csetm"):
         name, sources = "csel", (Number(1 if name == "cset" else -1), Number(0))
     elif name == "cinc":
-        name, sources, condition = "csinc", (*sources, *sources), _OPPOSITE[condition]
+        name, sources, condition = "csinc", (*sources, *sources), OPPOSITE[condition]
     left, right = sources
     test = Predicate(condition)
     return Effect(_SELECTS[name], (register_name(target),), (left, right), test=test)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from microgen.verifier.instructions.arm import COMPARES, CONDITIONS, effect
-from microgen.verifier.instructions.instruction import Instruction
+from microgen.verifier.instructions.arm import COMPARES, effect
+from microgen.verifier.instructions.instruction import CONDITIONS, Instruction
 from microgen.verifier.instructions.listing import Line, lines
 
 # Encodings are one or two half words. The text of a line that has another form is not read.

@@ -79,6 +79,13 @@ class Update:
     change: int | None
 
 
+# Conditions by Arm's names (DDI 0553, "Conditional execution"), each with its opposite.
+_PAIRS = ("eq ne", "cs cc", "hs lo", "mi pl", "vs vc", "hi ls", "ge lt", "gt le")
+OPPOSITE = dict(pair.split() for pair in _PAIRS)
+OPPOSITE |= {second: first for first, second in OPPOSITE.items()}
+CONDITIONS = frozenset({*OPPOSITE, "al"})
+
+
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A condition, by Arm's name of it, of two values; of the flags if there are no values."""

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator
 
 from microgen.verifier.runner_walk import values
-from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.execution import RunnerMemory
 from microgen.verifier.runner_walk.plan import PlannedArgument, PlannedCall
-from microgen.verifier.runner_walk.values import STACK, PathState, Value, const
+from microgen.verifier.runner_walk.values import STACK, PathState, Value, const, moved
 
 VALUE_BYTES = 8  # TVMValue
 _WORD_BYTES = 4
@@ -45,7 +45,7 @@ def _pointers(
             continue
         number = next(members)
         structure = next(words) if number == 0 else structure
-        yield memory.load(state, _at(structure, number * _WORD_BYTES))
+        yield memory.load(state, moved(structure, number * _WORD_BYTES))
 
 
 def _problems(index: int, planned: PlannedArgument, passed: Value) -> Iterator[str]:
@@ -68,16 +68,12 @@ def _tensor_problems(
     if others[:3] != [const(0)] * 3:
         yield "its last arguments are not NULL"
     for i, argument in enumerate(step.arguments):
-        tensor = memory.load(state, _at(args, i * VALUE_BYTES))
-        yield from _problems(i, argument, memory.load(state, _at(tensor, _DATA)))
-        if any(memory.load(state, _at(tensor, at)) != const(0) for at in _BYTE_OFFSET):
+        tensor = memory.load(state, moved(args, i * VALUE_BYTES))
+        yield from _problems(i, argument, memory.load(state, moved(tensor, _DATA)))
+        if any(memory.load(state, moved(tensor, at)) != const(0) for at in _BYTE_OFFSET):
             yield f"argument {i + 1} has a byte offset"
-        if memory.load(state, _at(codes, i * _WORD_BYTES)) != const(_TENSOR_HANDLE):
+        if memory.load(state, moved(codes, i * _WORD_BYTES)) != const(_TENSOR_HANDLE):
             yield f"argument {i + 1} has another type code than a tensor's"
-
-
-def _at(base: Value, nbytes: int) -> Value:
-    return None if base is None else base.plus(nbytes)
 
 
 def _data(step: PlannedCall, passed: Passed) -> int | None:
@@ -106,5 +102,5 @@ def unpacked(step: PlannedCall, passed: Passed, state: PathState, memory: Runner
     assert index is not None
     assert count is not None
     for i in range(count.offset):
-        memory.store(state, _at(passed[index], i * _WORD_BYTES), values.data(i))
+        memory.store(state, moved(passed[index], i * _WORD_BYTES), values.data(i))
     return index + 1

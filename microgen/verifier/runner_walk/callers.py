@@ -12,8 +12,7 @@ from microgen.base.manifest import ModuleRecord, PortRecord
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.runner_walk.arguments import VALUE_BYTES
-from microgen.verifier.runner_walk.execution import Onward
-from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.execution import Onward, RunnerMemory
 from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
@@ -22,6 +21,7 @@ from microgen.verifier.runner_walk.values import (
     UndecidedError,
     Value,
     const,
+    moved,
 )
 from microgen.verifier.runner_walk.walk import Runner
 
@@ -133,9 +133,9 @@ def _copy(state: PathState) -> PathState:
 
 def _common(a: PathState, b: PathState) -> PathState:
     """The facts that both states have."""
-    registers = {n: v for n, v in a.registers.items() if b.registers.get(n) == v}
-    stack = {n: v for n, v in a.stack.items() if b.stack.get(n) == v}
-    zeros = {v: is_zero for v, is_zero in a.zeros.items() if b.zeros.get(v) == is_zero}
+    registers = dict(a.registers.items() & b.registers.items())
+    stack = dict(a.stack.items() & b.stack.items())
+    zeros = dict(a.zeros.items() & b.zeros.items())
     return PathState(a.pc, registers, stack, a.flags if a.flags == b.flags else None, zeros)
 
 
@@ -162,7 +162,8 @@ def _members(
         inputs = ()
     for register, ports in zip(registers, (inputs, module.outputs), strict=False):
         for i, port in enumerate(ports):
-            yield port, _loaded(runner, state, state.registers.get(register), i * _POINTER_BYTES)
+            place = moved(state.registers.get(register), i * _POINTER_BYTES)
+            yield port, runner.memory.load(state, place)
 
 
 def _tensors(
@@ -171,12 +172,8 @@ def _tensors(
     """The data of the tensors that are passed by the packed convention."""
     values = state.registers.get(runner.arch.calls.arguments[0])
     for i, port in enumerate((*module.inputs, *module.outputs)):
-        tensor = _loaded(runner, state, values, i * VALUE_BYTES)
-        yield port, _loaded(runner, state, tensor, 0)
-
-
-def _loaded(runner: Runner, state: PathState, base: Value, offset: int) -> Value:
-    return None if base is None else runner.memory.load(state, base.plus(offset))
+        tensor = runner.memory.load(state, moved(values, i * VALUE_BYTES))
+        yield port, runner.memory.load(state, tensor)
 
 
 def _goes_to(instruction: Instruction, target: int) -> bool:

@@ -11,7 +11,7 @@ from microgen.verifier.instructions.architectures import architecture_of, instru
 from microgen.verifier.instructions.flow import code_of, constant, frame
 from microgen.verifier.runner_walk import callers
 from microgen.verifier.runner_walk import plan as plans
-from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.execution import RunnerMemory
 from microgen.verifier.runner_walk.plan import CallPlan
 from microgen.verifier.runner_walk.values import STACK, SymbolicValue, const
 from microgen.verifier.runner_walk.walk import Runner, RunnerWalk

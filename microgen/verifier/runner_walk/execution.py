@@ -1,4 +1,7 @@
-"""The effects of instructions on the values of a runner's walk, for every instruction set."""
+"""The effects of instructions on the values of a runner's walk, for every instruction set.
+
+The memory of a runner is the image's constants, its own stack, and its caller's structures.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Literal
 from microgen.verifier.instructions.architecture import CallStandard
 from microgen.verifier.instructions.instruction import (
     OF_NUMBERS,
+    OPPOSITE,
     Access,
     Effect,
     EffectiveAddress,
@@ -19,8 +23,8 @@ from microgen.verifier.instructions.instruction import (
     Relative,
     Source,
 )
-from microgen.verifier.runner_walk.memory import RunnerMemory
 from microgen.verifier.runner_walk.values import (
+    STACK,
     CannotFollowError,
     Flags,
     PathState,
@@ -30,11 +34,82 @@ from microgen.verifier.runner_walk.values import (
     constants,
     low_bits,
     masked,
+    member,
+    moved,
     negated,
     shifted_left,
     subtracted,
     united,
 )
+
+_WORD_BYTES = 4
+_MOST_BYTES = 2**16  # that one call may fill or copy
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerMemory:
+    """``constant`` reads a word of read-only memory by its address and returns None elsewhere.
+    ``own`` are the bytes above the entry's stack pointer that belong to the runner: its parameters
+    that are passed on the stack."""
+
+    constant: Callable[[int], int | None]
+    own: int
+
+    def load(self, state: PathState, at: Value, size: int = _WORD_BYTES) -> Value:
+        """The value of ``size`` bytes; None if it is not known."""
+        if at is None:
+            return None
+        if at.is_constant:
+            return self._constant(at.offset, size)
+        if size != _WORD_BYTES or at.offset % _WORD_BYTES:
+            return None
+        if at.base == STACK:
+            return state.stack.get(at.offset)
+        if at.base[0] == "parameter":
+            index = at.base[1]
+            assert isinstance(index, int)
+            return member(index, at.offset)
+        return None
+
+    def _constant(self, address: int, size: int) -> Value:
+        word = self.constant(address & ~3)
+        shift = 8 * (address & 3)  # little-endian
+        if word is None or (address & 3) + size > _WORD_BYTES:
+            return None
+        return const(word >> shift & 2 ** (8 * size) - 1)
+
+    def store(self, state: PathState, at: Value, value: Value, size: int = _WORD_BYTES) -> None:
+        """Write ``size`` bytes. Raises CannotFollowError."""
+        # A runner writes its own stack and nothing else.
+        if at is None or at.base != STACK or at.offset + size > self.own:
+            raise CannotFollowError("writes memory that is not its stack")
+        # Words that it overlaps are no longer known.
+        for word in range(at.offset & ~3, at.offset + size, _WORD_BYTES):
+            state.stack.pop(word, None)
+        if value is not None and size == _WORD_BYTES and at.offset % _WORD_BYTES == 0:
+            state.stack[at.offset] = value
+
+    def fill(self, state: PathState, at: Value, byte: Value, size: Value) -> None:
+        """``memset``."""
+        for i in self._words(at, size):
+            known = byte is not None and byte.is_constant
+            word = byte.offset % 256 * 0x01010101 if known and byte is not None else None
+            self.store(state, moved(at, i), None if word is None else const(word))
+
+    def copy(self, state: PathState, to: Value, source: Value, size: Value) -> None:
+        """``memcpy``."""
+        words = [self.load(state, moved(source, i)) for i in self._words(to, size)]
+        for i, word in enumerate(words):
+            self.store(state, moved(to, i * _WORD_BYTES), word)
+
+    def _words(self, at: Value, size: Value) -> range:
+        is_known = at is not None and size is not None and size.is_constant
+        if not is_known or at is None or size is None or (at.offset | size.offset) % _WORD_BYTES:
+            raise CannotFollowError("fills memory of unknown size")
+        if size.offset > _MOST_BYTES:
+            raise CannotFollowError(f"fills {size.offset} bytes")
+        return range(0, size.offset, _WORD_BYTES)
+
 
 Binary = Callable[[Value, Value], Value]
 
@@ -95,17 +170,13 @@ def _value(source: Source, instruction: Instruction, state: PathState) -> Value:
 def _address(address: EffectiveAddress, instruction: Instruction, state: PathState) -> Value:
     base = _value(address.base, instruction, state)
     if not address.index:
-        return _moved(base, address.offset)
+        return moved(base, address.offset)
     index = state.registers.get(address.index)
     if index is None or base is None:
         return None
     if index.is_constant:
         return base.plus(index.offset << address.shift)
     return index.plus(base.offset) if base.is_constant and not address.shift else None
-
-
-def _moved(at: Value, nbytes: int | None) -> Value:
-    return None if at is None or nbytes is None else at.plus(nbytes)
 
 
 def _holds(test: Predicate | None, instruction: Instruction, state: PathState) -> bool:
@@ -116,7 +187,10 @@ def _holds(test: Predicate | None, instruction: Instruction, state: PathState) -
         flags = Flags(left, right, True)
     if test is None or flags is None:
         raise CannotFollowError
-    return test.condition == "al" or _CONDITIONS[test.condition](flags, state)
+    condition = test.condition
+    if condition in _CONDITIONS:
+        return _CONDITIONS[condition](flags, state)
+    return condition == "al" or not _CONDITIONS[OPPOSITE[condition]](flags, state)
 
 
 def _equal(flags: Flags, state: PathState) -> bool:
@@ -147,25 +221,15 @@ def _less_or_equal(flags: Flags, state: PathState) -> bool:
     return _less(flags, state) or _equal(flags, state)
 
 
-def _not(test: Callable[[Flags, PathState], bool]) -> Callable[[Flags, PathState], bool]:
-    return lambda flags, state: not test(flags, state)
-
-
+# The other conditions are opposites of these. Overflow ("vs") is not modelled.
 _CONDITIONS: Mapping[str, Callable[[Flags, PathState], bool]] = {
     "eq": _equal,
-    "ne": _not(_equal),
     "mi": _negative,
-    "pl": _not(_negative),
     "cs": _carry,
     "hs": _carry,
-    "cc": _not(_carry),
-    "lo": _not(_carry),
     "hi": _higher,
-    "ls": _not(_higher),
     "lt": _less,
-    "ge": _not(_less),
     "le": _less_or_equal,
-    "gt": _not(_less_or_equal),
 }
 
 
@@ -178,7 +242,7 @@ def _shift_left(operation: str) -> Binary:
 
 
 def _inverse(a: Value) -> Value:
-    return _moved(negated(a), -1)
+    return moved(negated(a), -1)
 
 
 _UNARY: Mapping[str, Callable[[Value], Value]] = {
@@ -222,8 +286,8 @@ def _apply(
     else:
         results, flags = _transferred(effect.access, instruction, values, state, memory), None
         if update := effect.update:
-            moved = _moved(state.registers.get(update.register), update.change)
-            state.set(update.register, moved)
+            base = moved(state.registers.get(update.register), update.change)
+            state.set(update.register, base)
     for target, result in zip(effect.targets, results, strict=False):
         if target in standard.fixed:
             # Calls are not followed: they would find another global pointer.
@@ -243,8 +307,8 @@ def _transferred(
     """The values that a load reads. A store puts ``values`` into memory."""
     at = _address(access.address, instruction, state)
     for i, value in enumerate(values):
-        memory.store(state, _moved(at, i * access.size), value, access.size)
-    places = [_moved(at, i * access.size) for i in range(len(instruction.effect.targets))]
+        memory.store(state, moved(at, i * access.size), value, access.size)
+    places = [moved(at, i * access.size) for i in range(len(instruction.effect.targets))]
     loaded = [memory.load(state, place, access.size) for place in places]
     # No planned argument is extended with a sign.
     return [None] * len(loaded) if access.is_signed else loaded

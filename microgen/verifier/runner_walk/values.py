@@ -116,6 +116,11 @@ def added(a: Value, b: Value) -> Value:
     return None
 
 
+def moved(a: Value, nbytes: int | None) -> Value:
+    """The sum with a number of bytes, if both are known."""
+    return None if a is None or nbytes is None else a.plus(nbytes)
+
+
 def negated(a: Value) -> Value:
     """The value with the other sign."""
     if a is None:

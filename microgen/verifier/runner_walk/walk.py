@@ -10,8 +10,7 @@ from microgen.verifier.instructions.architecture import Architecture
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.runner_walk import values
 from microgen.verifier.runner_walk.arguments import argument_problems, unpacked
-from microgen.verifier.runner_walk.execution import Onward, execute
-from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.execution import Onward, RunnerMemory, execute
 from microgen.verifier.runner_walk.plan import CallPlan
 from microgen.verifier.runner_walk.values import (
     RETURN,

@@ -19,8 +19,7 @@ from microgen.verifier.instructions.instruction import (
     Update,
 )
 from microgen.verifier.instructions.machine import Machine, StackValue, UnknownStackPointerError
-from microgen.verifier.runner_walk.execution import execute
-from microgen.verifier.runner_walk.memory import RunnerMemory
+from microgen.verifier.runner_walk.execution import RunnerMemory, execute
 from microgen.verifier.runner_walk.values import (
     STACK,
     CannotFollowError,
