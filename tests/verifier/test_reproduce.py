@@ -313,7 +313,7 @@ def _changes(program: Elf) -> Sequence[tuple[Elf, str]]:
     rest = (*symbols[:number], *symbols[number + 1 :])
     run = symbols[number]
     table = [{"size": run.size + 2}, {"address": run.address + 2}, {"binding": "weak"}]
-    first = [{"load": 64}, {"size": 4}, {"rights": "rwx"}, {"file_size": 1}]
+    first = [{"load": 64}, {"size": 4}, {"flags": 7}, {"file_size": 1}]
     return [
         (replace(program, symbols=rest), "there is no tvmgen_default_run at"),
         (replace(program, symbols=(*symbols, run)), "tvmgen_default_run at .* is not in"),
@@ -328,7 +328,7 @@ def _changes(program: Elf) -> Sequence[tuple[Elf, str]]:
         (replace(program, segments=segments[:-1]), "^nothing instead of segment at"),
         *(
             (
-                replace(program, segments=(replace(segments[0], **change), *segments[1:])),
+                replace(program, segments=(segments[0]._replace(**change), *segments[1:])),
                 "segment at .* instead of segment at",
             )
             for change in first
