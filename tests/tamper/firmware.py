@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import microgen
@@ -56,7 +57,7 @@ def failed(project: Path, elf: Path, *checks: str) -> list[str]:
         if not checks:
             report = verifier.verify(project, elf=elf, project_files=False)
             return [check.name for check in report.failed]
-        subject = verifier._subject(project, elf, project_files=False)
+        subject = replace(verifier._subject(project, elf), with_project_files=False)
         known = [name for name in checks if name != UNREADABLE]
         found = {name: verifier._run(verifier.CHECKS[name], subject) for name in known}
         return [name for name, check in found.items() if check.status == "failed"]

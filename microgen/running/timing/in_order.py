@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from microgen.running.timing import operands
 from microgen.running.timing.core import CoreTimings, TimingRow
-from microgen.running.timing.operands import UsedRegisters
 from microgen.verifier.instructions.instruction import Instruction
 
 _Issued = list[tuple[TimingRow, Instruction]]
@@ -30,7 +29,6 @@ class InOrder:
     is_narrow: bool = False
     overlap: frozenset[str] = frozenset()
     busy: frozenset[str] = frozenset()
-    read: Callable[[Instruction], UsedRegisters] = operands.arm
 
     def cycles(self, core: CoreTimings, block: Sequence[Instruction]) -> int:
         """As in ``Pipeline``."""
@@ -38,9 +36,9 @@ class InOrder:
         issued: _Issued = []
         clock = 0
         for instruction in block:
-            row, found = core.row(instruction.mnemonic), self.read(instruction)
+            row, effect = core.row(instruction.mnemonic), instruction.effect
             unit = {row.unit} & self.busy
-            start = max([clock, *(ready.get(r, 0) for r in found.reads | unit)])
+            start = max([clock, *(ready.get(r, 0) for r in effect.reads | unit)])
             if issued and (start > clock or not self._fits(issued, row, instruction)):
                 start = max(start, clock + self._occupied(issued, row))
                 issued = []
@@ -48,7 +46,7 @@ class InOrder:
             issued.append((row, instruction))
             words = operands.count(instruction) if row.each else 0
             taken = row.cycles + row.each * words
-            for register in found.writes | unit:
+            for register in operands.written(instruction) | unit:
                 ready[register] = clock + max(row.latency, taken)
             # Such an instruction blocks the whole pipeline. Overlapping ones are counted by
             # ``_occupied``.

@@ -50,16 +50,16 @@ def _beside(core: CoreTimings, before: Instruction | None, instruction: Instruct
     is_buffered = is_store and _has_immediate_offset(instruction)
     if before is None:
         return -1 if is_buffered else 0
-    written, found = operands.arm(before).writes, operands.arm(instruction)
+    written, effect = operands.written(before), instruction.effect
     is_after_load = operands.is_load(before.mnemonic)
     is_single = is_store or operands.is_load(instruction.mnemonic)
-    waits = not is_after_load and bool(written & found.address)
-    if core.row(before.mnemonic).unit == "fpu" and written & found.reads:
+    waits = not is_after_load and bool(written & effect.address)
+    if core.row(before.mnemonic).unit == "fpu" and written & effect.reads:
         return core.row(before.mnemonic).latency - 1
-    overlaps = is_buffered or (is_single and is_after_load and not written & found.address)
+    overlaps = is_buffered or (is_single and is_after_load and not written & effect.address)
     return int(waits) - int(overlaps)
 
 
 def _has_immediate_offset(instruction: Instruction) -> bool:
     """Whether the address is a register, or a register and a number."""
-    return len(operands.arm(instruction).address) == 1
+    return len(instruction.effect.address) == 1

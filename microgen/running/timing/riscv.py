@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from microgen.running.timing import operands
 from microgen.running.timing.core import CoreTimings, TimingRow
 from microgen.running.timing.in_order import InOrder
 
@@ -26,7 +25,7 @@ E31 = CoreTimings(
     "sifive-e31",
     "SiFive E31 (RV32IMAC)",
     _ROWS,
-    InOrder(1, busy=frozenset({"multiplier"}), read=operands.riscv),
+    InOrder(1, busy=frozenset({"multiplier"})),
     (
         "a multiply begins when the one before has ended",
         "divides take 17 cycles, the middle of 2 to 33",

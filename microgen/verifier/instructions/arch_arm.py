@@ -13,7 +13,7 @@ from microgen.target.cpu import Cpu, Feature
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.instructions import disassembly
 from microgen.verifier.instructions.architecture import CallStandard, Code, Control, InlineTable
-from microgen.verifier.instructions.arm import register_list
+from microgen.verifier.instructions.arm_registers import register_list
 from microgen.verifier.instructions.instruction import Instruction
 from microgen.verifier.instructions.machine import ENTRY, Registers, StackValue
 

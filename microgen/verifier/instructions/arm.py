@@ -9,6 +9,14 @@ import re
 from dataclasses import replace
 
 from microgen.verifier.instructions import instruction as language
+from microgen.verifier.instructions.arm_registers import (
+    address_registers,
+    register_list,
+    register_name,
+    registers,
+    results_and_sources,
+    words_of,
+)
 from microgen.verifier.instructions.instruction import (
     CONDITIONS,
     NEXT,
@@ -30,19 +38,7 @@ from microgen.verifier.instructions.instruction import (
 )
 from microgen.verifier.instructions.listing import UNDEFINED
 
-# As objdump prints them.
-_NAMES = {"r10": "sl", "r11": "fp", "r12": "ip", "r13": "sp", "r14": "lr", "r15": "pc"}
-_NUMBERED = {name: number for number, name in _NAMES.items()}
-_WORDS = {"s": 1, "d": 2, "q": 4}  # of a register of the FPU or of MVE
 _PC = Relative(4, 4)  # as an operand
-
-# They write no general register, except a base with writeback.
-_NO_RESULT = re.compile(
-    r"(str|stm|vst|stc|cmp|cmn|tst|teq|pld|pli|dsb|isb|dmb|nop|it|cbz|cbnz|bkpt|svc|cps|wf|sev"
-    r"|clrex|udf|yield|vcmp|vmsr|vpush|vpt|vpst|vpnot|vctp|le|b$|bx$).*"
-)
-# For a name that this does not know, one result more costs nothing but precision.
-_TWO_RESULTS = re.compile(r"(ldrd|ldrexd|[su]mull|[su]mlal|smlsld|umaal|mrrc|\w+l$|v).*")
 
 _NOTHING = ("nop", "dsb", "dmb", "isb", "yield", "pld")
 COMPARES = {"cmp": "compare", "cmn": "compare sum", "tst": "compare and", "teq": "compare xor"}
@@ -91,33 +87,6 @@ _STACK_POINTERS = ("msp", "psp", "control")
 _LOOP_ENDS = ("le", "letp", "wls", "wlstp")
 
 
-def register_name(text: str) -> str:
-    """The name under which a register is tracked: r11 and fp are one register."""
-    return _NAMES.get(text, text)
-
-
-def register_list(text: str) -> list[str]:
-    """The registers of ``{r4, r6-r8, lr}``."""
-    names: list[str] = []
-    for part in text.strip("{}^ ").split(","):
-        first, _, last = part.strip().partition("-")
-        names += _register_range(first, last) if last else [register_name(first)]
-    return names
-
-
-def _register_range(first: str, last: str) -> list[str]:
-    start, end = _NUMBERED.get(first, first), _NUMBERED.get(last, last)
-    return [register_name(f"{start[0]}{i}") for i in range(int(start[1:]), int(end[1:]) + 1)]
-
-
-def _words_of(name: str) -> list[str]:
-    """The registers of one word that a register consists of: s14 and s15 for d7."""
-    count = _WORDS.get(name[0]) if re.fullmatch(r"[sdq]\d+", name) else None
-    if count is None:
-        return [register_name(name)]
-    return [f"s{int(name[1:]) * count + i}" for i in range(count)]
-
-
 def _number(text: str) -> int:
     """The value of ``#-4`` or ``#0x10``. Raises ValueError if it is not an integer."""
     return int(text.removeprefix("#"), 0)
@@ -136,18 +105,29 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
         return language.UNDEFINED
     if name == "bxns":
         return Effect("unmodelled", flow=ControlFlow("indirect jump"))
+    address = address_registers(name, operands)
     if (flow := _control(name, operands)) is not None:
-        return Effect("", flow=flow)
+        return Effect("", flow=flow, reads=registers(operands), address=address)
     try:
         computed = _computed(name, operands)
     except (LookupError, ValueError):
         computed = Effect("unmodelled")
-    clobbers = frozenset(_clobbers(name, operands))
+    clobbers, reads = results_and_sources(name, operands)
+    if name == "vmov" and computed.operation == "move words":
+        clobbers = frozenset(computed.targets)
+        reads = frozenset(s.name for s in computed.sources if isinstance(s, Register))
     is_first = operands[:1] == ("pc",) or name.startswith(("pop", "ldm"))
     # A store has the program counter among its sources only.
     has_left = "pc" in computed.targets or (is_first and "pc" in clobbers)
     flow = _leaving(name, operands) if has_left else NEXT
-    return replace(computed, update=_write_back(name, operands), flow=flow, clobbers=clobbers)
+    return replace(
+        computed,
+        update=_write_back(name, operands),
+        flow=flow,
+        clobbers=clobbers,
+        reads=reads,
+        address=address,
+    )
 
 
 def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
@@ -243,8 +223,8 @@ def _vector_move(name: str, operands: tuple[str, ...]) -> Effect:
     """``vmov`` between registers, or ``vmov`` and ``vdup`` of a number into each word of a
     vector."""
     stem, _, width = name.partition(".")
-    targets = _words_of(operands[0])
-    words = [word for text in operands[1:] for word in _words_of(text)]
+    targets = words_of(operands[0])
+    words = [word for text in operands[1:] for word in words_of(text)]
     sources: list[Source] = [Register(word) for word in words]
     if stem == "vdup":
         sources = [sources[0] if width == "32" else UnknownSource(operands[1])] * len(targets)
@@ -268,7 +248,7 @@ def _transfer(name: str, operands: tuple[str, ...]) -> Effect:
     """A load or store of one or more registers."""
     stem, _, width = name.partition(".")
     if match := _SEVERAL.fullmatch(stem):
-        names = tuple(word for text in register_list(operands[-1]) for word in _words_of(text))
+        names = tuple(word for text in register_list(operands[-1]) for word in words_of(text))
         is_stack = match["way"] in ("push", "pop")
         base = "sp" if is_stack else register_name(operands[0].rstrip("!"))
         is_below = match["way"] == "push" or name.endswith("db")
@@ -285,7 +265,7 @@ def _transfer(name: str, operands: tuple[str, ...]) -> Effect:
         count, size, is_signed, operation = 1, 4, False, "load vector"
     else:
         raise ValueError
-    names = tuple(word for text in operands[:count] for word in _words_of(text))
+    names = tuple(word for text in operands[:count] for word in words_of(text))
     address = _address(operands[count], is_after=len(operands) > count + 1)
     is_store = stem.startswith(("str", "vstr"))
     return _access(operation, names, Access(address, is_store, size, is_signed))
@@ -308,18 +288,6 @@ def _address(text: str, is_after: bool) -> EffectiveAddress:
         return EffectiveAddress(source, _number(index[0]))
     shift = _number(index[1].removeprefix("lsl").strip()) if len(index) > 1 else 0
     return EffectiveAddress(source, index=register_name(index[0]), shift=shift)
-
-
-def _clobbers(name: str, operands: tuple[str, ...]) -> list[str]:
-    """The general registers that an instruction may write, except by writeback."""
-    if name in ("bkpt", "svc"):  # semihosting and system calls return their result in r0
-        return ["r0"]
-    if name == "msr" or not operands or _NO_RESULT.fullmatch(name):
-        return []
-    if operands[-1].startswith("{") and not name.startswith("v"):
-        return register_list(operands[-1])
-    count = 2 if _TWO_RESULTS.fullmatch(name) else 1
-    return [register_name(operand) for operand in operands[:count]]
 
 
 def _write_back(name: str, operands: tuple[str, ...]) -> Update | None:

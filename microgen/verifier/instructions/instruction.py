@@ -140,8 +140,9 @@ class Effect:
     - "unmodelled": no domain computes it. "undefined": no domain can tell which registers it
       changes.
 
-    ``clobbers`` has every general register that the instruction may change, except by ``update``,
-    and may have more.
+    ``clobbers`` has every register that the instruction may change, except by ``update``, and may
+    have more. ``reads`` has the registers that its text names as sources, and ``address`` those of
+    its address. A register of Arm's FPU is named by its single-precision registers.
     """
 
     operation: str
@@ -153,6 +154,8 @@ class Effect:
     update: Update | None = None
     flow: ControlFlow = NEXT
     clobbers: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    address: frozenset[str] = frozenset()
 
 
 Decoder = Callable[[str, tuple[str, ...]], Effect]

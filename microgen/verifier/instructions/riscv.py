@@ -32,6 +32,7 @@ _LINE = re.compile(
 )
 TRAP_VECTOR = "mtvec"
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
+_REGISTERS = re.compile(r"\b(?:[xats]\d+|ra|sp|gp|tp)\b")
 _MEMORY = re.compile(r"(-?\d+)?\((\w+)\)")
 
 _NO_RESULT = re.compile(
@@ -91,7 +92,7 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
     if name == UNDEFINED or _MANY_RESULTS.fullmatch(name):
         return language.UNDEFINED
     if (flow := _control(name, operands)) is not None:
-        return Effect("", flow=flow)
+        return Effect("", flow=flow, reads=_registers(operands))
     if name in ("ebreak", "ecall"):  # semihosting and system calls return in a0
         return Effect("unmodelled", clobbers=frozenset({"a0"}))
     # A return from a trap: where the program goes on is not followed.
@@ -105,8 +106,14 @@ def effect(name: str, operands: tuple[str, ...]) -> Effect:
         computed = _computed(name, operands)
     except (LookupError, ValueError):
         computed = Effect("unmodelled")
-    has_result = operands and not _NO_RESULT.fullmatch(name)
-    return replace(computed, clobbers=frozenset(operands[:1] if has_result else ()))
+    results = 0 if _NO_RESULT.fullmatch(name) else 1
+    clobbers, reads = frozenset(operands[:results]), _registers(operands[results:])
+    return replace(computed, clobbers=clobbers, reads=reads)
+
+
+def _registers(operands: tuple[str, ...]) -> frozenset[str]:
+    """The general registers that operands name; floats' registers are not followed."""
+    return frozenset(name for operand in operands for name in _REGISTERS.findall(operand))
 
 
 def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:

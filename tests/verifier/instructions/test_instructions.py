@@ -199,3 +199,41 @@ def test_without_a_known_top_no_number_is_a_stack() -> None:
 
 def test_an_instruction_that_nobody_has_read_is_refused() -> None:
     assert Instruction(0, 2, "nop", ()).effect == UNDEFINED
+
+
+@pytest.mark.parametrize(
+    ("arch", "text", "written", "read_", "address"),
+    [
+        (ARM, "bic r9, r1, #3", "r9", "r1", ""),
+        (ARM, "adds r0, #1", "r0", "r0", ""),
+        (ARM, "bfi r3, ip, #16, #16", "r3", "r3 ip", ""),
+        (ARM, "smlal r2, r3, r0, r1", "r2 r3", "r0 r1 r2 r3", ""),
+        (ARM, "lsll r4, r5, #1", "r4 r5", "r4 r5", ""),  # unlike `lsl`
+        (ARM, "lsl r4, r5, r6", "r4", "r5 r6", ""),
+        (ARM, "vmlaldav.s16 r2, r3, q0, q1", "r2 r3", "r2 r3 s0 s1 s2 s3 s4 s5 s6 s7", ""),
+        (ARM, "vidup.u32 q0, r2, #1", "r2 s0 s1 s2 s3", "r2 s0 s1 s2 s3", ""),
+        (ARM, "vshlc q0, r1, #8", "r1 s0 s1 s2 s3", "r1 s0 s1 s2 s3", ""),
+        (ARM, "vmov r2, r3, d7", "r2 r3", "s14 s15", ""),
+        (ARM, "vmov d7, r2, r3", "s14 s15", "r2 r3", ""),
+        (ARM, "vmov s0, r1", "s0", "r1", ""),
+        (ARM, "vadd.i32 q0, q1, r2", "s0 s1 s2 s3", "s4 s5 s6 s7 r2", ""),
+        (ARM, "push {r4, lr}", "", "r4 lr", ""),
+        (ARM, "pop {r4, r6-r8}", "r4 r6 r7 r8", "sp", "sp"),
+        (ARM, "ldmia r1!, {r2, r3}", "r2 r3", "r1", "r1"),
+        (ARM, "ldrd r0, r1, [sp, #8]", "r0 r1", "sp", "sp"),
+        (ARM, "str r0, [r1, r2, lsl #2]", "", "r0 r1 r2", "r1 r2"),
+        (ARM, "tbb [pc, r0]", "", "pc r0", "pc r0"),
+        (ARM, "svc 0x00ab", "r0", "", ""),
+        (ARM, "vxyz.i8 r0, r1, q0", "r0 r1", "s0 s1 s2 s3", ""),  # not known: more results
+        (RISCV, "add a0,a1,a2", "a0", "a1 a2", ""),
+        (RISCV, "sw a0,4(sp)", "", "a0 sp", ""),
+        (RISCV, "lw ra,12(sp)", "ra", "sp", ""),
+    ],
+)  # fmt: skip
+def test_registers_that_an_instruction_uses(
+    arch: Architecture, text: str, written: str, read_: str, address: str
+) -> None:
+    effect = read(arch, text).effect
+    assert effect.clobbers == {*written.split()}
+    assert effect.reads == {*read_.split()}
+    assert effect.address == {*address.split()}
