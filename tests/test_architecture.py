@@ -218,7 +218,7 @@ def test_what_reads_an_elf_file_knows_nothing_of_checks() -> None:
     below = {
         "elf": set[str](),
         "instructions": {"elf"},
-        "aot": {"elf", "instructions", "subject"},
+        "runner_walk": {"elf", "instructions", "subject"},
     }
     verifier = "microgen.verifier."
     strayed = {

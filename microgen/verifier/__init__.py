@@ -84,14 +84,18 @@ def verify(
         with_project_files=project_files,
         reproduction=asked,
     )
-    subject = _in_scope(subject, scope)
-    counted = progress.counted("checks", CHECKS.values(), len(CHECKS))
-    checks = tuple(_run(row, subject) for row in counted)
-    required = ("reproduce",) if reproduce else ()
+    return _report(_in_scope(subject, scope), is_given=elf is not None)
+
+
+def _report(subject: Subject, *, is_given: bool) -> VerifyReport:
+    """The report of all checks. ``is_given``: the user has named the ELF."""
+    rows = progress.counted("checks", CHECKS.values(), len(CHECKS))
+    checks = tuple(_run(row, subject) for row in rows)
     failed = any(check.status == "failed" for check in checks)
-    notice = scopes.notice(subject, elf is not None, failed)
+    notice = scopes.notice(subject, is_given, failed)
+    required = ("reproduce",) if subject.reproduction else ()
     measured = sizes.measure(subject.elf, subject.manifest)
-    return VerifyReport(checks, measured, scope, required, notice)
+    return VerifyReport(checks, measured, subject.scope, required, notice)
 
 
 def with_painted_stack(report: VerifyReport, used: int) -> VerifyReport:

@@ -15,7 +15,6 @@ from typing import Literal
 from microgen.verifier import sizes, stack
 from microgen.verifier.again import built_from, reproduce
 from microgen.verifier.checks import (
-    boot_block,
     consistency,
     constants,
     external_functions,
@@ -92,9 +91,7 @@ ROWS = (
         FIRMWARE,
         not_in_model,
     ),
-    CheckRow(
-        boot_block.boot_block, "the start of flash; `boot` of the board", FIRMWARE, not_in_model
-    ),
+    CheckRow(vectors.boot_block, "the start of flash; `boot` of the board", FIRMWARE, not_in_model),
     CheckRow(linked.run_symbol, "symbols", EACH_MODEL),
     CheckRow(linked.operators, "symbols; calls of the manifest", EACH_MODEL),
     CheckRow(

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from microgen.verifier.again.known_flags import ROWS, row_of
-from microgen.verifier.again.producers import CompiledUnit
 from microgen.verifier.again.recorded_flags import (
+    CompiledUnit,
     RecordedFlags,
     UnknownFlagError,
     described,

@@ -15,7 +15,7 @@ from microgen.base import manifest
 from microgen.base.manifest.schedule import ChoiceRecord
 from microgen.target import projects
 from microgen.target.board import Board
-from microgen.verifier.again import foreign, producers, recompiled, same_functions
+from microgen.verifier.again import foreign, recompiled, recorded_flags, same_functions
 from microgen.verifier.again.regenerated import ImpossibleError
 from microgen.verifier.again.reproduce import reproduce
 from microgen.verifier.elf import elf
@@ -281,7 +281,7 @@ def test_damaged_debug_information_is_no_answer(board: str, tmp_path: Path) -> N
     project = vendor.project(board)
     program = elf.load(project / "vendor.elf")
     data = bytearray((project / "vendor.elf").read_bytes())
-    name = producers.units(program.path)[0].producer.encode()
+    name = recorded_flags.units(program.path)[0].producer.encode()
     at = data.index(name)
     data[at : at + len(name)] = b"\xff" * len(name)
     (tmp_path / "other.elf").write_bytes(data)

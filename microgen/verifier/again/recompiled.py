@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from microgen.building import toolchain
 from microgen.project.exporting import forms
 from microgen.target.board import Board
-from microgen.verifier.again import producers, recorded_flags
+from microgen.verifier.again import recorded_flags
 from microgen.verifier.again.recorded_flags import RecordedFlags
 from microgen.verifier.again.regenerated import ImpossibleError
 
@@ -75,7 +75,7 @@ def recorded(elf: Path, of: Sources) -> dict[PurePosixPath, RecordedFlags]:
     Raises ImpossibleError if the ELF names the flags of some files only, and UnknownFlagError for
     flags that are not listed.
     """
-    units = producers.units(elf)
+    units = recorded_flags.units(elf)
     by_source = {source: recorded_flags.of_source(units, source) for source in of.in_c}
     known = {source: flags for source, flags in by_source.items() if flags}
     missing = [str(source) for source in by_source if source not in known]

@@ -7,12 +7,9 @@ from collections.abc import Collection, Iterator
 
 from microgen.base.errors import MicrogenError
 from microgen.base.manifest import ArgumentRecord, CallRecord, ModuleRecord, PortRecord, StepRecord
-from microgen.graph.ir.graph import DType
 from microgen.verifier.again import recorded_options
 from microgen.verifier.checks import parts
 from microgen.verifier.subject import Finding, Subject, judged
-
-_DTYPES = {dtype.value: dtype for dtype in DType}
 
 
 def manifest(subject: Subject) -> Finding:
@@ -69,13 +66,8 @@ def _option_problems(module: ModuleRecord) -> Iterator[str]:
         yield f"the plan's alignment is {module.plan.alignment}, asked for {options.alignment}"
 
 
-def _nbytes(shape: tuple[int, ...], dtype: str) -> int | None:
-    """Bytes of a tensor; None for an unknown dtype."""
-    return math.prod(shape) * _DTYPES[dtype].nbytes if dtype in _DTYPES else None
-
-
 def _port_problems(port: PortRecord) -> Iterator[str]:
-    if port.nbytes != _nbytes(port.shape, port.dtype):
+    if port.nbytes != parts.nbytes(port.shape, port.dtype):
         yield f"{port.name} has {port.nbytes} bytes, but is {port.dtype}{list(port.shape)}"
     if port.fixed and len(port.fixed) != math.prod(port.shape):
         yield f"{port.name} has {len(port.fixed)} fixed values for {list(port.shape)}"
@@ -151,7 +143,7 @@ def _holds(
 ) -> bool:
     """Whether a step's result fits the buffer of ``planned`` bytes that ``argument`` names, or is
     all of it unless it may be a part; None is a buffer that is not planned."""
-    needed, start = _nbytes(step.shape, step.dtype), argument.offset + step.offset
+    needed, start = parts.nbytes(step.shape, step.dtype), argument.offset + step.offset
     if needed is None or start < 0 or (start and not is_part):
         return False
     # A storage of the graph executor is as large as the largest of its tensors.

@@ -31,7 +31,7 @@ def problems(module: ModuleRecord) -> Iterator[str]:
         for step, position in _results(call):
             argument = call.args[position]
             start = argument.offset + step.offset
-            end = start + _nbytes(step)
+            end = start + (nbytes(step.shape, step.dtype) or 0)
             there = written.setdefault((argument.storage, argument.name), _Written())
             if argument.name in state:
                 continue
@@ -80,5 +80,6 @@ def _results(call: CallRecord) -> Iterator[tuple[StepRecord, int]]:
     yield from ((step, position) for step, position in call.seen if position in pointers)
 
 
-def _nbytes(step: StepRecord) -> int:
-    return math.prod(step.shape) * _NBYTES.get(step.dtype, 0)
+def nbytes(shape: tuple[int, ...], dtype: str) -> int | None:
+    """Bytes of a tensor; None for an unknown dtype."""
+    return math.prod(shape) * _NBYTES[dtype] if dtype in _NBYTES else None
