@@ -180,8 +180,11 @@ def sections_fit(subject: Subject) -> Finding:
         )
     used = measure(subject.elf, subject.manifest)
     takes = _takes(subject.board, subject.elf, used)
-    for memory, nbytes, kind in takes:
-        problems += _excess(memory, nbytes, used.top(kind))
+    problems += [
+        f"{n} bytes in {m.name}, which has {m.length}; largest: {used.top(kind)}"
+        for m, n, kind in takes
+        if n > m.length
+    ]
     limits = ", ".join(f"{memory.length} in {memory.name}" for memory, _, _ in takes)
     expected = f"at most these bytes: {limits} with a stack of {subject.board.stack_bytes}"
     found = ", ".join(f"{n} in {m.name}" for m, n, _ in takes)
@@ -212,11 +215,6 @@ def _lies_in(memory: Memory, section: Section, kind: str) -> bool:
     address = section.address if kind == "ram" else section.load
     is_there = memory.origin <= address < memory.origin + memory.length
     return is_there and (kind == "ram" or section.has_bytes)
-
-
-def _excess(memory: Memory, used: int, top: str) -> Iterator[str]:
-    if used > memory.length:
-        yield f"{used} bytes in {memory.name}, which has {memory.length}; largest: {top}"
 
 
 def _overrun(subject: Subject, section: Section) -> Iterator[str]:

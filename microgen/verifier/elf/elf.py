@@ -62,8 +62,25 @@ _ATTRIBUTES: Mapping[str, tuple[str, Mapping[int, str]]] = {
 _RISCV_FLOAT_ABI = {0: "soft", 2: "single", 4: "double", 6: "quad"}
 
 
+class _Extent:
+    """The ends of ``size`` bytes at an address."""
+
+    __slots__ = ()
+    address: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.address + self.size
+
+    def holds(self, address: int) -> bool:
+        """Whether the address lies in it."""
+        return self.address <= address < self.end
+
+
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(_Extent):
     """A defined symbol. ``kind`` and ``binding`` are ELF's names in lower case ("object",
     "func", "notype"; "local", "global", "weak"). ``file`` is the STT_FILE symbol of a local
     symbol, ``section`` its output section ("" for absolute symbols)."""
@@ -77,11 +94,6 @@ class Symbol:
     file: str
 
     @property
-    def end(self) -> int:
-        """The first address after it."""
-        return self.address + self.size
-
-    @property
     def stem(self) -> str:
         """The name in the source, without the suffix of a compiler's clone (``.part.0``)."""
         return self.name.split(".", 1)[0]
@@ -91,7 +103,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(_Extent):
     """An output section that takes memory. ``load`` is the address of its bytes in the image (LMA).
     It is equal to ``address`` unless start-up code copies the section. ``kind`` is ELF's type in
     lower case ("progbits"); ``has_bytes`` is false for NOBITS. ``offset`` is the place of its bytes
@@ -107,15 +119,6 @@ class Section:
     kind: str
     offset: int
     alignment: int
-
-    @property
-    def end(self) -> int:
-        """The first address after it."""
-        return self.address + self.size
-
-    def holds(self, address: int) -> bool:
-        """Whether the address lies in it."""
-        return self.address <= address < self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +286,10 @@ def _symbols(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Symbol]:
         if entry.kind == "file":
             source = entry.name
         elif entry.name and entry.section != symbol_table.UNDEFINED and entry.kind != "section":
-            yield Symbol(
-                name=entry.name,
-                address=entry.value,
-                size=entry.size,
-                kind=entry.kind,
-                binding=entry.binding,
-                section="" if entry.section is None else sections[entry.section].name,
-                file=source if entry.binding == "local" else "",
-            )
+            section = "" if entry.section is None else sections[entry.section].name
+            # Global symbols come after all files, and belong to none.
+            file_name = source if entry.binding == "local" else ""
+            yield Symbol(*entry[:5], section, file_name)
 
 
 def _notes(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Note]:

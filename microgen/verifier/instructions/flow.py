@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from microgen.target.board import Board
-from microgen.verifier.elf.elf import Elf, Section, Symbol
+from microgen.verifier.elf.elf import Elf, Symbol
 from microgen.verifier.instructions.architecture import Code, Control, InlineTable
 from microgen.verifier.instructions.architectures import architecture_of
 from microgen.verifier.instructions.instruction import Instruction
@@ -31,7 +31,7 @@ _NOWHERE = -1  # no address of an instruction
 _MAX_VISITS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Edge:
     """A call, or a jump that ends the function: its address, the target, the caller's depth."""
 
@@ -85,9 +85,8 @@ def frame(code: Code, start: int) -> Frame:
     """Follow the function that starts at an address."""
     walk = _Walk(code, start)
     walk.run()
-    edges = tuple(sorted(walk.edges, key=_by_site))
-    problems = tuple(walk.problems.values())
-    return Frame(start, walk.depth, edges, problems, tuple(sorted(walk.handlers)))
+    edges, handlers = tuple(sorted(walk.edges)), tuple(sorted(walk.handlers))
+    return Frame(start, walk.depth, edges, tuple(walk.problems.values()), handlers)
 
 
 def _is_padding(instruction: Instruction) -> bool:
@@ -95,10 +94,6 @@ def _is_padding(instruction: Instruction) -> bool:
     # `movs r0, r0` is encoded as 0x0000.
     zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
     return zeros or instruction.mnemonic == "nop"
-
-
-def _by_site(edge: Edge) -> tuple[int, int, int]:
-    return edge.site, edge.target, edge.depth
 
 
 @dataclass(slots=True)
@@ -309,12 +304,11 @@ class _Walk:
     def table(self, address: int, base: int) -> set[int]:
         """Every pointer of a constant table, whose words are relative to ``base``. An object must
         contain nothing else. A compiler's own table, for a switch, ends where its words no longer
-        lead into the function, because the next table may follow.
-
-        """
+        lead into the function, because the next table may follow."""
         if not self.may_be_table(address):
             return set()
-        end = self.object_end(address)
+        symbol = self.object_at(address)
+        end = symbol.end if symbol else None
         targets: set[int] = set()
         at = address
         while end is None or at < end:
@@ -347,11 +341,9 @@ class _Walk:
             return False
         if self.code.reset == _NOWHERE and section.executable:
             return not self.is_function(address) and not self.starts_with_data(address)
-        return not section.executable and not self.is_vectors(section)
-
-    def is_vectors(self, section: Section) -> bool:
-        table = self.code.arch.vector_table(self.code.board)
-        return table is not None and section.holds(table)
+        vectors = self.code.arch.vector_table(self.code.board)
+        has_vectors = vectors is not None and section.holds(vectors)
+        return not section.executable and not has_vectors
 
     def is_function(self, address: int) -> bool:
         """Whether an instruction of a function is there."""
@@ -368,11 +360,6 @@ class _Walk:
         symbol = self.object_at(address)
         first = None if symbol is None else constant(self.code.elf, symbol.address)
         return first is not None and first & ~1 not in self.code.instructions
-
-    def object_end(self, address: int) -> int | None:
-        """The end of the object at the address; None if there is no object."""
-        symbol = self.object_at(address)
-        return None if symbol is None else symbol.end
 
     def object_at(self, address: int) -> Symbol | None:
         """The object that contains the address."""

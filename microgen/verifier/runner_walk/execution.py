@@ -13,7 +13,6 @@ from microgen.verifier.instructions.architecture import CallStandard
 from microgen.verifier.instructions.instruction import (
     OF_NUMBERS,
     OPPOSITE,
-    Access,
     Effect,
     EffectiveAddress,
     Instruction,
@@ -284,7 +283,7 @@ def _apply(
     if effect.access is None:
         results, flags = _results(instruction, values, state)
     else:
-        results, flags = _transferred(effect.access, instruction, values, state, memory), None
+        results, flags = _transferred(instruction, values, state, memory), None
         if update := effect.update:
             base = moved(state.registers.get(update.register), update.change)
             state.set(update.register, base)
@@ -298,13 +297,11 @@ def _apply(
 
 
 def _transferred(
-    access: Access,
-    instruction: Instruction,
-    values: list[Value],
-    state: PathState,
-    memory: RunnerMemory,
+    instruction: Instruction, values: list[Value], state: PathState, memory: RunnerMemory
 ) -> list[Value]:
     """The values that a load reads. A store puts ``values`` into memory."""
+    access = instruction.effect.access
+    assert access is not None, "the caller asks"
     at = _address(access.address, instruction, state)
     for i, value in enumerate(values):
         memory.store(state, moved(at, i * access.size), value, access.size)

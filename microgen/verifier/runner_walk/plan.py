@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from microgen.base.manifest import ArgumentRecord, CallRecord, DeviceRecord, ModuleRecord
+from microgen.base.manifest import (
+    ArgumentRecord,
+    CallRecord,
+    DeviceRecord,
+    ModuleRecord,
+    PortRecord,
+)
 from microgen.verifier.elf.elf import Elf
 from microgen.verifier.runner_walk import values
 from microgen.verifier.runner_walk.values import SymbolicValue, Value
@@ -71,8 +77,8 @@ class CallPlan:
 
     def after_failure(self, failed: int) -> list[int]:
         """The calls that follow if a call is the first that fails: they undo earlier calls."""
-        later = range(failed + 1, len(self.steps))
-        return [i for i in later if _undoes(self.steps[i].opener, failed)]
+        later = enumerate(self.steps[failed + 1 :], failed + 1)
+        return [i for i, step in later if step.opener is not None and step.opener < failed]
 
     def may_test(self, value: SymbolicValue) -> bool:
         """Whether the runner may depend on a value that is zero or not."""
@@ -82,11 +88,9 @@ class CallPlan:
             return isinstance(call, int) and self.steps[call].can_fail
         if kind == "masked":
             whole, mask = parts
-            return (
-                isinstance(whole, SymbolicValue)
-                and isinstance(mask, int)
-                and self._aligns(whole, mask)
-            )
+            if isinstance(whole, SymbolicValue) and isinstance(mask, int):
+                return self._aligns(whole, mask)
+            return False
         return value in self.pointers or value in self.equal | self.apart
 
     def _aligns(self, value: SymbolicValue, mask: int) -> bool:
@@ -95,10 +99,6 @@ class CallPlan:
                 isinstance(v, SymbolicValue) and self._aligns(v, mask) for v in value.base[1:]
             )
         return mask < self.pointers.get(value, 0)
-
-
-def _undoes(opener: int | None, failed: int) -> bool:
-    return opener is not None and opener < failed
 
 
 def of_model(module: ModuleRecord, elf: Elf) -> CallPlan:
@@ -166,14 +166,15 @@ class _Places:
     def __init__(self, module: ModuleRecord, elf: Elf) -> None:
         self.module, self.elf = module, elf
         self.is_packed = module.options.get("interface") == "packed"
-        is_mapped = bool(module.options.get("workspace_io"))
-        # Rows that are fed have no structure: the parameter is the pointer to them.
-        fields = () if module.feed else _names(module.inputs)
-        ports = {} if is_mapped else {"inputs": fields}
-        ports |= {} if is_mapped else {"outputs": _names(module.outputs)}
-        pools = {"workspace_pools": module.passed_pools} if module.passed_pools else {}
-        devices = {"devices": _names(module.devices)} if module.devices else {}
-        self.structs: dict[str, tuple[str, ...]] = {**ports, **pools, **devices}
+        self.structs: dict[str, tuple[str, ...]] = {}
+        if not module.options.get("workspace_io"):
+            # Rows that are fed have no structure: the parameter is the pointer to them.
+            self.structs["inputs"] = () if module.feed else _names(module.inputs)
+            self.structs["outputs"] = _names(module.outputs)
+        if module.passed_pools:
+            self.structs["workspace_pools"] = module.passed_pools
+        if module.devices:
+            self.structs["devices"] = _names(module.devices)
         self.pools = {pool.name: pool for pool in module.plan.pools}
         self.buffers = {buffer.name: buffer for buffer in module.plan.buffers}
         self.constants = {c.symbol or c.name: c for c in module.constants}
@@ -188,25 +189,18 @@ class _Places:
 
     def equal(self) -> frozenset[SymbolicValue]:
         """For each output in an input's buffer, the distance between both pointers."""
-        pairs = [
-            (self.member("outputs", port.name), self.member("inputs", port.over))
-            for port in self.module.outputs
-            if port.over
-        ]
-        return _distances(pairs)
+        outputs = [port for port in self.module.outputs if port.over]
+        return _distances(
+            (self.member("outputs", own.name), self.member("inputs", own.over)) for own in outputs
+        )
 
     def apart(self) -> frozenset[SymbolicValue]:
         """The distance of the only output, if other tensors lie there, to the only input."""
-        shared = {pool.port for pool in self.module.plan.pools}
-        ports = [*self.module.inputs, *self.module.outputs]
-        is_fed = bool(self.module.options.get("input_rows"))
-        if (
-            self.is_packed
-            or is_fed
-            or (len(self.module.inputs), len(self.module.outputs)) != (1, 1)
-        ):
+        module, shared = self.module, {pool.port for pool in self.module.plan.pools}
+        has_one = (len(module.inputs), len(module.outputs)) == (1, 1)
+        if self.is_packed or module.options.get("input_rows") or not has_one:
             return frozenset()
-        source, target = ports
+        (source,), (target,) = module.inputs, module.outputs
         pair = self.member("outputs", target.name), self.member("inputs", source.name)
         return _distances([pair] if target.name in shared else [])
 
@@ -223,9 +217,8 @@ class _Places:
     def hook(self, device: DeviceRecord, name: str, opener: int | None = None) -> PlannedCall:
         """A call of a device's hook with the device's context."""
         function = dict(zip(_HOOKS, device.hooks, strict=False)).get(name, "")
-        context = PlannedArgument(
-            f"the context of {device.name}", self.member("devices", device.name)
-        )
+        place = self.member("devices", device.name)
+        context = PlannedArgument(f"the context of {device.name}", place)
         return PlannedCall(function, _addresses(self.elf, function), (context,), opener=opener)
 
     def call(self, call: CallRecord, number: int) -> Iterator[PlannedCall]:
@@ -319,5 +312,5 @@ _HOOKS = ("activate", "open", "close", "deactivate")
 _MOST_ALIGNMENT = 2**16  # of a constant pool, whose alignment the manifest does not have
 
 
-def _names(records: tuple[object, ...]) -> tuple[str, ...]:
-    return tuple(getattr(record, "name") for record in records)  # noqa: B009
+def _names(records: Iterable[PortRecord | DeviceRecord]) -> tuple[str, ...]:
+    return tuple(record.name for record in records)
