@@ -153,6 +153,7 @@ def _subject(project: Path, elf_file: Path | None, codegen_path: Sequence[Path] 
     path = elf_file or project / "build" / "firmware.elf"
     read = elf.load(path, _MISSING if elf_file else elf.BUILD_FIRST)
     board = sizes.board_of(read, record)
+    # Functions that are called when needed: objdump takes longer than most checks.
     return Subject(
         project=project,
         elf=read,

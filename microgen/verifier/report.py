@@ -97,6 +97,7 @@ class VerifyReport:
     def table(self) -> Table:
         """Every check, with failed ones first."""
         table = Table([Column(name) for name in ("check", "status", "expected", "found")])
+        # Sorting is stable, so both groups keep the documented order.
         for check in sorted(self.checks, key=lambda check: check.status != "failed"):
             table.add(check.name, check.status, check.expected, check.found)
         return table
@@ -108,6 +109,7 @@ class VerifyReport:
 
 
 def _case(check: Check) -> Case:
+    # JUnit has one text for a test case, so a failure needs both sides in it.
     failure = f"expected {check.expected}; found {check.found}"
     message = failure if check.status == "failed" else check.found
     return Case("verify", check.name, check.status, message)

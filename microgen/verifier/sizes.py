@@ -61,6 +61,7 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
     """The sizes of an ELF file. Raises BoardError if the manifest's board is damaged."""
     board = board_of(elf, manifest)
     flash = sum(s.size for s in elf.sections if s.has_bytes)
+    # The section of the stack is left out, because the whole reserve is added below.
     ram = sum(
         s.size for s in elf.sections if _is_ram(board, s) and not is_only_stack(elf, board, s)
     )
@@ -233,6 +234,7 @@ def _reserved_stack(subject: Subject) -> int | None:
     top = _stack_top(elf, subject.board)
     if not ram.origin < top <= ram.origin + ram.length:
         return None
+    # A section that ends at the top is the stack's own.
     below = [s.end for s in elf.sections if s.size and ram.origin <= s.address and s.end < top]
     below += [s.end for s in elf.symbols if s.size and ram.origin <= s.address and s.end <= top]
     return top - max(below, default=ram.origin)

@@ -129,6 +129,7 @@ def not_applicable(why: str) -> Finding:
 def joined(findings: Mapping[str, Finding]) -> Finding:
     """One finding for several models. It is failed if one finding is, otherwise ok if one is. The
     text about each model begins with its name."""
+    # A model to which a check does not apply must not hide the finding about another one.
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]

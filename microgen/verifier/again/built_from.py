@@ -51,6 +51,7 @@ def built_from(subject: Subject) -> Finding:
     notes = [found for found in _notes(subject.elf) if found.module not in guests]
     stale = list(_differences(record, notes))
     if stale:
+        # The remedy is the same for all of them, so the first one names it.
         stale[0] += "; build again with `microgen build`"
     problems = [*_of_manifest(record, manifest.built_from(subject.project)), *stale]
     count = sum(map(len, record.units.values()))

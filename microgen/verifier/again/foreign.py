@@ -57,6 +57,7 @@ def _as_said(
         objects = recompiled.compiled(sources, flags, subject.board, macros)
         how = f"compiled with {types} and {recorded_flags.described(flags)}"
         findings.append(_judged(subject, objects, how))
+        # Equal bytes are a proof, whatever types the other build had.
         if findings[-1].status == "ok":
             break
     return min(findings, key=lambda finding: int(finding.values["different"]))
@@ -86,6 +87,7 @@ def _judged(subject: Subject, objects: Sequence[Path], how: str) -> Finding:
     problems = list(same_functions.differences(program, files, required(subject.manifest)))
     count = same_functions.compared(program, files)
     different = len(problems)
+    # A report prints the first three problems.
     if problems:
         problems[min(len(problems), 3) - 1] += f"; {how}"
     equal = f"{count} functions and objects of the models are equal, {how}"

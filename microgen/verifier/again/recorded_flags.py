@@ -115,6 +115,7 @@ def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedF
     listed.
     """
     known = _of_name(units, source) or [own for own in units if own.source == PurePosixPath()]
+    # Assemblers and compilers of other languages describe themselves in another form.
     texts = {own.producer for own in known if _PRODUCER.fullmatch(own.producer)}
     if len(texts) > 1:
         raise ImpossibleError(f"the ELF names {len(texts)} sets of flags for {source}; {HINT}")

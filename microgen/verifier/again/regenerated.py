@@ -38,6 +38,7 @@ def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTre
     changed, and what generation raises: ToolError for a missing tool, or why it refuses the model.
     """
     record = subject.manifest
+    # Another version may generate other files, which proves nothing.
     if record.microgen != __version__:
         raise ImpossibleError(
             f"microgen {record.microgen!r} generated the project, this is {__version__}"

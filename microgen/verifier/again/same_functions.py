@@ -76,6 +76,7 @@ def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> It
 def _file(placed: _Placed) -> Iterator[str]:
     for label in _defined(placed.file):
         yield from _named(placed, label)
+    # A piece that is compared tells the places of the pieces that it uses.
     while placed.pending:
         number, user = placed.pending.pop()
         yield from _contents(placed, number, user)

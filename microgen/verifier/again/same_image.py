@@ -51,6 +51,7 @@ def _parts(program: Elf) -> Iterator[str]:
 
 
 def _symbols(original: Elf, again: Elf) -> Iterator[str]:
+    # Local symbols may have equal names, addresses and sizes, so they are counted.
     has, expected = Counter(map(_linked, original.symbols)), Counter(map(_linked, again.symbols))
     extra = sorted((has - expected).elements(), key=_place)
     missing = sorted((expected - has).elements(), key=_place)

@@ -128,6 +128,7 @@ def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
     """The problems of the record of a step that is computed row by row."""
     rows, height = step.in_rows, step.shape[1] if len(step.shape) == 4 else 0
     assert rows is not None, "the caller asks"
+    # The last time may compute fewer rows, but never none.
     numbers, times = (rows.rows, rows.period, rows.count), 1 if rows.is_last else rows.count
     if min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * times - height < rows.rows:
         yield (
@@ -178,6 +179,7 @@ def _plan_problems(module: ModuleRecord) -> Iterator[str]:
             yield f"pool {pool.name} has {pool.nbytes} bytes, but its buffers end at {end}"
     yield from _buffer_problems(module)
     ports = sum(_io_sizes(module).values())
+    # With `--workspace-io`, inputs and outputs are buffers of the pools.
     if plan.io_bytes != ports and not module.options.get("workspace_io"):
         yield f"inputs and outputs have {ports} bytes, but the plan says {plan.io_bytes}"
     if plan.lower_bound > plan.peak:
@@ -188,6 +190,7 @@ def _io_sizes(module: ModuleRecord) -> dict[str, int]:
     """The bytes of the caller's input and output buffers, by the first port in each."""
     sizes: dict[str, int] = {}
     for port in (*module.inputs, *module.outputs):
+        # An output over an input shares the bytes of one buffer with it.
         name = port.over or port.name
         sizes[name] = max(sizes.get(name, 0), module.passed_bytes(port))
     return sizes

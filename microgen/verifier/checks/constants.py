@@ -107,6 +107,7 @@ def name_of(record: ConstantRecord) -> str:
 
 
 def _bytes_of(record: ConstantRecord, parameters: Mapping[str, Array]) -> bytes:
+    # A manifest from elsewhere may name anything.
     missing = [name for name in record.sources if name not in parameters]
     if missing:
         raise MicrogenError(f"model/parameters has no {missing[0]!r}")

@@ -74,6 +74,7 @@ def _module_problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
 def _provider_problems(blob: Blob, own: ExternalRecord, function: FunctionRecord) -> Iterator[str]:
     pairs = zip(blob.modules, blob.contents, strict=True)
     provided = [(m, c) for m, c in pairs if c is not None and function.symbol in c.symbols]
+    # C code computes a function, or a runtime on the board does, and never both.
     if len(provided) != (own.kind == "runtime"):
         yield f"{len(provided)} modules of the blob provide {function.symbol}"
     elif provided:
@@ -140,6 +141,7 @@ def signature_problems(function: FunctionRecord, codegen: str, content: Payload)
     if actual.symbol not in (function.symbol, f"{codegen}_{function.symbol}"):
         yield f"the graph of {function.symbol} has the symbol {actual.symbol}"
     planned = _planned(function)
+    # Of inputs and outputs a signature has the types, of constants the names, too.
     for what in ("inputs", "constants", "outputs"):
         have, want = getattr(actual, what), getattr(planned, what)
         if have != want:

@@ -54,6 +54,7 @@ class _Graph:
         self.first = data["node_row_ptr"]
         self.ids = attrs["storage_id"][1]
         self.sizes = list(map(_nbytes, attrs["dltype"][1], attrs["shape"][1]))
+        # The executor calls nothing for `__nop`, which passes a storage on.
         self.calls = [i for i, node in enumerate(self.nodes) if _function(node) not in ("", _NOP)]
         self.written = {self.ids[entry] for i in self.calls for entry in self.outputs(i)}
 
@@ -74,6 +75,7 @@ class _Graph:
 
     def storage_bytes(self, storage: int) -> int:
         """The bytes that the executor takes from the pool."""
+        # The executor takes the bytes once for all tensors of a storage.
         sizes = [n for n, own in zip(self.sizes, self.ids, strict=True) if own == storage]
         return aligned(max(sizes), _ALIGNMENT)
 

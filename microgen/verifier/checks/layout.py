@@ -146,6 +146,7 @@ def _section_overlaps(elf: Elf) -> Iterator[str]:
 
 def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
     """Each extent that reaches into one that starts before it."""
+    # In the order of their starts, only the one that ends last can reach into the next.
     last = Extent(0, 0, "")
     for extent in sorted(extents):
         # An empty extent does not overlap the extent in which it starts.

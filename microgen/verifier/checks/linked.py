@@ -121,11 +121,13 @@ def kernels(subject: Subject) -> Finding:
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
     called = {name for call in calls for name in (call.function, call.packed)}
+    # A layer that is computed row by row has a function of its own, which no call names.
     called |= {s.in_rows.function for call in calls for s in call.steps if s.in_rows}
     functions = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     prefixes = tuple(f"{module.prefix}_fused_" for module in modules)
     present = {name for name in functions if name.startswith(prefixes)}
+    # A function whose name begins with a kernel's is a part of this kernel.
     others = {
         name
         for name in linked - planned

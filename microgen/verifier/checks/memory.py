@@ -121,6 +121,7 @@ def sid_overlap(subject: Subject) -> Finding:
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}
     if not buffers:
         return not_applicable("the ELF has no buffer to compare, see sids")
+    # An in-place pair may meet in the call that reads one and writes the other.
     lags = _lags(subject.manifest)
 
     def takes_place(source: str, target: str) -> bool:

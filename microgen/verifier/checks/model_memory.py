@@ -95,6 +95,7 @@ def _gaps(section: Section, known: list[Symbol], alignment: int) -> Iterator[str
 
 def _overlaps(elf: Elf, members: set[Symbol]) -> Iterator[str]:
     """Objects that overlap, except aliases, and objects that are planned inside another one."""
+    # clang's merged object has the addresses of the objects in it, which are compared.
     objects = [s for s in elf.symbols if s.kind == "object" and s.size and _MERGED not in s.name]
     apart = sorted((s for s in objects if s not in members), key=lambda s: (s.address, s.size))
     last: Symbol | None = None

@@ -93,6 +93,7 @@ def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
 
 def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
     """Problems of the root: it must be a const loader without arrays, with the planned imports."""
+    # The root and its imports are all modules: what they import would be loaded, too.
     keys = sorted(blob.modules[child].type_key for child in blob.children[0])
     planned = sorted([LIBRARY, *(own.type_key for own in module.loaded)])
     if keys != planned or len(blob.modules) != len(planned) + 1:
@@ -110,6 +111,7 @@ def _variables(module: ModuleRecord) -> dict[str, tuple[str, ...]]:
 
 
 def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
+    # Several modules may have equal payloads, so they are counted.
     digests = Counter(hashlib.sha256(m.payload or b"").hexdigest() for m in blob.modules)
     planned = Counter(own.sha256 for own in module.loaded)
     for own in module.loaded:
@@ -144,6 +146,7 @@ def _unknown_keys(
 
 def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iterator[str]:
     tables = {kind: f"mg_loader_{kind}s" for kind in ("name", *_KINDS)}
+    # Without the object the count is 0, which is reported below: some loader is planned.
     count = int.from_bytes(bytes_of(subject, "mg_loader_count") or b"", "little")
     pointers = {kind: words(subject, symbol, count) for kind, symbol in tables.items()}
     for kind, symbol in tables.items():

@@ -17,6 +17,7 @@ Record = BlobRecord | ConstantRecord | PoolRecord | SharedRecord
 
 def only(subject: Subject, record: Record) -> Symbol | None:
     """The object's symbol; None unless there is exactly one."""
+    # Of two symbols of one name nobody knows which one the program uses.
     symbols = subject.elf.named(record.symbol)
     return symbols[0] if len(symbols) == 1 else None
 
@@ -93,6 +94,7 @@ def bytes_of(subject: Subject, name: str) -> bytes | None:
 def words(subject: Subject, name: str, count: int) -> list[int]:
     """The ``count`` words of an object of exactly that size; empty if it is not there."""
     data = bytes_of(subject, name) or b""
+    # Pointers have 4 bytes on boards and 8 on the host.
     width = len(data) // count if count else 0
     if width not in (4, 8) or width * count != len(data):
         return []
@@ -107,6 +109,7 @@ def split(data: bytes, width: int) -> list[int]:
 def text_at(subject: Subject, address: int) -> str:
     """The C string at an address; empty if there is none."""
     section = subject.elf.section_at(address)
+    # A text whose end is missing must not take the whole section.
     left = min(section.end - address, _MAX_TEXT) if section else 0
     data = subject.elf.read(address, left) or b""
     text, end, _ = data.partition(b"\0")

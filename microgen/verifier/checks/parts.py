@@ -57,9 +57,11 @@ class _Written:
 
     def add(self, start: int, end: int) -> bool:
         """Write these bytes; False if some of them are written already."""
+        # The runs from `first` to the one before `last` share bytes with the new one.
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
         if start < end and first < last:
             return False
+        # Runs that touch become one, so `has` compares with one run only.
         before = first > 0 and self.ends[first - 1] == start
         after = last < len(self.starts) and self.starts[last] == end
         new_start = self.starts[first - 1] if before else start

@@ -16,7 +16,7 @@ from microgen.base.manifest import ConstantRecord
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import registry
-from microgen.graph.ops.base import Operands
+from microgen.graph.ops.base import OpDefinition, Operands
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs
@@ -103,12 +103,12 @@ def _reference(quants: Sequence[Quant], arguments: Arguments) -> Array:
     types = [ArrayType(s, DType.INT8, q) for s, q in zip(shapes, quants, strict=True)]
     values = tuple(_VALUES.astype(np.int8).reshape(kind.shape) for kind in types[:2])
     operands = Operands(values, tuple(types[:2]), (types[2],))
-    return _results(_attrs(quants, arguments), operands, arguments)
-
-
-def _results(attrs: Attrs, operands: Operands, arguments: Arguments) -> Array:
-    """The results of the operator's reference as int64. Raises ValueError if it refuses them."""
     op = registry()[arguments["op"]]
+    return _results(op, _attrs(quants, arguments), operands)
+
+
+def _results(op: OpDefinition, attrs: Attrs, operands: Operands) -> Array:
+    """The results of the operator's reference as int64. Raises ValueError if it refuses them."""
     if wrong := op.check(attrs, operands.input_types, operands.output_types):
         raise ValueError(wrong)
     (results,) = op.reference(attrs, operands)
@@ -160,7 +160,9 @@ def _mean_attrs(arguments: Arguments) -> Attrs:
 def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:
     """The operator's results for windows with these sums, from windows with almost equal values."""
     count = int(arguments["count"])
-    windows = (sums[:, None] + np.arange(count)) // count  # their sum is sums
+    # Hermite's identity: floor((s + k) / n), summed over k from 0 to n - 1, is s. All these values
+    # are within int8 if their mean is.
+    windows = (sums[:, None] + np.arange(count)) // count
     types = (
         ArrayType((len(sums), count, 1, 1), DType.INT8, quants[0]),
         ArrayType((len(sums), 1, 1, 1), DType.INT8, quants[1]),
@@ -168,8 +170,8 @@ def _means(sums: Array, quants: Sequence[Quant], arguments: Arguments) -> Array:
     if (windows.sum(axis=1) != sums).any():
         raise ValueError("windows have other sums")
     data = windows.astype(np.int8).reshape(types[0].shape)
-    operands = Operands((data,), types[:1], types[1:])
-    return _results(_mean_attrs(arguments), operands, arguments).reshape(-1)
+    op, operands = registry()[arguments["op"]], Operands((data,), types[:1], types[1:])
+    return _results(op, _mean_attrs(arguments), operands).reshape(-1)
 
 
 def _affine_mean(sources: Sequence[Array], arguments: Arguments) -> tuple[Array, Array]:

@@ -38,9 +38,11 @@ def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:
         return
     inside = [arena for module, arena in _arenas(subject) if module in record.modules]
     for arena in inside:
+        # One model runs at a time, so all arenas may begin at the same byte.
         if arena.address != memory.address or arena.end > memory.end:
             yield f"{arena} is not the start of {memory}"
     for own in subject.manifest.modules:
+        # Between two runs of a model another one may write there.
         if own.module in record.modules and any(b.is_state for b in own.plan.buffers):
             yield f"{own.module} keeps a state in memory that it shares"
 

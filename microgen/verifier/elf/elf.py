@@ -276,6 +276,7 @@ def _sections(
 
 
 def _load_address(address: int, segments: tuple[ProgramHeader, ...]) -> int:
+    # ELF has no load addresses of sections, only of segments.
     segment = next((s for s in segments if s.holds(address)), None)
     return address if segment is None else address - segment.address + segment.load
 
@@ -314,6 +315,7 @@ def _notes(file: ELFFile, sections: Sequence[ElfSection]) -> Iterator[Note]:
 
 def _compilers(file: ELFFile) -> tuple[str, ...]:
     section = file.get_section_by_name(".comment")
+    # Each object file has its compiler's text there, and linkers merge equal texts.
     texts = section.data().split(b"\0") if section else []
     return tuple(sorted({text.decode("ascii", "replace") for text in texts if text}))
 

@@ -158,6 +158,7 @@ class Headers:
 def read(data: bytes) -> Headers:
     """The headers of a file's bytes, which begin with ``MAGIC``."""
     ident = data[:IDENT].ljust(IDENT, b"\0")
+    # EI_CLASS is the fifth byte of the file.
     form = FORMS.get(data[4]) if len(data) > 4 else None
     if form is None or len(data) < form.header_nbytes:
         return Headers(data, ident, _UNKNOWN, _NOTHING, (), (), ())

@@ -67,6 +67,7 @@ def read(path: Path) -> ObjectFile:
         file = ELFFile(stream)
         labels = _labels(file)
         sections = list(enumerate(file.iter_sections()))
+        # sh_info is the number of the section whose bytes these relocations change.
         fixes = {own["sh_info"]: own for _, own in sections if isinstance(own, RelocationSection)}
         pieces = {
             number: _piece(section, fixes.get(number), labels)
@@ -81,6 +82,7 @@ def _piece(
 ) -> ObjectPiece:
     relocations = fixes.iter_relocations() if fixes else ()
     flags = section["sh_flags"]
+    # Elements of strings are texts of any length; others have the size of a record.
     merged = -1 if flags & _SHF_STRINGS else int(section["sh_entsize"])
     return ObjectPiece(
         section.name,
@@ -100,6 +102,7 @@ def _piece(
 def _labels(file: ELFFile) -> list[Label]:
     labels = []
     for entry in symbol_table.entries(file):
+        # Bit 0 of a function's value is Thumb's. RISC-V's functions have even addresses.
         is_function = entry.kind == "func"
         labels.append(
             Label(

@@ -51,6 +51,7 @@ def entries(file: ELFFile) -> Iterator[SymbolEntry]:
     start = table.stringtable["sh_offset"]
     texts = data[start : start + table.stringtable["sh_size"]]
     for name, value, size, info, index in _fields(file, rows, table["sh_entsize"]):
+        # The lower half of st_info is the type, the upper half is the binding.
         kind, binding = _KINDS[info & 15], _BINDINGS[info >> 4]
         section = None if index in _NO_SECTIONS else index
         yield SymbolEntry(_text(texts, name), value, size, kind, binding, section)

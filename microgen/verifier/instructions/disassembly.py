@@ -41,6 +41,7 @@ def _grouped(instructions: list[Instruction]) -> Iterator[Instruction]:
 def _continues(before: Instruction, instruction: Instruction) -> bool:
     """Whether an instruction runs if and only if the one before it does: same condition, same
     flags."""
+    # After new flags the same condition may have another result.
     sets_flags = before.mnemonic in COMPARES or before.mnemonic.endswith("s")
     is_same = before.condition and before.condition == instruction.condition
     return bool(is_same) and before.next == instruction.address and not sets_flags

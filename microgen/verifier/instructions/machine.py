@@ -111,6 +111,7 @@ class Machine:
         # use of the stack pointer would be one of any memory.
         if effect.operation == "undefined" or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
+        # Before the result, because a clobbered register may be the target.
         known = {name: v for name, v in registers.items() if name not in effect.clobbers}
         if effect.operation == "install":
             known.pop(HANDLER, None)

@@ -91,6 +91,7 @@ class Survey:
         try:
             yield self.runner.execute(instruction, after), after
         except UndecidedError as error:
+            # Nothing is planned about a caller, so both ways are followed.
             for is_zero in (False, True):
                 yield from self.outcomes(instruction, state.divided(error.value, is_zero=is_zero))
         except (CannotFollowError, LookupError, ValueError):
@@ -184,6 +185,7 @@ def _goes_to(instruction: Instruction, target: int) -> bool:
 def calling(runner: Runner, target: int) -> list[int]:
     """The functions that call the entry point directly."""
     starts = sorted(runner.functions)
+    # Only direct calls are seen. The others prove nothing, for or against.
     sites = [a for a, i in runner.instructions.items() if _goes_to(i, target)]
     return sorted({max((s for s in starts if s <= site), default=-1) for site in sites} - {-1})
 

@@ -61,6 +61,7 @@ def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
 
 def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
     """Problems of the packed functions, each by its first call: each calls one function."""
+    # Reversed, so that the first call of each function is the one that is kept.
     first = {(call.packed, call.function): call for call in reversed(module.calls) if call.packed}
     return [
         problem
@@ -86,6 +87,7 @@ def runner_of(subject: Subject, start: int, plan: CallPlan) -> Runner:
     registers = {"sp": SymbolicValue(STACK)}
     if pointer := elf.named(_GLOBAL_POINTER):
         registers["gp"] = const(pointer[0].address)
+    # Further parameters are on the stack, above the stack pointer at the entry.
     on_stack = max(plan.parameters - len(arch.calls.arguments), 0)
     return Runner(
         arch=arch,

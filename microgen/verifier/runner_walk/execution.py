@@ -287,6 +287,7 @@ def _apply(
         if update := effect.update:
             base = moved(state.registers.get(update.register), update.change)
             state.set(update.register, base)
+    # A comparison has no target, and neither has a write to RISC-V's `zero`.
     for target, result in zip(effect.targets, results, strict=False):
         if target in standard.fixed:
             # Calls are not followed: they would find another global pointer.
@@ -321,6 +322,7 @@ def _results(
         return values, None
     if operation in ("", "havoc"):
         return [None], Flags(None, const(0), False)
+    # Only subtractions set a carry that conditions compare with.
     if operation == "compare":
         return [], Flags(values[0], values[1], True)
     if operation in _COMPARES:

@@ -127,6 +127,7 @@ def negated(a: Value) -> Value:
         return None
     if a.is_constant:
         return const(-a.offset)
+    # The minus of a minus is the value itself.
     base = a.base[1:] if a.base[0] == "negative" else ("negative", *a.base)
     return of(base, -a.offset)
 
@@ -284,6 +285,7 @@ class PathState:
     def is_equal(self, a: Value, b: Value) -> bool:
         """Whether two values are equal."""
         if a is not None and b is not None and a.base != b.base:
+            # Only two pointers of the caller may be compared: they may be one buffer.
             is_member = {a.base[0], b.base[0]} == {"member"}
             if is_member and not (a.offset or b.offset):
                 return self.is_zero(apart(a, b))
