@@ -35,8 +35,8 @@ class Check:
 class VerifyReport:
     """Every check, in the documented order, the firmware's sizes, and whether the whole firmware or
     only the model was checked. ``required`` are the checks that the user asked for by an option:
-    ``n/a`` is not enough for them. ``notice`` is what people have to know first: what was not
-    looked at, or which scope this ELF needs; empty if there is nothing."""
+    ``n/a`` is not enough for them. ``notice`` is a sentence to read first: the parts that
+    were not checked, or the scope that this ELF needs; empty if there is none."""
 
     checks: tuple[Check, ...]
     sizes: Sizes

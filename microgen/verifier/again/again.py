@@ -38,7 +38,7 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
     if subject.scope == "model":
         files.write_to(project)
         return foreign.compared(subject, asked, project)
-    settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
+    settings = build_settings.settings(subject.elf.path, asked.levels, subject.board)
     if settings.refused:
         return not_applicable(settings.refused)
     files.write_to(project)

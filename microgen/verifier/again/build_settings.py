@@ -50,10 +50,10 @@ def parsed(text: str) -> dict[str, str]:
     return levels
 
 
-def found(elf: Path, given: Mapping[str, str], board: Board) -> Settings:
+def settings(elf: Path, asked: Mapping[str, str], board: Board) -> Settings:
     """The user's levels if there are any, otherwise the levels in the cache next to the ELF."""
-    if given:
-        return Settings({**_DEFAULTS, **given}, "as given")
+    if asked:
+        return Settings({**_DEFAULTS, **asked}, "as given")
     cache = _cache(elf.resolve().parent / "CMakeCache.txt")
     if cache is None:
         return Settings(_DEFAULTS, "by default, because there is no CMakeCache.txt next to the ELF")

@@ -26,19 +26,19 @@ class _Note:
     """A note of ours: its text, and its fields as JSON (no fields if it is not JSON)."""
 
     text: bytes
-    said: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     @property
     def module(self) -> str:
-        return str(self.said.get("name"))
+        return str(self.fields.get("name"))
 
     @property
     def compiler(self) -> str:
-        return _shown(self.said.get(note.COMPILER))
+        return _shown(self.fields.get(note.COMPILER))
 
     def is_as(self, promised: str) -> bool:
         """Whether it is the promised text, which any compiler may have completed."""
-        compiler = self.said.get(note.COMPILER)
+        compiler = self.fields.get(note.COMPILER)
         return self.text == f'{promised}{compiler}"}}\0'.encode(errors="replace")
 
 
@@ -48,7 +48,7 @@ def built_from(subject: Subject) -> Finding:
     says, including the digest of all that decides the code, which ``verify`` computes again;
     all name one compiler."""
     record, guests = subject.manifest, others(subject)
-    notes = [found for found in _notes(subject.elf) if found.module not in guests]
+    notes = [entry for entry in _notes(subject.elf) if entry.module not in guests]
     stale = list(_differences(record, notes))
     if stale:
         # The remedy is the same for all of them, so the first one names it.
@@ -66,16 +66,16 @@ def others(subject: Subject) -> frozenset[str]:
     if subject.scope == "project":
         return frozenset()
     own = {module.module for module in subject.manifest.modules}
-    return frozenset(found.module for found in _notes(subject.elf) if found.said) - own
+    return frozenset(entry.module for entry in _notes(subject.elf) if entry.fields) - own
 
 
 def whose(subject: Subject) -> str:
     """A sentence that names the models of the firmware, if its notes name only models of other
     projects; otherwise empty."""
-    record, notes = subject.manifest, [own for own in _notes(subject.elf) if own.said]
+    record, notes = subject.manifest, [own for own in _notes(subject.elf) if own.fields]
     ours = {module.module: module.model.sha256 for module in record.modules}
-    theirs = {own.module: _shown(own.said.get("model")) for own in notes}
-    if not theirs or any(own.said.get("model") == ours.get(own.module) for own in notes):
+    theirs = {own.module: _shown(own.fields.get("model")) for own in notes}
+    if not theirs or any(own.fields.get("model") == ours.get(own.module) for own in notes):
         return ""
     if not ours.keys() & theirs.keys():
         return f"this is the firmware of {_quoted(theirs)}, not of {_quoted(ours)}"
@@ -121,12 +121,12 @@ def _of_manifest(record: Manifest, digest: str) -> Iterator[str]:
 def _differences(record: Manifest, notes: Sequence[_Note]) -> Iterator[str]:
     """How the notes differ from the notes that the manifest promises."""
     for module in record.modules:
-        own = [found for found in notes if found.module == module.module]
+        own = [entry for entry in notes if entry.module == module.module]
         yield from _of_module(record, module, own)
     names = {module.module for module in record.modules}
-    for name in sorted({found.module for found in notes} - names):
+    for name in sorted({entry.module for entry in notes} - names):
         yield f"there are notes of {_shown(name)!r}, which is not in this project"
-    compilers = sorted({found.compiler for found in notes})
+    compilers = sorted({entry.compiler for entry in notes})
     if len(compilers) > 1:
         yield f"some sources were compiled by {' and some by '.join(compilers)}"
 
@@ -135,7 +135,7 @@ def _of_module(record: Manifest, module: ModuleRecord, own: Sequence[_Note]) -> 
     promised, sources = record.note(module), record.units[module.module]
     if len(own) != len(sources):
         yield f"{module.module} has {len(own)} notes, and {len(sources)} sources"
-    others = [found for found in own if not found.is_as(promised)]
+    others = [entry for entry in own if not entry.is_as(promised)]
     if others:
         what = _difference(others[0], promised)
         yield f"{len(others)} of {len(own)} notes of {module.module} are of another build: {what}"
@@ -144,7 +144,7 @@ def _of_module(record: Manifest, module: ModuleRecord, own: Sequence[_Note]) -> 
 def _difference(own: _Note, promised: str) -> str:
     """The first field in which a note differs."""
     for key, value in json.loads(f'{promised}"}}').items():
-        recorded = own.said.get(key)
+        recorded = own.fields.get(key)
         if recorded != value and key != note.COMPILER:
             return f"{key} is {_shown(recorded)}, expected {_shown(value)}"
     return "the text has another form"
@@ -154,7 +154,7 @@ def _notes(program: Elf) -> list[_Note]:
     """The notes that microgen wrote, or that nobody can read."""
     found = [n for n in program.notes if (n.owner, n.type) == (note.OWNER, note.TYPE)]
     read = [_Note(n.content, _fields(n.content)) for n in found]
-    return [own for own in read if own.said.get("type", note.KIND) == note.KIND]
+    return [own for own in read if own.fields.get("type", note.KIND) == note.KIND]
 
 
 def _fields(content: bytes) -> Mapping[str, Any]:

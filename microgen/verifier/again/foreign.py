@@ -28,8 +28,8 @@ _NO_FLAGS = "and the ELF does not say with which flags they were compiled"
 
 
 def compared(subject: Subject, asked: Reproduction, project: Path) -> Finding:
-    """Whether the models' functions and constants equal the ones of the freshly generated
-    ``project``, compiled with the flags that the ELF names. If it names none, the flags of the
+    """Compares the models' functions and constants with the freshly generated ``project``, which is
+    compiled with the flags that the ELF names. If it names none, the flags of the
     project's own build are tried, and a difference proves nothing.
 
     Raises ImpossibleError if they cannot be compared.
@@ -64,7 +64,7 @@ def _as_said(
 
 
 def _as_in_project(subject: Subject, asked: Reproduction, sources: Sources) -> Finding:
-    settings = build_settings.found(subject.elf.path, asked.levels, subject.board)
+    settings = build_settings.settings(subject.elf.path, asked.levels, subject.board)
     if settings.refused:
         return not_applicable(settings.refused)
     again = regenerated.built(sources.project, settings.levels)

@@ -168,7 +168,7 @@ class _Walk:
         start = self.before + at
         return int.from_bytes(self.data[start : start + nbytes], "little")
 
-    def _found(self, nbytes: int = 4, at: int = 0) -> int:
+    def _linked(self, nbytes: int = 4, at: int = 0) -> int:
         """The instruction of the program; 0, which is not an instruction, if there is none."""
         return int.from_bytes(self.program.read(self.place + at, nbytes) or b"", "little")
 
@@ -177,7 +177,7 @@ class _Walk:
 
     def word(self, own: Relocation, _is_relaxed: bool) -> None:
         """An address in data."""
-        self._use(own, "whole", self._found())
+        self._use(own, "whole", self._linked())
         self._passed(4, 4)
 
     def jump(self, own: Relocation, _is_relaxed: bool) -> None:
@@ -189,7 +189,7 @@ class _Walk:
 
     def _filled(self, field: Immediate, expected: int, at: int = 0) -> int:
         """The immediate of an instruction, which must be the expected one otherwise."""
-        linked = self._found(field.nbytes, at)
+        linked = self._linked(field.nbytes, at)
         kept = (linked & field.bits) | (expected & ~field.bits)
         self._bytes(kept.to_bytes(field.nbytes, "little"), at)
         return field.value(linked)
@@ -207,7 +207,7 @@ class _Walk:
 
     def _short_call(self, link: int) -> tuple[int, int] | None:
         """The target and the size of a jump of one instruction; None if it is another one."""
-        half, whole = self._found(2), self._found()
+        half, whole = self._linked(2), self._linked()
         if half & 0xE003 == {0: 0xA001, 1: 0x2001}.get(link):  # c.j, c.jal
             return self.place + C_JUMP.value(half), 2
         if whole & 0xFFF == 0x6F | link << 7:  # jal
@@ -220,7 +220,7 @@ class _Walk:
         """``lui`` or ``auipc``: as it was, compressed, or gone."""
         base = self.place if own.kind == PCREL_HI20 else 0
         same = 0xFFF  # opcode and register
-        expected, linked, half = self._expected(), self._found(), self._found(2)
+        expected, linked, half = self._expected(), self._linked(), self._linked(2)
         register = expected >> 7 & 31
         if linked & same == expected & same or not is_relaxed:
             self._use(own, "upper", self._filled(U_TYPE, expected), base)
@@ -236,7 +236,7 @@ class _Walk:
     def lower(self, own: Relocation, is_relaxed: bool) -> None:
         """An instruction that adds the lower part to a register, or the whole to gp or zero."""
         field, expected = LOWERS[own.kind], self._expected()
-        register = self._found() >> 15 & 31  # rs1
+        register = self._linked() >> 15 & 31  # rs1
         fixed = self._fixed(register) if is_relaxed else None
         if register == expected >> 15 & 31 or fixed is None:
             self._use(own, "lower", self._filled(field, expected))

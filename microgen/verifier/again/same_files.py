@@ -51,7 +51,7 @@ def _same(_: str, one: bytes, other: bytes) -> bool:
 
 def _same_but_lines(name: str, one: bytes, other: bytes) -> bool:
     if name == MANIFEST:
-        return _said(one) == _said(other)
+        return _compared_part(one) == _compared_part(other)
     # The numbers' digits decide where comments are wrapped.
     return one == other or _words(one) == _words(other)
 
@@ -60,7 +60,7 @@ def _words(text: bytes) -> list[bytes]:
     return _BUILT_FROM.sub(b"", _LINE.sub(b"", text)).split()
 
 
-def _said(data: bytes) -> object:
+def _compared_part(data: bytes) -> object:
     """A manifest without digests and numbers of lines; it has been read before."""
     record = json.loads(_LINE.sub(b"", data))
     return {key: value for key, value in record.items() if key not in _DIGESTS}

@@ -142,8 +142,8 @@ def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
 def _holds(
     step: StepRecord, argument: ArgumentRecord, planned: int | None, *, is_part: bool
 ) -> bool:
-    """Whether a step's result fits the buffer of ``planned`` bytes that ``argument`` names, or is
-    all of it unless it may be a part; None is a buffer that is not planned."""
+    """Whether a step's result is the whole buffer of ``planned`` bytes that ``argument`` names, or
+    is inside of it, if it may be a part. ``planned`` is None for a buffer that is not planned."""
     needed, start = parts.nbytes(step.shape, step.dtype), argument.offset + step.offset
     if needed is None or start < 0 or (start and not is_part):
         return False

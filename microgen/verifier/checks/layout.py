@@ -182,7 +182,7 @@ def _symbol_problems(elf: Elf, symbol: Symbol) -> Iterator[str]:
 
 
 def _mark_problems(elf: Elf) -> Iterator[str]:
-    """Start-up code clears, copies and paints what is between the linker script's symbols."""
+    """Start-up code clears, copies and paints the bytes between the linker script's symbols."""
     sections = {section.name: section for section in elf.sections}
     for name, marks in _MARKS.items():
         if (section := sections.get(name)) is None:

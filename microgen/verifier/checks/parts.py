@@ -20,9 +20,9 @@ _Place = tuple[str, str]  # the storage, and the buffer in it
 def problems(module: ModuleRecord) -> Iterator[str]:
     """Two calls that write the same bytes of a buffer, and results that are only partly written.
 
-    The first step of an argument is the result that the call writes there. Other steps of the same
-    argument are larger results whose last part it is. Variables are left out, because calls write
-    them again.
+    The first step of an argument is the result that the call writes there. A later step of the same
+    argument is a larger result, of which this is the last part. Variables are left out, because
+    calls write them again.
     """
     state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
     written: dict[_Place, _Written] = {}
@@ -44,8 +44,8 @@ def problems(module: ModuleRecord) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Written:
-    """The bytes of a buffer that calls have written: the first bytes of runs that do not touch, in
-    order, and the ones after their last bytes."""
+    """The bytes of a buffer that calls have written, as runs that do not touch, in order: the
+    offsets of their first bytes, and the first offsets after them."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)

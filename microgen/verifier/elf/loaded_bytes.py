@@ -39,7 +39,7 @@ def problems(elf: Elf, measured: Collection[str] = ()) -> Iterator[str]:
     yield from _overlaps(elf)
     named = _named(elf)
     for segment in elf.segments:
-        for start, end in _rest(segment, named):
+        for start, end in _unnamed(segment, named):
             yield from _unknown(elf, start, end, measured)
 
 
@@ -82,7 +82,7 @@ def _overlaps(elf: Elf) -> Iterator[str]:
         last = [own] if start + size > before + length else last
 
 
-def _rest(segment: ProgramHeader, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _unnamed(segment: ProgramHeader, named: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The extents of a segment's bytes that have no name."""
     at, end = segment.address, segment.file_end
     for first, last in named:

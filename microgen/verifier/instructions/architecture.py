@@ -140,5 +140,5 @@ class Architecture(Protocol):
         empty if it passes them in the same way."""
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
-        """The instruction set that the ELF's core must have to run code for the CPU, if the ELF's
-        attributes do not have it; otherwise empty."""
+        """The parts of the CPU's instruction set that the ELF's attributes lack; empty if a core
+        with these attributes runs code for the CPU."""

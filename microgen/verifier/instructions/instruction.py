@@ -126,8 +126,8 @@ NEXT = ControlFlow("next")
 class Effect:
     """The effect of an instruction on registers and memory, and the place where execution goes on.
 
-    ``operation`` names a function of ``sources`` whose value the only one of ``targets`` gets;
-    a binary one with one source has its target as its first source. Other operations:
+    ``operation`` names a function of ``sources``. The only one of ``targets`` gets its value. A
+    binary operation with one source has its target as the first one. Other operations:
 
     - "": none. "havoc": the targets get unknown values.
     - "load" of one general register, "load several", "load vector", "store": ``access`` says from
@@ -141,8 +141,8 @@ class Effect:
       changes.
 
     ``clobbers`` has every register that the instruction may change, except by ``update``, and may
-    have more. ``reads`` has the registers that its text names as sources, and ``address`` those of
-    its address. A register of Arm's FPU is named by its single-precision registers.
+    have more. ``reads`` has the registers that its text names as sources, and ``address`` the
+    registers of its address. A register of Arm's FPU is named by its single-precision registers.
     """
 
     operation: str

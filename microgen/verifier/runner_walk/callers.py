@@ -37,7 +37,7 @@ class Lenient(RunnerMemory):
         """As in ``RunnerMemory``, but elsewhere nothing happens."""
         # A caller's stack frame has no known size, so every offset is its own.
         if at is not None and at.base == STACK:
-            RunnerMemory.store(replace(self, own=2**31), state, at, value, size)
+            RunnerMemory.store(replace(self, on_stack=2**31), state, at, value, size)
 
 
 class PassedBuffer(NamedTuple):

@@ -48,11 +48,11 @@ _MOST_BYTES = 2**16  # that one call may fill or copy
 @dataclass(frozen=True, slots=True)
 class RunnerMemory:
     """``constant`` reads a word of read-only memory by its address and returns None elsewhere.
-    ``own`` are the bytes above the entry's stack pointer that belong to the runner: its parameters
-    that are passed on the stack."""
+    ``on_stack`` are the bytes above the entry's stack pointer that belong to the runner: its
+    parameters that are passed on the stack."""
 
     constant: Callable[[int], int | None]
-    own: int
+    on_stack: int
 
     def load(self, state: PathState, at: Value, size: int = _WORD_BYTES) -> Value:
         """The value of ``size`` bytes; None if it is not known."""
@@ -80,7 +80,7 @@ class RunnerMemory:
     def store(self, state: PathState, at: Value, value: Value, size: int = _WORD_BYTES) -> None:
         """Write ``size`` bytes. Raises CannotFollowError."""
         # A runner writes its own stack and nothing else.
-        if at is None or at.base != STACK or at.offset + size > self.own:
+        if at is None or at.base != STACK or at.offset + size > self.on_stack:
             raise CannotFollowError("writes memory that is not its stack")
         # Words that it overlaps are no longer known.
         for word in range(at.offset & ~3, at.offset + size, _WORD_BYTES):

@@ -169,7 +169,7 @@ def masked(a: Value, b: Value) -> Value:
 
 def shifted_left(a: Value, b: Value, shift: Callable[[int, int], int]) -> Value:
     """``a << b`` of numbers, which ``shift`` computes. For other values the result is the low bits
-    that are not shifted out, because it is 0 if and only if they are."""
+    that are not shifted out, because it is 0 if and only if these bits are."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
         return constants(a, b, shift)
     # The upper b bits are lost, so the result is 0 if and only if the others are.
