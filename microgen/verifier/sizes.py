@@ -170,7 +170,10 @@ def _is_planned_buffer(symbol: Symbol) -> bool:
 
 def sections_fit(subject: Subject) -> Finding:
     """Each section ends inside the memory it starts in, totals fit flash and RAM, and the stack
-    has the bytes that are reserved."""
+    has the bytes that are reserved.
+
+    Reads: sections, load addresses; board.
+    """
     if subject.board.is_host:
         return not_applicable("the host has no fixed memories")
     problems = [p for s in subject.elf.sections for p in _overrun(subject, s)]
@@ -241,12 +244,18 @@ def _reserved_stack(subject: Subject) -> int | None:
 
 
 def flash_budget(subject: Subject) -> Finding:
-    """The image is within the budget."""
+    """The image is within the budget.
+
+    Reads: sections; ``--flash`` or the manifest.
+    """
     return _budget(subject, "flash", subject.flash or subject.manifest.estimate.flash_budget)
 
 
 def ram_budget(subject: Subject) -> Finding:
-    """RAM, the reserved stack included, is within the budget."""
+    """RAM, the reserved stack included, is within the budget.
+
+    Reads: sections; ``--ram`` or the manifest.
+    """
     return _budget(subject, "ram", subject.ram or subject.manifest.estimate.ram_budget)
 
 

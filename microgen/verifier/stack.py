@@ -79,7 +79,7 @@ def call_graph(subject: Subject, *, from_reset: bool = True) -> CallGraph:
     which sets the stack pointer, is not part of it, and other code need not be readable, because
     other linkers mix it with data. Raises ToolError if objdump is missing."""
     code_by_address = instructions(subject.board, subject.disassembly())
-    tables = [s.address for s in subject.elf.named(registry.FUNCTIONS) if s.kind == "object"]
+    tables = [s.address for s in subject.elf.named(registry.FUNCTIONS, "object")]
     known = tables[0] if len(tables) == 1 else 0
     code = code_of(subject.elf, subject.board, code_by_address, known, from_reset)
     # Other linkers mix code with data, so not all of another firmware need be readable.
@@ -126,7 +126,10 @@ def unknown_modules(subject: Subject, graph: CallGraph) -> Iterator[str]:
 def stack(subject: Subject) -> Finding:
     """All code was read as the ELF has it; the worst-case stack is bounded, is within the
     reserve with the margin for nested exceptions, and is not below the measured high-water mark
-    if one is given."""
+    if one is given.
+
+    Reads: disassembly, code, vectors, constant tables.
+    """
     if subject.board.is_host:
         return not_applicable("the host's stack is not the firmware's")
     result = bound(subject)

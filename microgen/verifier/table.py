@@ -1,8 +1,8 @@
 """The checks of ``verify``, in the order of reports. Each is registered here and nowhere else.
 
 A check is a function from a ``Subject`` to a ``Finding``. It has the function's name, and the first
-paragraph of the function's docstring says what holds if the check is ok. ``scripts/check_table.py``
-writes this table into the document about ``verify``.
+paragraph of the function's docstring says what holds if the check is ok. A paragraph "Reads: ..."
+names its sources. ``scripts/check_table.py`` writes this table into the document about ``verify``.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from microgen.verifier.subject import Finding, Scope, Subject, not_applicable
 CheckFunction = Callable[[Subject], Finding]
 Extent = Literal["each model", "firmware"]
 
+_READS = "Reads: "
+
 EACH_MODEL: Extent = "each model"
 FIRMWARE: Extent = "firmware"
 
@@ -49,13 +51,11 @@ def not_in_model(_subject: Subject) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """A check. ``reads`` names its sources. ``extent``: it looks at each model by itself, or at the
-    firmware as a whole, or at all its models at once. ``in_model`` replaces it in the scope
-    "model"; None if it does the same there, because ``checks/objects`` knows where the linker may
-    put an object."""
+    """A check. ``extent``: it looks at each model by itself, or at the firmware as a whole, or at
+    all its models at once. ``in_model`` replaces it in the scope "model"; None if it does the same
+    there, because ``checks/objects`` knows where the linker may put an object."""
 
     function: CheckFunction
-    reads: str
     extent: Extent
     in_model: CheckFunction | None = None
 
@@ -67,8 +67,17 @@ class CheckRow:
     @property
     def holds(self) -> str:
         """The promise of the check, which holds if it is ok, in Markdown."""
-        first, *_ = (inspect.getdoc(self.function) or "").split("\n\n")
-        return " ".join(first.split()).replace("``", "`")
+        return self._paragraphs()[0]
+
+    @property
+    def reads(self) -> str:
+        """The sources of the check, in Markdown."""
+        (text,) = (p for p in self._paragraphs() if p.startswith(_READS))
+        return text.removeprefix(_READS).removesuffix(".")
+
+    def _paragraphs(self) -> list[str]:
+        paragraphs = (inspect.getdoc(self.function) or "").split("\n\n")
+        return [" ".join(paragraph.split()).replace("``", "`") for paragraph in paragraphs]
 
     def __call__(self, subject: Subject) -> Finding:
         """The finding about a subject in its scope."""
@@ -80,90 +89,40 @@ class CheckRow:
 
 
 ROWS = (
-    CheckRow(consistency.manifest, "manifest", EACH_MODEL),
-    CheckRow(built_from.built_from, "notes of the ELF; manifest", FIRMWARE),
-    CheckRow(
-        vectors.entry_point, "ELF header, symbols; vector table on Arm", FIRMWARE, not_in_model
-    ),
-    CheckRow(
-        vectors.vector_table,
-        "Arm: the words at the start of flash, or after RP2040's boot block; RISC-V: disassembly",
-        FIRMWARE,
-        not_in_model,
-    ),
-    CheckRow(vectors.boot_block, "the start of flash; `boot` of the board", FIRMWARE, not_in_model),
-    CheckRow(linked.run_symbol, "symbols", EACH_MODEL),
-    CheckRow(linked.operators, "symbols; calls of the manifest", EACH_MODEL),
-    CheckRow(
-        runner_check.runner,
-        "disassembly, constants of the image, symbols; calls of the manifest",
-        EACH_MODEL,
-    ),
-    CheckRow(linked.device_hooks, "symbols; devices of the manifest", EACH_MODEL),
-    CheckRow(registry.registry, "symbols, the registry's tables; manifest", FIRMWARE),
-    CheckRow(graph.graph, "the graph's JSON in the ELF; plan", FIRMWARE),
-    CheckRow(module_blob.module_blob, "symbols, the blob in the ELF; manifest", EACH_MODEL),
-    CheckRow(
-        module_blob.module_loaders,
-        "symbols, the tables `mg_loader_*`; the blobs in the ELF; manifest",
-        FIRMWARE,
-    ),
-    CheckRow(
-        external_functions.external_functions,
-        "symbols, the blob, the tables of `<m>_modules.c`; manifest",
-        EACH_MODEL,
-    ),
-    CheckRow(memory.sids, "symbols; plan", EACH_MODEL),
-    CheckRow(
-        memory.sid_overlap,
-        "addresses and sizes of symbols; lifetimes of the plan, and again those that follow from "
-        "the calls",
-        EACH_MODEL,
-    ),
-    CheckRow(memory.arena, "symbols; plan", EACH_MODEL),
-    CheckRow(workspaces.shared_workspace, "symbols; plans of all models", FIRMWARE),
-    CheckRow(constants.constants_section, "symbols, sections, segments; board", EACH_MODEL),
-    CheckRow(constants.constants_bytes, "the ELF's bytes; parameters", EACH_MODEL),
-    CheckRow(requantization.requantization, "the ELF's bytes; parameters", EACH_MODEL),
-    CheckRow(proofs.proofs, "the constants' arguments; parameters", EACH_MODEL),
-    CheckRow(
-        layout.layout,
-        "ELF header, program and section headers, symbols; plan",
-        FIRMWARE,
-        layout.headers_only,
-    ),
-    CheckRow(image.segments, "program headers, sections; board", FIRMWARE, not_in_model),
-    CheckRow(sizes.sections_fit, "sections, load addresses; board", FIRMWARE, not_in_model),
-    CheckRow(linked.heap, "symbols", FIRMWARE, subtree.if_followed(linked.heap)),
-    CheckRow(
-        linked.libc,
-        "function symbols; identifiers of the project's sources",
-        FIRMWARE,
-        subtree.if_followed(linked.libc),
-    ),
-    CheckRow(
-        linked.soft_float,
-        "symbols; dtypes of the manifest",
-        FIRMWARE,
-        subtree.if_followed(linked.soft_float),
-    ),
-    CheckRow(
-        image.build_attributes,
-        "`.ARM.attributes`, `.riscv.attributes`, ELF header; board's CPU",
-        FIRMWARE,
-        image.runs_model,
-    ),
-    CheckRow(
-        linked.kernels, "function symbols; manifest", FIRMWARE, subtree.if_followed(linked.kernels)
-    ),
-    CheckRow(stack.stack, "disassembly, code, vectors, constant tables", FIRMWARE, subtree.stack),
-    CheckRow(sizes.ram_budget, "sections; `--ram` or the manifest", FIRMWARE, not_in_model),
-    CheckRow(sizes.flash_budget, "sections; `--flash` or the manifest", FIRMWARE, not_in_model),
-    CheckRow(image.project_files, "the project's files; digests of the manifest", FIRMWARE),
-    CheckRow(
-        reproduce.reproduce,
-        "the shipped models; the project's files; the ELF; CMake's cache next to it",
-        FIRMWARE,
-    ),
+    CheckRow(consistency.manifest, EACH_MODEL),
+    CheckRow(built_from.built_from, FIRMWARE),
+    CheckRow(vectors.entry_point, FIRMWARE, not_in_model),
+    CheckRow(vectors.vector_table, FIRMWARE, not_in_model),
+    CheckRow(vectors.boot_block, FIRMWARE, not_in_model),
+    CheckRow(linked.run_symbol, EACH_MODEL),
+    CheckRow(linked.operators, EACH_MODEL),
+    CheckRow(runner_check.runner, EACH_MODEL),
+    CheckRow(linked.device_hooks, EACH_MODEL),
+    CheckRow(registry.registry, FIRMWARE),
+    CheckRow(graph.graph, FIRMWARE),
+    CheckRow(module_blob.module_blob, EACH_MODEL),
+    CheckRow(module_blob.module_loaders, FIRMWARE),
+    CheckRow(external_functions.external_functions, EACH_MODEL),
+    CheckRow(memory.sids, EACH_MODEL),
+    CheckRow(memory.sid_overlap, EACH_MODEL),
+    CheckRow(memory.arena, EACH_MODEL),
+    CheckRow(workspaces.shared_workspace, FIRMWARE),
+    CheckRow(constants.constants_section, EACH_MODEL),
+    CheckRow(constants.constants_bytes, EACH_MODEL),
+    CheckRow(requantization.requantization, EACH_MODEL),
+    CheckRow(proofs.proofs, EACH_MODEL),
+    CheckRow(layout.layout, FIRMWARE, layout.headers_only),
+    CheckRow(image.segments, FIRMWARE, not_in_model),
+    CheckRow(sizes.sections_fit, FIRMWARE, not_in_model),
+    CheckRow(linked.heap, FIRMWARE, subtree.if_followed(linked.heap)),
+    CheckRow(linked.libc, FIRMWARE, subtree.if_followed(linked.libc)),
+    CheckRow(linked.soft_float, FIRMWARE, subtree.if_followed(linked.soft_float)),
+    CheckRow(image.build_attributes, FIRMWARE, image.runs_model),
+    CheckRow(linked.kernels, FIRMWARE, subtree.if_followed(linked.kernels)),
+    CheckRow(stack.stack, FIRMWARE, subtree.stack),
+    CheckRow(sizes.ram_budget, FIRMWARE, not_in_model),
+    CheckRow(sizes.flash_budget, FIRMWARE, not_in_model),
+    CheckRow(image.project_files, FIRMWARE),
+    CheckRow(reproduce.reproduce, FIRMWARE),
 )
 CHECKS: Mapping[str, CheckRow] = {row.name: row for row in ROWS}

@@ -46,7 +46,10 @@ def built_from(subject: Subject) -> Finding:
     """The ELF has one note for each of the model's sources, and no others (in the scope
     ``model``, notes of other projects' models may be there, too); each says what the manifest
     says, including the digest of all that decides the code, which ``verify`` computes again;
-    all name one compiler."""
+    all name one compiler.
+
+    Reads: notes of the ELF; manifest.
+    """
     record, guests = subject.manifest, others(subject)
     notes = [entry for entry in _notes(subject.elf) if entry.module not in guests]
     stale = list(_differences(record, notes))

@@ -10,6 +10,8 @@ def reproduce(subject: Subject) -> Finding:
     generated again, and the ELF equals the one that these files give when built again.
 
     ``n/a`` if nobody asked for it, or if it cannot be done here; never ok without a comparison.
+
+    Reads: the shipped models; the project's files; the ELF; CMake's cache next to it.
     """
     asked = subject.reproduction
     if asked is None:

@@ -16,7 +16,10 @@ def manifest(subject: Subject) -> Finding:
     """The manifest does not contradict itself: options are such as ``generate`` takes, calls
     are numbered in their order and take ports, buffers, constants and devices that it has,
     sizes follow from shapes, buffers end inside their pools, no call writes over what another
-    wrote in a part of the same buffer, and a concatenation without a call has all of its parts."""
+    wrote in a part of the same buffer, and a concatenation without a call has all of its parts.
+
+    Reads: manifest.
+    """
     record = subject.manifest
     problems = list(_problems(record))
     if record.files.get(record.model.path) != record.model.sha256:

@@ -17,7 +17,10 @@ from microgen.verifier.subject import Finding, Subject, judged, judged_by_parame
 
 def constants_section(subject: Subject) -> Finding:
     """Each constant is one object of its size, aligned to ``--constant-alignment``, in
-    ``.rodata.tvm`` or its pool's section, in no writable section, segment or memory."""
+    ``.rodata.tvm`` or its pool's section, in no writable section, segment or memory.
+
+    Reads: symbols, sections, segments; board.
+    """
     records = [record for record in subject.manifest.constants if record.symbol]
     if not records:
         return not_applicable("the model has no constants except those that a caller passes")
@@ -56,7 +59,10 @@ def _alignment(subject: Subject) -> int:
 def constants_bytes(subject: Subject) -> Finding:
     """Each constant equals its recorded transform
     (``microgen/kernels/requantization/transforms.py``) of the model's parameters; for a
-    constant pool that the caller passes, the bytes are those in ``main.c``'s array."""
+    constant pool that the caller passes, the bytes are those in ``main.c``'s array.
+
+    Reads: the ELF's bytes; parameters.
+    """
     records = subject.manifest.constants
     if not records:
         return not_applicable("the model has no constants")

@@ -37,7 +37,10 @@ def external_functions(subject: Subject) -> Finding:
     function in C; a payload whose codegen says so (a JSON graph, ExampleJSON) has the planned
     shapes and dtypes of inputs, outputs and constants, and names of constants;
     ``tvmgen_<m>_module_symbols`` and ``-module_constants``, which nothing writes, have each
-    symbol, and each constant with its name, address, shape and dtype."""
+    symbol, and each constant with its name, address, shape and dtype.
+
+    Reads: symbols, the blob, the tables of ``<m>_modules.c``; manifest.
+    """
     module = subject.manifest
     if not module.external:
         return not_applicable("the model has no external functions")
@@ -56,7 +59,7 @@ def external_functions(subject: Subject) -> Finding:
 def _code_problems(subject: Subject, own: ExternalRecord) -> Iterator[str]:
     """Problems of the C function, which is the generator's code or calls a module."""
     for function in own.functions:
-        symbols = [s for s in subject.elf.named(function.symbol) if s.kind == "func"]
+        symbols = subject.elf.named(function.symbol, "func")
         if len(symbols) != 1:
             yield f"{len(symbols)} functions are named {function.symbol}"
 

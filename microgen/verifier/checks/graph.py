@@ -20,7 +20,10 @@ _BITS = {"bool": 8}  # for other dtypes, the number after the name
 def graph(subject: Subject) -> Finding:
     """With ``--executor graph``: the JSON calls the plan's operators in the plan's order, with
     the plan's buffers, inputs and constants, and the executor puts each storage where the plan
-    has it."""
+    has it.
+
+    Reads: the graph's JSON in the ELF; plan.
+    """
     modules = [m for m in subject.manifest.modules if m.options.get("executor") == "graph"]
     if not modules:
         return not_applicable("no graph is run")

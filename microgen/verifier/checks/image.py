@@ -20,6 +20,8 @@ def segments(subject: Subject) -> Finding:
     sections are (start-up code may clear sections that an ELF does not mark as writable).
 
     ``sections_fit`` checks that segments also end in these memories.
+
+    Reads: program headers, sections; board.
     """
     problems = [
         f"{segment} is writable and executable"
@@ -71,7 +73,10 @@ def _rights_problems(elf: Elf, segment: ProgramHeader) -> Iterator[str]:
 
 def build_attributes(subject: Subject) -> Finding:
     """Architecture (profile, extensions) and float calling convention are the CPU's, in the
-    attributes and in ``e_flags``; nothing uses an FPU, DSP instructions or MVE that it lacks."""
+    attributes and in ``e_flags``; nothing uses an FPU, DSP instructions or MVE that it lacks.
+
+    Reads: ``.ARM.attributes``, ``.riscv.attributes``, ELF header; board's CPU.
+    """
     cpu = subject.board.cpu
     if not cpu.attributes:
         return not_applicable("the format has no build attributes for this CPU")
@@ -103,7 +108,10 @@ def _tags(values: Mapping[str, str]) -> str:
 def project_files(subject: Subject) -> Finding:
     """Each generated file is unchanged, and so is ``microgen.json``, which has a digest of
     itself. This finds accidental edits, not forgeries. In the scope ``model``, ``src/main.c``
-    may have been replaced."""
+    may have been replaced.
+
+    Reads: the project's files; digests of the manifest.
+    """
     if not subject.with_project_files:
         return not_applicable("switched off")
     problems, replaced = [], ""

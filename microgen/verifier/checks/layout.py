@@ -36,7 +36,10 @@ class Extent(NamedTuple):
 
 def layout(subject: Subject) -> Finding:
     """Debuggers, ``objcopy`` and start-up code get the same bytes at the same addresses, and
-    each loaded byte belongs to something."""
+    each loaded byte belongs to something.
+
+    Reads: ELF header, program and section headers, symbols; plan.
+    """
     if subject.board.is_host:
         return not_applicable("the host's linker and loader lay the program out")
     elf = subject.elf

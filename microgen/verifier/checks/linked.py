@@ -60,7 +60,10 @@ def calls_executor(subject: Subject) -> bool:
 def run_symbol(subject: Subject) -> Finding:
     """``tvmgen_<m>_run``, or ``tvmgen_<m>_feed`` if the input comes in rows, exists once,
     global, a function, in code. In the scope ``model`` it may be ``TVMGraphExecutor_RunNode``,
-    in a program that calls the graph executor's own functions."""
+    in a program that calls the graph executor's own functions.
+
+    Reads: symbols.
+    """
     name = entry(subject)
     symbols = subject.elf.named(name)
     problems = []
@@ -77,7 +80,10 @@ def run_symbol(subject: Subject) -> Finding:
 
 def operators(subject: Subject) -> Finding:
     """Each function that the plan calls exists once, a function, in code; so does each packed
-    function that wraps one."""
+    function that wraps one.
+
+    Reads: symbols; calls of the manifest.
+    """
     calls = subject.manifest.calls
     names = sorted({name for call in calls for name in (call.function, call.packed) if name})
     return _each_one_function(subject, names, "operators")
@@ -85,7 +91,10 @@ def operators(subject: Subject) -> Finding:
 
 def device_hooks(subject: Subject) -> Finding:
     """Each hook of each device (``TVMDevice<Kind>Activate``, ``Open``, ``Close``,
-    ``Deactivate``) exists once and is a function; ``n/a`` without devices."""
+    ``Deactivate``) exists once and is a function; ``n/a`` without devices.
+
+    Reads: symbols; devices of the manifest.
+    """
     names = [hook for device in subject.manifest.devices for hook in device.hooks]
     if not names:
         return not_applicable("the model has no devices")
@@ -116,7 +125,10 @@ def _not_function(subject: Subject, symbol: Symbol) -> list[str]:
 def kernels(subject: Subject) -> Finding:
     """Only kernels (``mg_<op>_<dtype>``) that the manifest lists are linked, and only operators
     that are called; local functions that the project's headers mark as inline may be linked,
-    too, because not every compiler copies them into kernels."""
+    too, because not every compiler copies them into kernels.
+
+    Reads: function symbols; manifest.
+    """
     modules = subject.manifest.modules
     planned = {kernel for module in modules for kernel in module.kernels}
     calls = [call for module in modules for call in module.calls]
@@ -152,7 +164,10 @@ def _local_parts(subject: Subject) -> set[str]:
 
 
 def heap(subject: Subject) -> Finding:
-    """There is no malloc, free, sbrk or the like."""
+    """There is no malloc, free, sbrk or the like.
+
+    Reads: symbols.
+    """
     if subject.board.is_host:
         return not_applicable("the host's libc has a heap")
     found = sorted({s.name for s in subject.functions() if s.name in HEAP})
@@ -166,6 +181,8 @@ def libc(subject: Subject) -> Finding:
     A function belongs to the library if C99 or POSIX names it, or if it has a name reserved for
     the implementation (``_...``) that is in no source of the project. The heap's functions and
     the compiler's helpers have checks of their own.
+
+    Reads: function symbols; identifiers of the project's sources.
     """
     if subject.board.is_host:
         return not_applicable("the host's firmware uses the host's libc")
@@ -203,7 +220,10 @@ def _texts(subject: Subject, suffixes: tuple[str, ...]) -> Iterator[str]:
 
 def soft_float(subject: Subject) -> Finding:
     """Integer firmware has no software floating point, and no firmware has it for operations
-    that the board's FPU does."""
+    that the board's FPU does.
+
+    Reads: symbols; dtypes of the manifest.
+    """
     if subject.board.is_host:
         return not_applicable("the host has floating point")
     pattern, kind = _SOFT_FLOAT, "float"

@@ -24,7 +24,10 @@ BUFFER_NAME = re.compile(r"(sid|scratch)_\d+|module_pool")
 
 def arena(subject: Subject) -> Finding:
     """Each pool's symbol is one object of the planned size and alignment in the planned section
-    (``.bss.noinit.tvm``) and memory, no larger than its declared size."""
+    (``.bss.noinit.tvm``) and memory, no larger than its declared size.
+
+    Reads: symbols; plan.
+    """
     pools = _placed_pools(subject)
     if not pools:
         return not_applicable("the plan has no workspace")
@@ -62,7 +65,10 @@ def sids(subject: Subject) -> Finding:
     a local object at arena + offset, of its exact size and alignment, in the pool's section; no
     other symbol is called ``sid_<n>``, wherever it is, and none in the pools' sections has a
     buffer's name. After ``strip -g``, which removes the files' names, buffers are told by their
-    places. Buffers in a pool that the caller passes have no symbol."""
+    places. Buffers in a pool that the caller passes have no symbol.
+
+    Reads: symbols; plan.
+    """
     symbols = _buffer_symbols(subject)
     problems: list[str] = []
     for record in _placed_buffers(subject):
@@ -116,6 +122,9 @@ def sid_overlap(subject: Subject) -> Finding:
     all calls. A recorded in-place pair may meet in its call, if the output begins as much
     before the input as is recorded, rounded up to the alignment. For each buffer, only the
     first overlap is reported.
+
+    Reads: addresses and sizes of symbols; lifetimes of the plan, and again those that follow from
+    the calls.
     """
     lives = _lives(subject)
     buffers = {name: extent for name, extent in _extents(subject).items() if name in lives}

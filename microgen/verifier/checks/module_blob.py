@@ -31,7 +31,7 @@ def blob_image(subject: Subject, module: ModuleRecord) -> BlobImage:
     """The blob in the ELF, of a model that has one."""
     assert module.blob is not None
     name = module.blob.symbol
-    symbols = [s for s in subject.elf.named(name) if s.kind == "object"]
+    symbols = subject.elf.named(name, "object")
     data = subject.elf.read(symbols[0].address, symbols[0].size) if len(symbols) == 1 else None
     if not data:
         return BlobImage(b"", None, f"{name} is not one object with bytes")
@@ -65,7 +65,10 @@ def module_blob(subject: Subject) -> Finding:
     ``.rodata.tvm``, in no writable section, segment or memory; it decodes to a sound tree,
     whose root is a const loader without arrays that imports the library and the planned modules
     and lists their symbols and constants; its bytes, and those of each payload, have the
-    manifest's SHA-256."""
+    manifest's SHA-256.
+
+    Reads: symbols, the blob in the ELF; manifest.
+    """
     module = subject.manifest
     if module.blob is None:
         return not_applicable("the model has no modules that are loaded")
@@ -123,7 +126,10 @@ def _payload_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
 def module_loaders(subject: Subject) -> Finding:
     """Each type key of the blobs is in ``mg_loader_names`` once, and at the same index
     ``mg_loader_loads``, ``-finds``, ``-inits`` and ``-runs`` have the functions of the planned
-    runtime; nothing writes the tables."""
+    runtime; nothing writes the tables.
+
+    Reads: symbols, the tables ``mg_loader_*``; the blobs in the ELF; manifest.
+    """
     loaded = {own.type_key: own for m in subject.manifest.modules for own in m.loaded}
     if not loaded:
         return not_applicable("no model has modules that are loaded")
@@ -164,6 +170,6 @@ def _table_problems(subject: Subject, loaded: dict[str, ExternalRecord]) -> Iter
             continue
         place = names.index(_LOADER + key)
         for kind in _KINDS:
-            functions = [s for s in subject.elf.named(f"{own.prefix}_{kind}") if s.kind == "func"]
+            functions = subject.elf.named(f"{own.prefix}_{kind}", "func")
             if [s.address for s in functions] != [pointers[kind][place]]:
                 yield f"entry {place} of {tables[kind]} is not {own.prefix}_{kind}"

@@ -87,7 +87,7 @@ _MAX_TEXT = 1024  # bytes of a C string
 
 def bytes_of(subject: Subject, name: str) -> bytes | None:
     """The bytes of the only object of that name; None if there is none, or more than one."""
-    objects = [s for s in subject.elf.named(name) if s.kind == "object" and s.size]
+    objects = [s for s in subject.elf.named(name, "object") if s.size]
     return subject.elf.read(objects[0].address, objects[0].size) if len(objects) == 1 else None
 
 

@@ -35,7 +35,10 @@ _WRONG = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError)
 def proofs(subject: Subject) -> Finding:
     """Arithmetic that is exact only for numbers that a search found equals the operator's
     reference: both are computed for all values (65,536 pairs of int8) from the model's scales
-    and the recorded numbers, without the search; ``n/a`` if no kernel needs a proof."""
+    and the recorded numbers, without the search; ``n/a`` if no kernel needs a proof.
+
+    Reads: the constants' arguments; parameters.
+    """
     records = [r for r in subject.manifest.constants if r.transform in PROOFS]
     if not records:
         return not_applicable("no kernel needs a proof")

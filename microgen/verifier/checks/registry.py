@@ -23,14 +23,17 @@ def registry(subject: Subject) -> Finding:
     """With ``--interface packed`` or ``--executor graph``: ``TVMSystemLibEntryPoint`` exists
     once, a global function, and the registry lists every packed function of the plan (and, for
     AOT, the entry point and ``get_c_metadata``), each at its address; its tables and the
-    pointers to them are in memory that nothing writes."""
+    pointers to them are in memory that nothing writes.
+
+    Reads: symbols, the registry's tables; manifest.
+    """
     modules = [m for m in subject.manifest.modules if _has_registry(m)]
     if not modules:
         return not_applicable("no function is called by name")
     wanted = [name for module in modules for name in _functions(module)]
     expected = f"{_ENTRY}, and a registry of {len(wanted)} packed functions by name"
     # Other object files call it, so a local function of that name is not the one.
-    entries = [s for s in subject.elf.named(_ENTRY) if s.kind == "func" and s.binding == "global"]
+    entries = [s for s in subject.elf.named(_ENTRY, "func") if s.binding == "global"]
     problems = [] if len(entries) == 1 else [f"{len(entries)} global functions {_ENTRY}"]
     problems += [*_table_problems(subject, wanted), *_pointer_problems(subject)]
     return judged(expected, problems, f"{len(wanted)} functions", functions=len(wanted))
@@ -86,6 +89,6 @@ def _listed(names: bytes) -> tuple[int, list[str]]:
 def _address_problems(subject: Subject, name: str, address: int) -> Iterator[str]:
     # An entry point has another prototype than a registry's functions, so its packed form may be
     # registered in its place.
-    symbols = [*subject.elf.named(name), *subject.elf.named(f"{name}_packed")]
-    if address not in {symbol.address for symbol in symbols if symbol.kind == "func"}:
+    symbols = [*subject.elf.named(name, "func"), *subject.elf.named(f"{name}_packed", "func")]
+    if address not in {symbol.address for symbol in symbols}:
         yield f"the registry has {name} at {address:#x}, which is not its address"

@@ -38,7 +38,10 @@ def requantization(subject: Subject) -> Finding:
     steps with the ELF's tables, and the specification must step at the same sums. The factors
     of int16 dense layers must step at the sums around each value over the scale where the
     specification steps. The searches for the tables are not repeated; ``n/a`` if no layer has
-    such tables."""
+    such tables.
+
+    Reads: the ELF's bytes; parameters.
+    """
     layers = list(_layers(subject))
     if not layers:
         return not_applicable("no layer is requantized otherwise than specified")

@@ -18,7 +18,7 @@ def reached(subject: Subject) -> Reached:
         return Reached([s for s in elf.symbols if s.kind != "object"], 0, (), ())
     graph = call_graph(subject, from_reset=False)
     names = [*_run_names(subject), *_of_executor(subject)]
-    runs = [s for name in names for s in elf.named(name) if s.kind == "func"]
+    runs = [s for name in names for s in elf.named(name, "func")]
     depths = [graph.depth(elf.code_address(symbol)) for symbol in runs]
     nbytes, path = max(depths, default=(0, ()))
     problems = [*graph.problems, *unknown_modules(subject, graph)]
@@ -42,7 +42,7 @@ def _of_executor(subject: Subject) -> list[str]:
     if not linked.calls_executor(subject):
         return []
     own = f"{subject.manifest.prefix}_graph_executor"
-    names = {symbol.name for symbol in subject.elf.symbols if symbol.kind == "func"}
+    names = {symbol.name for symbol in subject.elf.functions()}
     return sorted(name for name in names if name.startswith("TVMGraphExecutor_") or name == own)
 
 

@@ -19,7 +19,10 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 def entry_point(subject: Subject) -> Finding:
     """The entry is a function symbol in executable memory; on a board it is also where the core
-    starts: the reset vector on Arm, the start of flash on RISC-V."""
+    starts: the reset vector on Arm, the start of flash on RISC-V.
+
+    Reads: ELF header, symbols; vector table on Arm.
+    """
     entry = subject.elf.entry
     names = [s.name for s in subject.elf.functions() if s.address == entry]
     problems = []
@@ -39,7 +42,10 @@ def vector_table(subject: Subject) -> Finding:
     """Arm: the initial stack pointer is in RAM and aligned to 8; reset, the faults and all
     other vectors of the core that are not 0 have the Thumb bit and lead to the start of a
     function. RISC-V: the stack pointer is in RAM and aligned to 16, and ``mtvec`` is set, only
-    to starts of functions that are aligned to 4."""
+    to starts of functions that are aligned to 4.
+
+    Reads: Arm: the words at the start of flash, or after RP2040's boot block; RISC-V: disassembly.
+    """
     if subject.board.is_host:
         return not_applicable("the host has no vector table")
     arch = architecture_of(subject.board)
@@ -105,7 +111,10 @@ _SECURE_ARM_PROGRAM = 0x1021  # for RP2350; 5.9.3.1 has the bits
 
 def boot_block(subject: Subject) -> Finding:
     """On a board whose boot ROM wants a block: it is where the ROM looks; RP2040's has the
-    CRC-32 of its bytes, RP2350's has the fields of a Secure program for Arm."""
+    CRC-32 of its bytes, RP2350's has the fields of a Secure program for Arm.
+
+    Reads: the start of flash; ``boot`` of the board.
+    """
     board, block = subject.board, subject.board.boot_block
     if block is None:
         return not_applicable("the board's boot ROM needs no block in flash")

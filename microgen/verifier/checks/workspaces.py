@@ -13,7 +13,10 @@ from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
 def shared_workspace(subject: Subject) -> Finding:
     """For several models: no two arenas overlap, except those in the shared workspace, which
-    begin where ``mg_shared_workspace`` begins and end inside it; none of these holds a state."""
+    begin where ``mg_shared_workspace`` begins and end inside it; none of these holds a state.
+
+    Reads: symbols; plans of all models.
+    """
     record = subject.manifest.shared_workspace
     if not subject.manifest.more:
         return not_applicable("there is one model")

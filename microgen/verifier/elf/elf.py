@@ -153,9 +153,9 @@ class Elf:
     flags: int = 0
     headers: Headers | None = None
 
-    def named(self, name: str) -> list[Symbol]:
-        """Every symbol of that name."""
-        return [symbol for symbol in self.symbols if symbol.name == name]
+    def named(self, name: str, kind: str = "") -> list[Symbol]:
+        """Every symbol of that name, or only those of one kind."""
+        return [s for s in self.symbols if s.name == name and kind in ("", s.kind)]
 
     @property
     def names_files(self) -> bool:

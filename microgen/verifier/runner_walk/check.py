@@ -22,7 +22,10 @@ _GLOBAL_POINTER = "__global_pointer$"
 
 def runner(subject: Subject) -> Finding:
     """The AOT runner makes the plan's calls in the plan's order, each with the planned
-    pointers, the devices' hooks included, on every path."""
+    pointers, the devices' hooks included, on every path.
+
+    Reads: disassembly, constants of the image, symbols; calls of the manifest.
+    """
     module = subject.manifest
     if subject.board.is_host:
         return not_applicable("the host's instructions are not followed")
@@ -72,7 +75,7 @@ def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
 
 def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | None, list[str]]:
     """The walk through a function, and the problems. None if the function is not there."""
-    functions = [s for s in subject.elf.named(name) if s.kind == "func"]
+    functions = subject.elf.named(name, "func")
     if len(functions) != 1:
         return None, [f"{len(functions)} functions {name}"]
     walk = RunnerWalk(runner_of(subject, subject.elf.code_address(functions[0]), plan), plan)

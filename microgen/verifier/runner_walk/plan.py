@@ -156,7 +156,7 @@ _PASSED_ON = ("args", "type_codes", "num_args")
 
 
 def _addresses(elf: Elf, name: str) -> frozenset[int]:
-    addresses = [elf.code_address(s) for s in elf.named(name) if s.kind == "func"]
+    addresses = [elf.code_address(s) for s in elf.named(name, "func")]
     return frozenset(addresses if len(addresses) == 1 else ())
 
 
