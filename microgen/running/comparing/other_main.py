@@ -63,7 +63,7 @@ def run(
         )
     if not compare:
         return ran, ()
-    found = runner.followed(project, inputs, elf=elf, timeout=timeout).inferences
+    found = runner.followed(project, inputs, elf=elf, timeout=timeout).items
     verdicts = comparing.compare_application(project, found)
     if not verdicts:
         raise RunError(

@@ -5,12 +5,12 @@ layers differ from a reference. ``remote`` runs firmware on a board or in any em
 debugger's server reaches.
 """
 
-from microgen.running.runner.application import Followed, Inference
+from microgen.running.runner.application import Inference
 from microgen.running.runner.costs import RunCost, RunCosts
 from microgen.running.runner.execute import followed, run, until_failure
 from microgen.running.runner.job import Cycles, JobResult
 from microgen.running.runner.remote.target import RemoteTarget
-from microgen.running.runner.trace import TracedLayer
+from microgen.running.runner.trace import Followed, TracedLayer
 
 __all__ = [
     "Cycles",

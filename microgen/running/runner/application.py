@@ -8,20 +8,21 @@ inputs and outputs, and at the function's return address.
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
 from microgen.base.errors import InputError, ToolError
 from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, PortRecord
 from microgen.graph.ir.graph import Array, DType
-from microgen.running.runner import faults, qemu
-from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram, EndError
+from microgen.running.runner import qemu
+from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
-from microgen.running.runner.trace import TracedLayer, Tracer, load_bias, location
+from microgen.running.runner.trace import Followed, TracedLayer, Tracer, until_end
 from microgen.verifier.elf import elf
 
 MOST_READ = 8  # inferences of each model whose layers are read
@@ -43,16 +44,6 @@ class Inference:
     inputs: Mapping[str, Array]
     outputs: Mapping[str, Array]
     layers: tuple[TracedLayer, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """The inferences of a program in order, and its exit code. If the debugger's connection ended
-    before the program, the exit code is None and ``broken`` has the reason."""
-
-    inferences: tuple[Inference, ...]
-    exit_code: int | None
-    broken: str = ""
 
 
 def _check_readable(module: ModuleRecord) -> None:
@@ -91,29 +82,22 @@ def follow(
     reads: bool,
     relocated: bool,
     limit: float,
-) -> Followed:
+) -> Followed[Inference]:
     """Run a halted program to its end. If it ``reads``, the inferences' tensors are read.
-    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
 
-    Raises RunError if the program takes more than ``limit`` seconds from one stop to the next,
-    and ToolError for a processor or a model whose calls cannot be read.
+    Raises as ``until_end`` does, and ToolError for a processor or a model whose calls cannot be
+    read.
     """
     if image.machine not in CONVENTIONS:
         raise ToolError(f"calls cannot be read on a processor of kind {image.machine}")
-    found: list[Inference] = []
-    bias = 0
-    try:
-        stub = Stub(connection, limit)
-        bias = load_bias(stub, image) if relocated else 0
+
+    def walk(stub: Stub, bias: int, found: list[Inference]) -> NoReturn:
         _Follower(stub, image, manifest, bias).inferences(found, reads=reads)
-    except EndError as end:
-        return Followed(tuple(found), end.exit_code)
-    except GdbError as error:
-        return Followed(tuple(found), None, str(error))
-    except TimeoutError as error:
-        at = location(connection, image, bias)
-        raise faults.hang(limit, f"after {len(found)} inferences", at, image.path) from error
-    raise AssertionError("it ends with an exception")
+
+    def progress(found: Sequence[Inference]) -> str:
+        return f"after {len(found)} inferences"
+
+    return until_end(connection, image, walk, progress, relocated=relocated, limit=limit)
 
 
 class _Follower(Tracer):
@@ -134,11 +118,11 @@ class _Follower(Tracer):
         if self.run_to_any({address, self._end} - {0}) == self._end != address:
             raise _ReturnedError
 
-    def inferences(self, found: list[Inference], *, reads: bool) -> None:
+    def inferences(self, found: list[Inference], *, reads: bool) -> NoReturn:
         """Add each inference to ``found`` when it has ended, until the program ends. After a reset
         or an error of a model with state, no more of its inferences are read, because the state is
         unknown then."""
-        counts = dict.fromkeys((module.module for module in self._manifest.modules), 0)
+        counts = dict.fromkeys((module.module for module in self.manifest.modules), 0)
         most = dict.fromkeys(counts, MOST_READ if reads else 0)
         while True:
             at = self.run_to_any({*self._entries, *self._resets})

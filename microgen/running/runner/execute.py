@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from microgen.running.runner import application, costs, faults, process, qemu
 from microgen.running.runner import job as jobs
 from microgen.running.runner import profile as profiling
 from microgen.running.runner import trace as tracing
-from microgen.running.runner.application import Followed
+from microgen.running.runner.application import Inference
 from microgen.running.runner.job import Job, JobResult
 from microgen.running.runner.process import HangError, Process
 from microgen.running.runner.remote import session
 from microgen.running.runner.remote.target import RemoteTarget
-from microgen.running.runner.trace import Trace, TracedLayer
+from microgen.running.runner.trace import Followed, TracedLayer
 
 _END_SECONDS = 5.0
 ELF = Path("build") / "firmware.elf"
@@ -61,7 +61,7 @@ def run(
 
 def followed(
     project: Path, inputs: Mapping[str, Array] | None, *, elf: Path, timeout: float = 60.0
-) -> Followed:
+) -> Followed[Inference]:
     """The inferences of a program that has another main than the project's, with their tensors.
     Raises as ``run`` does."""
     return _followed_runs(jobs.of(project, inputs, elf, timeout), reads=True)
@@ -80,8 +80,8 @@ def until_failure(
     job = jobs.of(project, inputs, elf, timeout)
     if target is not None:
         return session.until_failure(job, target)
-    with process.directory() as where, _followed(job, where) as (_, traced):
-        return traced.layers
+    with process.directory() as where, _started(job, where, halted=True) as running:
+        return _trace(job, running).items
 
 
 def _plain(job: Job) -> JobResult:
@@ -89,30 +89,26 @@ def _plain(job: Job) -> JobResult:
         return _execute(job, where)
 
 
-def _followed_runs(job: Job, *, reads: bool) -> Followed:
+def _followed_runs(job: Job, *, reads: bool) -> Followed[Inference]:
     """Raises RunError if no model was run, or if the connection broke."""
     entries = [module.entry for module in job.manifest.modules]
     if all(job.image.address_or_none(name) is None for name in entries):
         raise _not_run(job, "contains", entries)
-    with process.directory() as where:
-        _write_input(job, where)
-        command = qemu.command(job.board, _program(job, where), halted=True)
-        with process.started(command, where, gdb=True) as running:
-            found = application.follow(
-                running.gdb,
-                job.image,
-                job.manifest,
-                reads=reads,
-                relocated=job.board.is_host,
-                limit=job.limit,
-            )
+    with process.directory() as where, _started(job, where, halted=True) as running:
+        found = application.follow(
+            running.gdb,
+            job.image,
+            job.manifest,
+            reads=reads,
+            relocated=job.board.is_host,
+            limit=job.limit,
+        )
     if found.exit_code is None:
         raise RunError(
-            f"the debugger's connection failed after {len(found.inferences)} inferences: "
-            f"{found.broken}",
+            f"the debugger's connection failed after {len(found.items)} inferences: {found.broken}",
             where=str(job.image.path),
         )
-    if not found.inferences:
+    if not found.items:
         raise _not_run(job, "calls", entries)
     return found
 
@@ -125,7 +121,7 @@ def _not_run(job: Job, does: str, entries: Sequence[str]) -> RunError:
     )
 
 
-def _ran_runs(job: Job) -> Followed:
+def _ran_runs(job: Job) -> Followed[Inference]:
     _check_counts(job)
     return _followed_runs(job, reads=False)
 
@@ -138,12 +134,12 @@ def _check_counts(job: Job) -> None:
         )
 
 
-def _profiled(job: Job, runs: Followed | None = None) -> JobResult:
+def _profiled(job: Job, runs: Followed[Inference] | None = None) -> JobResult:
     """``runs`` are the inferences of a program that has another main than the project's."""
     _check_counts(job)
     assert job.board.qemu is not None
-    order = [one.module for one in runs.inferences] if runs else []
-    ends = {one.returned_to for one in runs.inferences} if runs else set()
+    order = [one.module for one in runs.items] if runs else []
+    ends = {one.returned_to for one in runs.items} if runs else set()
     with process.directory() as where:
         core = timing.of_cpu(job.board.cpu)
         flash = profiling.flash_plan(job.board, core)
@@ -171,10 +167,7 @@ def _profiled(job: Job, runs: Followed | None = None) -> JobResult:
 
 
 def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
-    _write_input(job, where)
-    command = qemu.command(job.board, _program(job, where), plugin=plugin)
-    # An emulator always serves a debugger, so that the report of a hang has the location.
-    with process.started(command, where, gdb=not job.board.is_host) as running:
+    with _started(job, where, plugin=plugin) as running:
         _count(job, 0)
         try:
             code = running.wait(job.limit, lambda size: _count(job, size))
@@ -185,10 +178,19 @@ def _execute(job: Job, where: Path, plugin: str = "") -> JobResult:
         return _result(job, running, code)
 
 
-def _program(job: Job, where: Path) -> Path:
-    """The file to run. An emulator may read an ELF in another way than the verifier, so it gets a
-    file made from the bytes that have been read."""
-    return job.image.path if job.board.is_host else job.image.written(where)
+def _started(
+    job: Job, where: Path, *, halted: bool = False, plugin: str = ""
+) -> AbstractContextManager[Process]:
+    """The firmware as a process in ``where``. ``halted`` and ``plugin`` are as in
+    ``qemu.command``."""
+    if job.batch:
+        (where / qemu.INPUT).write_bytes(job.batch.data)
+    # An emulator may read an ELF in another way than the verifier, so it gets a file made from the
+    # bytes that have been read.
+    elf = job.image.path if job.board.is_host else job.image.written(where)
+    command = qemu.command(job.board, elf, halted=halted, plugin=plugin)
+    # An emulator always serves a debugger, so that the report of a hang has the location.
+    return process.started(command, where, gdb=halted or not job.board.is_host)
 
 
 def _count(job: Job, output_size: int) -> None:
@@ -196,45 +198,36 @@ def _count(job: Job, output_size: int) -> None:
 
 
 def _traced(job: Job) -> JobResult:
-    with process.directory() as where, _followed(job, where) as (running, traced):
+    with process.directory() as where, _started(job, where, halted=True) as running:
+        traced = _trace(job, running)
         result = _result(job, running, _exit_code(job, running, traced))
-    jobs.check_complete(job, traced.layers)
-    return replace(result, layers=traced.layers)
+    jobs.check_complete(job, traced.items)
+    return replace(result, layers=traced.items)
 
 
-@contextlib.contextmanager
-def _followed(job: Job, where: Path) -> Iterator[tuple[Process, Trace]]:
-    """A program, and its trace up to its end."""
-    _write_input(job, where)
-    command = qemu.command(job.board, _program(job, where), halted=True)
-    with process.started(command, where, gdb=True) as running:
-        traced = tracing.follow(
-            running.gdb,
-            job.image,
-            job.manifest,
-            samples=job.samples,
-            relocated=job.board.is_host,
-            limit=job.limit,
-        )
-        yield running, traced
+def _trace(job: Job, running: Process) -> Followed[TracedLayer]:
+    """The layers of a halted program up to its end."""
+    return tracing.follow(
+        running.gdb,
+        job.image,
+        job.manifest,
+        samples=job.samples,
+        relocated=job.board.is_host,
+        limit=job.limit,
+    )
 
 
-def _exit_code(job: Job, running: Process, traced: Trace) -> int:
+def _exit_code(job: Job, running: Process, traced: Followed[TracedLayer]) -> int:
     """The program's exit code, or the emulator's if it died before it could report one."""
     running.gdb.close()  # gdbserver remains until its debugger leaves
     try:
         code = running.wait(_END_SECONDS)
     except HangError as error:
         raise RunError(
-            f"the debugger's connection failed after {len(traced.layers)} layers: {traced.broken}",
+            f"the debugger's connection failed after {len(traced.items)} layers: {traced.broken}",
             where=str(job.image.path),
         ) from error
     return code if traced.exit_code is None else traced.exit_code
-
-
-def _write_input(job: Job, where: Path) -> None:
-    if job.batch:
-        (where / qemu.INPUT).write_bytes(job.batch.data)
 
 
 def _hang(job: Job, running: Process) -> RunError:

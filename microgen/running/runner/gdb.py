@@ -15,10 +15,15 @@ _RUN_LENGTH, _RUN_BIAS = 0x2A, 29  # "*", then the count plus 29, which is print
 _RETRIES = 5
 _MOST = 1 << 20  # bytes of a packet; no server needs a thousandth of it
 _LARGEST_CHUNK = 1 << 15  # bytes of memory in one command
+_LARGEST_TRANSFER = 1 << 17  # bytes of a description of the core
 
 
 class GdbError(Exception):
     """The stub refused a command, sent something invalid, or closed the connection."""
+
+
+class NoObjectError(GdbError):
+    """The stub keeps no such object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +117,20 @@ class Stub:
             data += found
         return data
 
-    def auxiliary_vector(self) -> bytes:
-        """The data that the host's kernel gave a program at its start."""
+    def transfer(self, kind: str, annex: str, what: str) -> bytes:
+        """An object that the stub keeps. Raises NoObjectError, which says ``what``, if it has
+        none."""
         data = b""
-        while True:
-            part = self.command(b"qXfer:auxv:read::%x,%x" % (len(data), self._chunk))
+        while len(data) < _LARGEST_TRANSFER:
+            where = b"%x,%x" % (len(data), self._chunk)
+            part = self.command(f"qXfer:{kind}:read:{annex}:".encode() + where)
             if part[:1] not in (b"l", b"m"):
-                raise GdbError(f"no auxiliary vector: {part[:40]!r}")
+                raise NoObjectError(f"no {what}: {part[:40]!r}")
             data += part[1:]
-            if part[:1] == b"l":
-                return data
+            # A server that answers "m" without data would be queried forever.
+            if part[:1] == b"l" or len(part) == 1:
+                break
+        return data
 
     def insert_breakpoint(self, address: int, kind: int) -> None:
         """Insert a breakpoint at the instruction at ``address``; ``kind`` is the protocol's."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from microgen.running.runner.image import Image
 
 _INTERRUPT_SECONDS = 5.0
 _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,45 @@ class TracedLayer:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """The layers that were read, and the program's exit code. If the debugger's connection ended
-    before the program, the exit code is None and ``broken`` has the reason."""
+class Followed(Generic[T]):
+    """The items that were read while a program ran, in order: its layers, or its inferences. If the
+    debugger's connection ended before the program, the exit code is None and ``broken`` has the
+    reason."""
 
-    layers: tuple[TracedLayer, ...]
+    items: tuple[T, ...]
     exit_code: int | None
     broken: str = ""
+
+
+def until_end(
+    connection: socket.socket,
+    image: Image,
+    walk: Callable[[Stub, int, list[T]], NoReturn],
+    progress: Callable[[Sequence[T]], str],
+    *,
+    relocated: bool,
+    limit: float,
+) -> Followed[T]:
+    """The items that ``walk`` reads from a halted program until the program ends. ``walk`` gets the
+    connection, the difference of the program's addresses to the ELF's, and a list for the items.
+    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
+
+    Raises RunError with the ``progress`` if the program takes more than ``limit`` seconds from one
+    stop to the next.
+    """
+    found: list[T] = []
+    bias = 0
+    try:
+        stub = Stub(connection, limit)
+        bias = _entry_point(stub) - image.entry if relocated else 0
+        walk(stub, bias, found)
+    except EndError as end:
+        return Followed(tuple(found), end.exit_code)
+    except GdbError as error:
+        return Followed(tuple(found), None, str(error))
+    except TimeoutError as error:
+        at = location(connection, image, bias)
+        raise faults.hang(limit, progress(found), at, image.path) from error
 
 
 def follow(
@@ -67,60 +101,38 @@ def follow(
     samples: int,
     relocated: bool,
     limit: float,
-) -> Trace:
+) -> Followed[TracedLayer]:
     """Run a halted program to its end, and read every layer of ``samples`` inferences.
 
-    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
-    Raises RunError if an operator takes more than ``limit`` seconds or gets a pointer other than
-    the planned one, and ToolError for a processor whose calls cannot be read.
+    Raises as ``until_end`` does, RunError if an operator gets a pointer other than the planned one,
+    and ToolError for a processor whose calls cannot be read.
     """
     if image.machine not in CONVENTIONS:
         raise ToolError(
             f"layers cannot be read on a processor of kind {image.machine}",
             hint=f"kinds that can be read: {', '.join(CONVENTIONS)}",
         )
-    layers: list[TracedLayer] = []
-    bias = 0
-    try:
-        stub = Stub(connection, limit)
-        bias = load_bias(stub, image) if relocated else 0
-        return walk(stub, image, manifest, samples=samples, bias=bias, layers=layers)
-    except GdbError as error:
-        return Trace(tuple(layers), None, str(error))
-    except TimeoutError as error:
-        done = progressed(layers, samples, manifest)
-        raise faults.hang(limit, done, location(connection, image, bias), image.path) from error
+
+    def traced(stub: Stub, bias: int, layers: list[TracedLayer]) -> NoReturn:
+        walk(Tracer(stub, image, manifest, bias), samples, layers)
+
+    def progress(layers: Sequence[TracedLayer]) -> str:
+        return progressed(layers, samples, manifest)
+
+    return until_end(connection, image, traced, progress, relocated=relocated, limit=limit)
 
 
-def walk(
-    program: DebuggedProgram,
-    image: Image,
-    manifest: Manifest,
-    *,
-    samples: int,
-    layers: list[TracedLayer],
-    bias: int = 0,
-) -> Trace:
-    """Run a stopped program, which is ``bias`` above its ELF's addresses, to its end. Each layer is
-    added to ``layers`` when it has been read. Raises as ``DebuggedProgram`` does."""
-    tracer = Tracer(program, image, manifest, bias)
-    try:
-        total = samples * manifest.seen_count
-        for layer in progress.counted("layers", tracer.layers(samples), total):
-            layers.append(layer)  # keeps the layers read so far if the program ends early
-        tracer.finish()
-    except EndError as end:
-        return Trace(tuple(layers), end.exit_code)
+def walk(tracer: Tracer, samples: int, layers: list[TracedLayer]) -> NoReturn:
+    """Run a stopped program to its end. Each layer is added to ``layers`` when it has been read, so
+    they are kept if the program ends early. Raises EndError, and as ``DebuggedProgram`` does."""
+    total = samples * tracer.manifest.seen_count
+    layers.extend(progress.counted("layers", tracer.layers(samples), total))
+    tracer.finish()
 
 
 def progressed(layers: Sequence[TracedLayer], samples: int, manifest: Manifest) -> str:
     """The progress of reading layers, as text."""
     return f"after {len(layers)} of {samples * manifest.seen_count} layers"
-
-
-def load_bias(stub: Stub, image: Image) -> int:
-    """The host kernel's load address of a program minus its ELF's address."""
-    return _entry_point(stub) - image.entry
 
 
 def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
@@ -141,17 +153,17 @@ class Tracer(Walker):
     """Follows a program from operator to operator."""
 
     def __init__(
-        self, program: DebuggedProgram, image: Image, manifest: Manifest, bias: int
+        self, program: DebuggedProgram, image: Image, manifest: Manifest, bias: int = 0
     ) -> None:
         super().__init__(program, image.machine)
         self._image = image
-        self._manifest = manifest
+        self.manifest = manifest
         self._bias = bias
 
     def layers(self, samples: int) -> Iterator[TracedLayer]:
         """Every layer that can be read, sample by sample."""
         for sample in range(samples):
-            for module in self._manifest.modules:
+            for module in self.manifest.modules:
                 for call in module.calls:
                     yield from self.layers_of(sample, call, module)
 
@@ -252,14 +264,14 @@ class Tracer(Walker):
         pools = {pool.name: pool for pool in module.plan.pools}
         if record is None or pools[record.pool].symbol:
             return self._image.buffer(module.module, buffer)
-        seen = self._manifest.seen_from(module)
+        seen = self.manifest.seen_from(module)
         array = seen.port_array(pools[record.pool]) or seen.pool_array(record.pool)
         return self._image.address(array) + record.offset
 
 
 def _entry_point(stub: Stub) -> int:
     """The address at which the host's kernel put the program's entry point."""
-    for kind, value in struct.iter_unpack("<QQ", stub.auxiliary_vector()):
+    for kind, value in struct.iter_unpack("<QQ", stub.transfer("auxv", "", "auxiliary vector")):
         if kind == _AT_ENTRY:
             return int(value)
     raise GdbError("the host does not say at which address it put the program")

@@ -123,7 +123,7 @@ def test_an_application_runs_and_is_compared(made: Make, board: str) -> None:
 def test_an_error_in_what_it_computes_is_found(made: Make) -> None:
     project = made(_MAIN)
     microgen.build(project)
-    found = runner.followed(project, None, elf=project / "build" / "firmware.elf").inferences
+    found = runner.followed(project, None, elf=project / "build" / "firmware.elf").items
     assert [one.status == 0 for one in found] == [True, False, True, True]
     wrong = found[2]
     layers = list(wrong.layers)

@@ -129,7 +129,7 @@ def test_a_breakpoint_that_is_refused_is_an_error() -> None:
 def test_the_auxiliary_vector_comes_in_parts() -> None:
     parts = {b"qXfer:auxv:read::0,10": b"mab", b"qXfer:auxv:read::2,10": b"lc"}
     with stub(parts) as client:
-        assert client.auxiliary_vector() == b"abc"
+        assert client.transfer("auxv", "", "auxiliary vector") == b"abc"
 
 
 def test_waiting_is_bounded() -> None:

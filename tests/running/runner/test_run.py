@@ -169,7 +169,7 @@ def test_a_hang_under_the_debugger_is_bounded_and_names_the_function(
         _follow(project(ARM, "HANG"), tmp_path)
 
 
-def _follow(project: Path, where: Path) -> trace.Trace:
+def _follow(project: Path, where: Path) -> trace.Followed[trace.TracedLayer]:
     program = image.load(project / "build" / "firmware.elf")
     command = qemu.command(boards.load(ARM), program.path, halted=True)
     with process.started(command, where, gdb=True) as running:
@@ -188,7 +188,7 @@ def test_a_fault_under_the_debugger_keeps_the_layers_before_it(
     project: Project, tmp_path: Path
 ) -> None:
     traced = _follow(project(ARM, "FAULT"), tmp_path)
-    assert (len(traced.layers), traced.exit_code) == (3, 3)
+    assert (len(traced.items), traced.exit_code) == (3, 3)
 
 
 @NEEDS_ARM

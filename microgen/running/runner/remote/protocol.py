@@ -12,13 +12,13 @@ import socket
 import time
 from collections.abc import Callable
 
-from microgen.running.runner.gdb import GdbError, Stop, Stub, from_hex, parse_stop
+from microgen.running.runner.gdb import GdbError, NoObjectError, Stop, Stub, from_hex, parse_stop
 from microgen.running.runner.remote import description
 from microgen.running.runner.remote.description import DebugRegister, Description, MemoryRegion
 
 _ANSWER_SECONDS = 10.0
 _FLASH_SECONDS = 120.0  # a large flash is erased in one command
-_TEXT_LIMIT = 1 << 17  # bytes of a description, or of the answer to a monitor's command
+_TEXT_LIMIT = 1 << 17  # bytes of the answer to a monitor's command
 # Bytes with a meaning in packets: "}", then the byte xor 0x20.
 _ESCAPED = {byte: bytes((0x7D, byte ^ 0x20)) for byte in b"#$}*"}
 
@@ -50,11 +50,11 @@ class Remote(Stub):
 
     def describe(self) -> Description:
         """The server's description of the core. QEMU takes no writes to registers before."""
-        return description.read(lambda name: self._transfer("features", name))
+        return description.read(lambda name: self._text("features", name))
 
     def memory_map(self) -> tuple[MemoryRegion, ...]:
         """The server's memories, or none if it has no memory map."""
-        return description.regions(self._transfer("memory-map", ""))
+        return description.regions(self._text("memory-map", ""))
 
     def monitor(self, text: str) -> str:
         """The server's answer to one of its own commands; empty if it has no such commands."""
@@ -152,21 +152,14 @@ class Remote(Stub):
         finally:
             self._is_interrupted = False
 
-    def _transfer(self, kind: str, annex: str) -> str:
+    def _text(self, kind: str, annex: str) -> str:
         """A text that the server keeps, empty if it has none."""
         if not any(one.startswith(f"qXfer:{kind}:read+".encode()) for one in self._features):
             return ""
-        data = b""
-        while len(data) < _TEXT_LIMIT:
-            where = b"%x,%x" % (len(data), self._chunk)
-            part = self.command(f"qXfer:{kind}:read:{annex}:".encode() + where)
-            if part[:1] not in (b"l", b"m"):
-                return ""
-            data += part[1:]
-            # A server that answers "m" without data would be queried forever.
-            if part[:1] == b"l" or len(part) == 1:
-                break
-        return data.decode(errors="replace")
+        try:
+            return self.transfer(kind, annex, kind).decode(errors="replace")
+        except NoObjectError:
+            return ""
 
     def _slowly(self, body: bytes) -> None:
         self._limit = _FLASH_SECONDS

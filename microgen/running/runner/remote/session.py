@@ -19,7 +19,7 @@ from microgen.running.runner.job import Cycles, Job, JobResult
 from microgen.running.runner.remote.cycles import Counter, Missing, Stopwatch
 from microgen.running.runner.remote.files import Files
 from microgen.running.runner.remote.target import CHECK, RemoteTarget
-from microgen.running.runner.trace import Trace, TracedLayer
+from microgen.running.runner.trace import Followed, TracedLayer, Tracer
 
 _START, _STOP = "TVMPlatformTimerStart", "TVMPlatformTimerStop"
 _Row = list[list[int | None]]  # of a sample: each module's inference, and its calls
@@ -54,13 +54,13 @@ def traced(job: Job, target: RemoteTarget) -> JobResult:
     files = _started(job, target)
     found = _followed(job, target, files)
     result = _result(job, target, files, found.exit_code or 0)
-    jobs.check_complete(job, found.layers)
-    return replace(result, layers=found.layers)
+    jobs.check_complete(job, found.items)
+    return replace(result, layers=found.items)
 
 
 def until_failure(job: Job, target: RemoteTarget) -> tuple[TracedLayer, ...]:
     """The layers of a run that fails. Raises RunError."""
-    return _followed(job, target, _started(job, target)).layers
+    return _followed(job, target, _started(job, target)).items
 
 
 def _started(job: Job, target: RemoteTarget) -> Files:
@@ -74,10 +74,13 @@ def _started(job: Job, target: RemoteTarget) -> Files:
     return files
 
 
-def _followed(job: Job, target: RemoteTarget, files: Files) -> Trace:
+def _followed(job: Job, target: RemoteTarget, files: Files) -> Followed[TracedLayer]:
     layers: list[TracedLayer] = []
     with _said(job, target, files, layers):
-        return tracing.walk(target, job.image, job.manifest, samples=job.samples, layers=layers)
+        try:
+            tracing.walk(Tracer(target, job.image, job.manifest), job.samples, layers)
+        except EndError as end:
+            return Followed(tuple(layers), end.exit_code)
 
 
 def _ended(target: RemoteTarget) -> int:

@@ -18,7 +18,6 @@ from microgen.running.runner.image import Image
 from microgen.running.runner.remote import cycles, loading, semihosting, servers
 from microgen.running.runner.remote.address import Address
 from microgen.running.runner.remote.description import DebugRegister, Description
-from microgen.running.runner.remote.file_io import FileIo
 from microgen.running.runner.remote.files import Files
 from microgen.running.runner.remote.protocol import Remote
 from microgen.verifier.elf import elf
@@ -53,7 +52,7 @@ class RemoteTarget:
     def start(self, files: Files) -> None:
         """Load the firmware and stop it before its first instruction. It will have these files."""
         self._files = files
-        self._remote.serve = FileIo(files, self._remote).serve
+        self._remote.serve = lambda request: semihosting.serve(request, files, self._remote)
         self.release()
         self._reset()
         if loading.load(self._remote, self.image.path, self.where):

@@ -10,7 +10,6 @@ import pytest
 from microgen.running.runner.gdb import GdbError
 from microgen.running.runner.qemu import INPUT, OUTPUT
 from microgen.running.runner.remote import semihosting
-from microgen.running.runner.remote.file_io import FileIo
 from microgen.running.runner.remote.files import Files
 
 NAME, PLACE = 0x100, 0x200
@@ -40,10 +39,9 @@ class Firmware:
         self.ram = Ram()
         self.grown: list[int] = []
         self.files = Files(given, room, self.grown.append)
-        self._server = FileIo(self.files, self.ram)
 
     def ask(self, request: str) -> bytes:
-        return self._server.serve(request.encode())
+        return semihosting.serve(request.encode(), self.files, self.ram)
 
     def open(self, name: str, flags: int) -> bytes:
         self.ram.write(NAME, name.encode() + b"\0")
