@@ -172,7 +172,7 @@ def measure(wanted: Sequence[Case], core: str, folder: Path, *, shared: bool) ->
     assert result.per_call is not None
     assert result.modelled is not None
     # Coefficients are of the core alone. Waits for flash are added from lines that are counted.
-    assert result.modelled.wait_states == 0
+    assert result.modelled.conditions.wait_states == 0
     elf = elf_files.load(folder / "build" / "firmware.elf")
     (counted,), (((_, *costs),),) = result.per_call, result.modelled.rows
     functions = {function.name: function for function in program.functions}

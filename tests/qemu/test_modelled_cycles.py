@@ -48,12 +48,13 @@ def test_cycles_are_in_proportion(
     assert modelled is not None
     assert result.instructions is not None
     assert result.per_call is not None
-    assert modelled.core.title == core
+    assert modelled.conditions.core.title == core
     ((costs,),) = modelled.rows
     assert least < costs[0].cycles / result.instructions[0] < most
     assert all(c.cycles > 0.4 * n for c, n in zip(costs[1:], result.per_call[0], strict=True))
     assert modelled.outside_calls(costs).cycles > 0
     weights = max(call.flash_bytes for call in costs[1:])
     assert 0 < weights <= costs[0].flash_bytes < 4 * result.instructions[0]
-    milliseconds = modelled.milliseconds(costs[0].cycles)
-    assert milliseconds is None or milliseconds == 1000 * costs[0].cycles / modelled.clock_hz
+    conditions = modelled.conditions
+    milliseconds = conditions.milliseconds(costs[0].cycles)
+    assert milliseconds is None or milliseconds == 1000 * costs[0].cycles / conditions.clock_hz

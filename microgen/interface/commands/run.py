@@ -147,9 +147,9 @@ def _steps(call: CallRecord) -> list[dict[str, str]]:
 
 
 def _text(result: api.RunResult, record: Manifest) -> list[Part]:
-    from microgen.running.runner import printed
+    from microgen.running.runner import samples
 
-    parts: list[Part] = [Listing(printed.readable(result.console, record).strip())]
+    parts: list[Part] = [Listing(samples.readable(result.console, record).strip())]
     if result.per_call is not None:
         parts += profile_tables(result, record)
     if result.modelled is not None:
@@ -179,7 +179,7 @@ def _modelled(costs: RunCosts, row: Sequence[RunCost]) -> tuple[_Numbers, ...]:
     listed = [*row[1:], costs.outside_calls(row), row[0]]
     return (
         ("cycles", [f"{cost.cycles:,}" for cost in listed]),
-        ("ms", [_milliseconds(costs.milliseconds(cost.cycles)) for cost in listed]),
+        ("ms", [_milliseconds(costs.conditions.milliseconds(cost.cycles)) for cost in listed]),
         ("flash B", [f"{cost.flash_bytes:,}" for cost in listed]),
     )
 

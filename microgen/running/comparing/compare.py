@@ -17,16 +17,16 @@ the others are compared, and later layers prove that those were not needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
 from microgen import frontends
 from microgen.base import manifest
-from microgen.base.errors import InternalError, ToolError
+from microgen.base.errors import ToolError
 from microgen.base.files import inside
 from microgen.base.manifest import ModuleRecord
 from microgen.base.output import progress
@@ -34,7 +34,7 @@ from microgen.compiler import passes
 from microgen.frontends.model_format import Oracle, OracleError
 from microgen.graph.ir import beside, layouts, naming
 from microgen.graph.ir.beside import Expected, Kept, Partly, Slack, no_slack
-from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
+from microgen.graph.ir.graph import Array, DType, Graph
 from microgen.graph.ir.naming import Misnamed
 from microgen.graph.ops import registry
 from microgen.running import runner
@@ -71,10 +71,8 @@ def compare(
     for module in record.modules:
         given = samples.of_module(record, module, "inputs", inputs)
         made = samples.of_module(record, module, "outputs", outputs)
-        one = _Module(project, module, _rows(module.inputs, given), made, traces)
-        lead = f"{module.module}: " if record.more else ""
-        found = (one.by_reference(), one.by_oracle())
-        verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
+        one = _Module(project, module, _rows(module.inputs, given), made, traces.of)
+        verdicts += one.verdicts(has_others=bool(record.more))
     return tuple(verdicts)
 
 
@@ -92,26 +90,21 @@ def compare_application(
             continue
         given = {p.tensor: np.stack([one.inputs[p.tensor] for one in own]) for p in module.inputs}
         made = {p.tensor: np.stack([one.outputs[p.tensor] for one in own]) for p in module.outputs}
-        model = _Module(project, module, _rows(module.inputs, given), made, _Seen(own))
-        lead = f"{module.module}: " if record.more else ""
-        found = (model.by_reference(), model.by_oracle())
-        verdicts += [replace(verdict, name=f"{lead}{verdict.name}") for verdict in found]
+        seen = partial(_seen, own)
+        model = _Module(project, module, _rows(module.inputs, given), made, seen)
+        verdicts += model.verdicts(has_others=bool(record.more))
     return tuple(verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """The layers of inferences of one model that have been read."""
-
-    inferences: Sequence[runner.Inference]
-
-    def of(self, _module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
-        """The layers of these inferences, numbered from 0."""
-        return [
-            replace(layer, sample=number)
-            for number, index in enumerate(chosen)
-            for layer in self.inferences[index].layers
-        ]
+def _seen(
+    inferences: Sequence[runner.Inference], _module: ModuleRecord, chosen: tuple[int, ...]
+) -> list[TracedLayer]:
+    """The layers of some inferences of a model, which have been read, numbered from 0."""
+    return [
+        replace(layer, sample=number)
+        for number, index in enumerate(chosen)
+        for layer in inferences[index].layers
+    ]
 
 
 class _Traces:
@@ -127,11 +120,6 @@ class _Traces:
     ) -> None:
         self._project, self._elf, self._inputs, self._target = project, elf, inputs, target
         self._read: dict[tuple[int, ...], tuple[TracedLayer, ...]] = {}
-
-    @property
-    def count(self) -> int:
-        """The number of samples."""
-        return next((len(array) for array in self._inputs.values()), 0)
 
     def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
@@ -157,13 +145,14 @@ def source(project: Path, record: ModuleRecord) -> Graph:
 
 @dataclass(frozen=True)
 class _Module:
-    """One model: its samples, the firmware's outputs for them, and the source of its layers."""
+    """One model: its samples, the firmware's outputs for them, and ``traces``, the function that
+    returns its layers for some samples."""
 
     project: Path
     record: ModuleRecord
     samples: Sequence[Sample]
     outputs: Mapping[str, Array]
-    traces: _Traces | _Seen
+    traces: Callable[[ModuleRecord, tuple[int, ...]], list[TracedLayer]]
 
     @cached_property
     def source(self) -> Graph:
@@ -185,6 +174,12 @@ class _Module:
         """Whether no tensor has floats. Then nothing is rounded: equal outputs come from equal
         layers."""
         return all(kind.dtype is not DType.FLOAT32 for kind in self.source.types.values())
+
+    def verdicts(self, *, has_others: bool) -> Iterator[Verdict]:
+        """All comparisons. Their names begin with the model's if the firmware ``has_others``."""
+        lead = f"{self.record.module}: " if has_others else ""
+        for verdict in (self.by_reference(), self.by_oracle()):
+            yield replace(verdict, name=f"{lead}{verdict.name}")
 
     def by_reference(self) -> Verdict:
         """The comparison with numpy, on the network after the passes."""
@@ -275,7 +270,7 @@ class _Module:
 
     def _layers(self, graph: Graph, chosen: tuple[int, ...]) -> tuple[Comparison | None, str]:
         try:
-            layers = self.traces.of(self.record, chosen)
+            layers = self.traces(self.record, chosen)
         except ToolError as error:
             return None, str(error)
         source, reduced = self.source, self.reduced
@@ -360,22 +355,14 @@ def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict
 
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
     """The arrays that have the size of the graph's tensor of that name."""
-    sizes = {name: kind.nbytes for name, kind in graph.types.items()}
+    types = ((name, array, graph.types.get(name)) for name, array in layers.items())
     return {
-        name: _shaped(graph.types.get(name), name, array)
-        for name, array in layers.items()
-        if sizes.get(name) == array.nbytes
+        name: np.ascontiguousarray(array).view(kind.dtype.numpy).reshape(kind.shape)
+        for name, array, kind in types
+        if kind is not None and kind.nbytes == array.nbytes
     }
 
 
 def _rows(ports: Iterable[manifest.PortRecord], inputs: Mapping[str, Array]) -> list[Sample]:
     """The samples, each with one array per input in the model's order."""
     return list(zip(*(inputs[port.tensor] for port in ports), strict=True))
-
-
-def _shaped(kind: ArrayType | None, name: str, array: Array) -> Array:
-    if kind is None:
-        return array
-    if kind.nbytes != array.nbytes:
-        raise InternalError(f"{name} has shape {array.shape}, the reference's {kind.shape}")
-    return np.ascontiguousarray(array).view(kind.dtype.numpy).reshape(kind.shape)

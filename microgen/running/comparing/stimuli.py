@@ -9,6 +9,7 @@ import numpy as np
 
 from microgen.base.manifest import PortRecord
 from microgen.graph.ir.graph import Array, DType
+from microgen.running.runner.samples import port_array
 
 STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard")
 
@@ -24,8 +25,7 @@ def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[
 def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Array:
     dtype = DType(port.dtype).numpy
     if port.fixed:
-        value = np.array(port.fixed, dtype).reshape(port.shape)
-        return np.stack([value] * (len(STRUCTURED) + random))
+        return np.stack([port_array(port, port.fixed)] * (len(STRUCTURED) + random))
     low, high = _limits(port)
     size = int(np.prod(port.shape))
     # Floats get as many steps as int8 has values.

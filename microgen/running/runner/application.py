@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import numpy as np
-
 from microgen.base.errors import InputError, ToolError
 from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, PortRecord
 from microgen.graph.ir.graph import Array, DType
-from microgen.running.runner import qemu
+from microgen.running.runner import qemu, samples
 from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
@@ -107,11 +105,14 @@ class _Follower(Tracer):
         self, program: DebuggedProgram, image: Image, manifest: Manifest, bias: int
     ) -> None:
         super().__init__(program, image, manifest, bias)
-        known = [(image.address_or_none(m.entry), m) for m in manifest.modules]
-        self._entries = {address + bias: m for address, m in known if address is not None}
-        known = [(image.address_or_none(f"{m.prefix}_reset"), m) for m in manifest.modules]
-        self._resets = {address + bias: m for address, m in known if address is not None}
+        self._entries = self._functions({m.entry: m for m in manifest.modules})
+        self._resets = self._functions({f"{m.prefix}_reset": m for m in manifest.modules})
         self._end = 0  # the address to which the run function returns, while it runs
+
+    def _functions(self, named: Mapping[str, ModuleRecord]) -> dict[int, ModuleRecord]:
+        """The modules of the functions that the program has, by address."""
+        known = ((self._image.address_or_none(name), module) for name, module in named.items())
+        return {a + self._bias: module for a, module in known if a is not None}
 
     def run_to(self, address: int) -> None:
         """The same, but the run function may return before."""
@@ -186,16 +187,15 @@ class _Follower(Tracer):
         ports = (*module.inputs, *module.outputs)
         if module.options.get("interface") == "packed":
             values = self.argument(registers, 0)
-            handles = [self._word(values + k * _VALUE_BYTES) for k in range(len(ports))]
             return {
-                port.tensor: self._data(handle) for port, handle in zip(ports, handles, strict=True)
+                port.tensor: self._data(self._word(values + k * _VALUE_BYTES))
+                for k, port in enumerate(ports)
             }
-        found = {}
-        for index, group in enumerate((module.inputs, module.outputs)):
-            structure = self.argument(registers, index)
-            for k, port in enumerate(group):
-                found[port.tensor] = self._word(structure + k * self._convention.width)
-        return found
+        return {
+            port.tensor: self._word(self.argument(registers, index) + k * self._convention.width)
+            for index, group in enumerate((module.inputs, module.outputs))
+            for k, port in enumerate(group)
+        }
 
     def _data(self, tensor: int) -> int:
         """The address of a DLTensor's first element."""
@@ -203,9 +203,9 @@ class _Follower(Tracer):
         return self._word(tensor) + offset
 
     def _port(self, port: PortRecord, address: int) -> Array:
-        dtype = DType(port.dtype).numpy
         if port.fixed:  # the firmware ignores the caller's value
-            return np.array(port.fixed, dtype).reshape(port.shape)
+            return samples.port_array(port, port.fixed)
+        dtype = DType(port.dtype).numpy
         return self._bytes(address, port.nbytes).view(dtype).reshape(port.shape)
 
     def _check_planned(

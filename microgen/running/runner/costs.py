@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -31,41 +32,24 @@ class RunCost:
     followed: int = 0
 
     def __add__(self, other: RunCost) -> RunCost:
-        return RunCost(
-            self.cycles + other.cycles,
-            self.flash_bytes + other.flash_bytes,
-            self.waited + other.waited,
-            self.followed + other.followed,
-        )
+        return RunCost(*map(operator.add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class RunCosts:
     """Modelled costs of a run. ``rows``: for each sample and each model, in order, the cost of the
-    inference, then of each operator call. ``core`` is the core whose timings were used.
-    ``clock_hz`` is 0 if the clock is not known; ``wait_states`` are the wait states of flash.
-    ``stands`` names the core whose timings stand for the board's CPU, if the CPU has no timings of
-    its own."""
+    inference, then of each operator call. ``conditions`` are the core, clock and wait states for
+    which the times are modelled. ``stands`` names the core whose timings stand for the board's CPU,
+    if the CPU has no timings of its own."""
 
-    core: CoreTimings
-    clock_hz: int
-    wait_states: int
+    conditions: Conditions
     rows: tuple[tuple[tuple[RunCost, ...], ...], ...]
     stands: str = ""
-
-    @property
-    def conditions(self) -> Conditions:
-        """The core, clock and wait states for which the times are modelled."""
-        return Conditions(self.core, self.clock_hz, self.wait_states)
 
     @property
     def totals(self) -> tuple[RunCost, ...]:
         """The cost of each sample, of all models."""
         return tuple(sum((row[0] for row in sample), _NOTHING) for sample in self.rows)
-
-    def milliseconds(self, cycles: int) -> float | None:
-        """The time of a number of cycles; None if the clock is not known."""
-        return self.conditions.milliseconds(cycles)
 
     def outside_calls(self, row: Sequence[RunCost]) -> RunCost:
         """The part of an inference's cost, the first of a row, that is no call's."""
@@ -78,15 +62,16 @@ class RunCosts:
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         calls = [[cost for row in sample for cost in row[1:]] for sample in self.rows]
+        milliseconds = self.conditions.milliseconds
         return {
             **self.conditions.to_json(),
             "stands": self.stands or None,
             "cycles": [cost.cycles for cost in self.totals],
-            "milliseconds": [self.milliseconds(cost.cycles) for cost in self.totals],
+            "milliseconds": [milliseconds(cost.cycles) for cost in self.totals],
             "flash_bytes": [cost.flash_bytes for cost in self.totals],
             "per_call": {
                 "cycles": [[cost.cycles for cost in row] for row in calls],
-                "milliseconds": [[self.milliseconds(c.cycles) for c in row] for row in calls],
+                "milliseconds": [[milliseconds(c.cycles) for c in row] for row in calls],
                 "flash_bytes": [[cost.flash_bytes for cost in row] for row in calls],
             },
         }
@@ -105,8 +90,8 @@ def of_run(
     found = list(_inferences(TimingModel(core, board, code), counted, calls))
     width = len(calls)
     rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
-    stands = timing.said(board.cpu)
-    return RunCosts(core, board.clock_hz, board.flash_wait_states, rows, stands)
+    conditions = Conditions(core, board.clock_hz, board.flash_wait_states)
+    return RunCosts(conditions, rows, timing.said(board.cpu))
 
 
 def _inferences(

@@ -101,7 +101,12 @@ class Job:
 
     def done(self, output_size: int) -> int:
         """The number of samples in ``output_size`` bytes of output."""
-        return output_size // sum(port.nbytes for port in samples.outputs(self.manifest))
+        return output_size // self.sample_bytes
+
+    @property
+    def sample_bytes(self) -> int:
+        """The bytes of all outputs of one sample."""
+        return sum(port.nbytes for port in samples.outputs(self.manifest))
 
 
 def of(
@@ -126,22 +131,15 @@ def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -
     """
     line = faults.status_line(console)
     if job.is_application and code == 0 and line is None:
-        return _of_application(job, console, output)
+        # It did not say how many samples it ran, but has outputs if it wrote those of all samples.
+        is_whole = job.batch is not None and len(output) == job.samples * job.sample_bytes
+        if not is_whole:
+            return JobResult({}, console, 0, 0, 0)
+        line = (0, job.samples, 0)
     if code != 0 or line is None:
         raise faults.failure(code, console, diagnostics, job.image)
     status, count, stack = line
     return JobResult(_outputs(job, output, count), console, status, count, stack)
-
-
-def _of_application(job: Job, console: str, output: bytes) -> JobResult:
-    """The result of a program that ended well and did not say how many samples it ran. It has
-    outputs if it wrote those of all samples."""
-    ports = samples.outputs(job.manifest)
-    expected = job.samples * sum(port.nbytes for port in ports)
-    if job.batch is None or len(output) != expected:
-        return JobResult({}, console, 0, 0, 0)
-    outputs = samples.unpack(ports, output, stacked=job.batch.stacked)
-    return JobResult(outputs, console, 0, job.samples, 0)
 
 
 def check_complete(job: Job, layers: tuple[TracedLayer, ...]) -> None:
@@ -158,12 +156,11 @@ def check_complete(job: Job, layers: tuple[TracedLayer, ...]) -> None:
 def _outputs(job: Job, output: bytes, count: int) -> dict[str, Array]:
     if job.batch is None:
         return {}
-    ports = samples.outputs(job.manifest)
-    expected = job.samples * sum(port.nbytes for port in ports)
+    expected = job.samples * job.sample_bytes
     if count != job.samples or len(output) != expected:
         raise RunError(
             f"the firmware ran {count} of {job.samples} samples and wrote {len(output)} bytes of "
             f"output, expected {expected}",
             where=str(job.image.path),
         )
-    return samples.unpack(ports, output, stacked=job.batch.stacked)
+    return samples.unpack(samples.outputs(job.manifest), output, stacked=job.batch.stacked)

@@ -71,10 +71,9 @@ def prepare(
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
     (directory / _PLAN).write_text(_plan(image, manifest, flash, returned_to))
-    library = str(_library(directory, _api_version(emulator))).replace(
-        ",", ",,"
-    )  # in QEMU's argument a comma would end the file's name
-    return f"{library},plan={_PLAN},out={_COUNTS},blocks={BLOCKS}"
+    library = str(_library(directory, _api_version(emulator)))
+    # In QEMU's argument a single comma would end the file's name.
+    return f"{library.replace(',', ',,')},plan={_PLAN},out={_COUNTS},blocks={BLOCKS}"
 
 
 def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Collection[int]) -> str:
@@ -121,8 +120,7 @@ def counts(
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
     """For each sample and module (with its number of ``calls``): the instructions of the whole
     inference, then of each call. Raises RunError if these do not fit the plan."""
-    lines = (directory / _COUNTS).read_text().splitlines()
-    rows = [tuple(map(int, line.split())) for line in lines]
+    rows = _counted(directory)
     _check(rows, calls, samples)
     width = len(calls)
     return tuple(tuple(rows[i : i + width]) for i in range(0, len(rows), width))
@@ -134,9 +132,7 @@ def counts_of_runs(
     """The same for a program that is not the project's main, which ran the modules ``names`` in
     this order: as many samples as each module has complete inferences. Raises RunError if the
     counts are of other inferences."""
-    lines = (directory / _COUNTS).read_text().splitlines()
-    rows = [tuple(map(int, line.split())) for line in lines]
-    names = _whole(modules, names)
+    rows, names = _counted(directory), _whole(modules, names)
     if len(rows) != len(names):
         raise RunError(
             f"{len(rows)} inferences were counted, and {len(names)} under the debugger",
@@ -148,6 +144,12 @@ def counts_of_runs(
         if len(row) == calls[name] + 1:  # the others returned an error
             found[name].append(row)
     return tuple(zip(*found.values(), strict=False))
+
+
+def _counted(directory: Path) -> list[tuple[int, ...]]:
+    """The counts of each inference: of the whole, then of its calls."""
+    lines = (directory / _COUNTS).read_text().splitlines()
+    return [tuple(map(int, line.split())) for line in lines]
 
 
 def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:

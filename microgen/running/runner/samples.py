@@ -1,8 +1,9 @@
-"""Samples: conversion of ``.npz`` files to the firmware's raw bytes and back."""
+"""Samples: conversion of arrays to the firmware's raw bytes and back."""
 
 from __future__ import annotations
 
 import math
+import re
 import zipfile
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,10 @@ from microgen.base.errors import InputError
 from microgen.base.files import whole
 from microgen.base.manifest import Manifest, ModuleRecord, PortRecord
 from microgen.graph.ir.graph import Array, DType
+
+# A firmware has no code to print floats, so main prints these dtypes as words.
+_WORDS = ("float32", "uint32", "int64", "uint64")
+_LINE = re.compile(r"^(microgen: output [^\n]* =)((?: 0x[0-9a-f]{8})+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +48,12 @@ def save(path: Path, outputs: Mapping[str, Array]) -> None:
 
 def inputs(manifest: Manifest) -> list[PortRecord]:
     """The inputs of all models in order; if there are several, with names ``<module>.<tensor>``."""
-    return [
-        port for module in manifest.modules for port in _named_ports(manifest, module, "inputs")
-    ]
+    return [p for m in manifest.modules for p in _named_ports(manifest, m, "inputs")]
 
 
 def outputs(manifest: Manifest) -> list[PortRecord]:
     """The outputs, named as in ``inputs``."""
-    return [
-        port for module in manifest.modules for port in _named_ports(manifest, module, "outputs")
-    ]
+    return [p for m in manifest.modules for p in _named_ports(manifest, m, "outputs")]
 
 
 def _named_ports(manifest: Manifest, module: ModuleRecord, kind: str) -> list[PortRecord]:
@@ -82,21 +83,23 @@ def accepted(ports: Sequence[PortRecord]) -> list[tuple[str, ...]]:
     """The names that each input's array may have: the tensor's name, and ``input<k>`` unless a
     tensor has that name."""
     own = {port.tensor for port in ports}
-    aliases = (f"input{k}" for k in range(len(ports)))
     return [
-        (port.tensor,) if alias in own else (port.tensor, alias)
-        for port, alias in zip(ports, aliases, strict=True)
+        (port.tensor,) if f"input{k}" in own else (port.tensor, f"input{k}")
+        for k, port in enumerate(ports)
     ]
 
 
 def zeros(manifest: Manifest) -> dict[str, Array]:
     """One sample of zeros, which the firmware runs without samples; a fixed input has its value."""
     return {
-        port.tensor: np.array(
-            port.fixed or [0] * math.prod(port.shape), DType(port.dtype).numpy
-        ).reshape(port.shape)
+        port.tensor: port_array(port, port.fixed or [0] * math.prod(port.shape))
         for port in inputs(manifest)
     }
+
+
+def port_array(port: PortRecord, values: Sequence[int]) -> Array:
+    """The values as an array of a port's type and shape."""
+    return np.array(values, DType(port.dtype).numpy).reshape(port.shape)
 
 
 def _full(name: str, known: Container[str], manifest: Manifest) -> str:
@@ -135,12 +138,12 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     dtype, and its shape or one more leading axis of N samples. Raises InputError otherwise.
     """
     names = accepted(ports)
-    found = [_array(port, own, arrays) for port, own in zip(ports, names, strict=True)]
+    found = [(port, _array(port, own, arrays)) for port, own in zip(ports, names, strict=True)]
     _check_no_others(ports, arrays, {name for own in names for name in own})
-    for port, array in zip(ports, found, strict=True):
+    for port, array in found:
         _check_type(port, array)
-    counts = [_count(port, array) for port, array in zip(ports, found, strict=True)]
-    for port, array in zip(ports, found, strict=True):
+    counts = [_count(port, array) for port, array in found]
+    for port, array in found:
         _check_fixed(port, array)
     if len(set(counts)) > 1:
         each = ", ".join(
@@ -149,7 +152,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
         )
         raise InputError(f"inputs have different numbers of samples: {each}")
     count = counts[0] if counts else None
-    rows = [_rows(port, array) for port, array in zip(ports, found, strict=True)]
+    rows = [_rows(port, array) for port, array in found]
     data = np.concatenate(rows, axis=1).tobytes() if rows else b""
     return Batch(1 if count is None else count, count is not None, data)
 
@@ -159,8 +162,9 @@ def _array(port: PortRecord, names: Sequence[str], arrays: Mapping[str, Array]) 
     if len(present) != 1:
         what = f"there are two arrays ({' and '.join(present)})" if present else "there is no array"
         raise InputError(
-            f"{what} for the input {port.tensor!r}, {_describe(port)}",
-            hint=f"found: {_listed(arrays)}; name it {' or '.join(map(repr, names))}",
+            f"{what} for the input {port.tensor!r}, {port.dtype}[{','.join(map(str, port.shape))}]",
+            hint=f"found: {', '.join(map(repr, arrays)) or 'no arrays'}; name it "
+            f"{' or '.join(map(repr, names))}",
         )
     return np.asarray(arrays[present[0]])
 
@@ -219,14 +223,6 @@ def _rows(port: PortRecord, array: Array) -> Array:
     return flat.view(np.uint8)
 
 
-def _describe(port: PortRecord) -> str:
-    return f"{port.dtype}[{','.join(map(str, port.shape))}]"
-
-
-def _listed(arrays: Mapping[str, Array]) -> str:
-    return ", ".join(map(repr, arrays)) or "no arrays"
-
-
 def unpack(ports: Sequence[PortRecord], data: bytes, *, stacked: bool) -> dict[str, Array]:
     """The outputs from the bytes that the firmware wrote, by the model's tensor name.
 
@@ -240,3 +236,22 @@ def unpack(ports: Sequence[PortRecord], data: bytes, *, stacked: bool) -> dict[s
         array = own.view(DType(port.dtype).numpy).reshape(-1, *port.shape)
         outputs[port.tensor] = array if stacked else array[0]
     return outputs
+
+
+def readable(console: str, manifest: Manifest) -> str:
+    """The console's text with the elements of outputs as numbers. ``main.c`` prints one output per
+    line, in order; lines in another form are unchanged."""
+    ports = [port for port in outputs(manifest) if port.dtype in _WORDS]
+    if len(_LINE.findall(console)) != len(ports):
+        return console
+    left = iter(ports)
+    return _LINE.sub(lambda line: f"{line[1]}{_numbers(line[2], next(left))}", console)
+
+
+def _numbers(words: str, port: PortRecord) -> str:
+    """The elements of an output, each after a space. Floats are the shortest that read the same."""
+    data = np.array([int(word, 16) for word in words.split()], "<u4").tobytes()
+    if len(data) != port.nbytes:
+        return words
+    elements = np.frombuffer(data, np.dtype(port.dtype).newbyteorder("<"))
+    return "".join(f" {element!s}" for element in elements)

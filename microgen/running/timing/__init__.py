@@ -4,8 +4,7 @@
 model.
 """
 
-from microgen.running.timing.conditions import Conditions
-from microgen.running.timing.core import CoreTimings, Flash
+from microgen.running.timing.core import Conditions, CoreTimings, Flash
 from microgen.running.timing.cores import of_cpu, said
 
 __all__ = ["Conditions", "CoreTimings", "Flash", "of_cpu", "said"]

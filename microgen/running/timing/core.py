@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from microgen.verifier.instructions.instruction import Instruction
 
@@ -90,6 +90,39 @@ class CoreTimings:
         """The further cycles if the last instruction of a block jumps to ``target``, if known."""
         is_split = target is not None and target.size == 4 and target.address % 4 != 0
         return self.row(last.mnemonic).taken + (self.unaligned if is_split else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of a modelled time: a core, its clock (0 if it is not known), and the wait
+    states of flash at that clock. Every command prints them with its figures."""
+
+    core: CoreTimings
+    clock_hz: int
+    wait_states: int
+
+    def milliseconds(self, cycles: int) -> float | None:
+        """The time of a number of cycles; None if the clock is not known."""
+        return 1000 * cycles / self.clock_hz if self.clock_hz else None
+
+    def waiting(self, waited: int, followed: int) -> int:
+        """The cycles in which the core waits for lines of flash (``Flash.waiting``)."""
+        return self.core.flash.waiting(self.wait_states, waited, followed)
+
+    def __str__(self) -> str:
+        fitted = ", fitted" if self.core.is_fitted else ""
+        clock = f"{self.clock_hz / 1e6:g} MHz" if self.clock_hz else "clock unknown"
+        flash = f"{self.wait_states} wait states of flash"
+        return f"cycles are modelled: {self.core.title}{fitted}, {clock}, {flash}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "core": self.core.title,
+            "fitted": self.core.is_fitted,
+            "clock_hz": self.clock_hz or None,
+            "flash_wait_states": self.wait_states,
+        }
 
 
 @functools.cache

@@ -10,26 +10,23 @@ _M0PLUS = "DDI 0484C, table 3-1"
 _M23 = "fitted: as Cortex-M0+, with as many stages; divide assumed"
 _MULTIPLIER = "multiplies take 1 cycle (32 in cores made with the small multiplier)"
 
-_M0_ROWS = (
-    TimingRow(r"bl", 4, _M0),
-    TimingRow(r"b|bx|blx", 3, _M0),
-    TimingRow(r"b(?!kpt|ics?$)\w\w", 1, _M0, taken=2),
-    TimingRow(r"ldm.*|stm.*|push", 1, _M0, each=1),
-    TimingRow(r"pop", 1, _M0, each=1, taken=3),
-    TimingRow(r"ldr.*|str.*", 2, _M0),
-    TimingRow(r"mrs|msr|dmb|dsb|isb", 4, _M0),
-    TimingRow(r".*", 1, _M0, taken=2),
-)
-_M0PLUS_ROWS = (
-    TimingRow(r"bl", 3, _M0PLUS),
-    TimingRow(r"b|bx|blx", 2, _M0PLUS),
-    TimingRow(r"b(?!kpt|ics?$)\w\w", 1, _M0PLUS, taken=1),
-    TimingRow(r"ldm.*|stm.*|push", 1, _M0PLUS, each=1),
-    TimingRow(r"pop", 1, _M0PLUS, each=1, taken=2),
-    TimingRow(r"ldr.*|str.*", 2, _M0PLUS),
-    TimingRow(r"mrs|msr|dmb|dsb|isb", 3, _M0PLUS),
-    TimingRow(r".*", 1, _M0PLUS, taken=1),
-)
+
+def _rows(source: str, refill: int) -> tuple[TimingRow, ...]:
+    """The table of a core that takes ``refill`` cycles to fill its pipeline after a jump."""
+    return (
+        TimingRow(r"bl", 2 + refill, source),
+        TimingRow(r"b|bx|blx", 1 + refill, source),
+        TimingRow(r"b(?!kpt|ics?$)\w\w", 1, source, taken=refill),
+        TimingRow(r"ldm.*|stm.*|push", 1, source, each=1),
+        TimingRow(r"pop", 1, source, each=1, taken=1 + refill),
+        TimingRow(r"ldr.*|str.*", 2, source),
+        TimingRow(r"mrs|msr|dmb|dsb|isb", 2 + refill, source),
+        TimingRow(r".*", 1, source, taken=refill),
+    )
+
+
+# Cortex-M0 has three stages, Cortex-M0+ two, so a jump costs a cycle less there.
+_M0_ROWS, _M0PLUS_ROWS = _rows(_M0, 2), _rows(_M0PLUS, 1)
 
 CORTEX_M0 = CoreTimings("cortex-m0", "Cortex-M0", _M0_ROWS, Sum(), (_MULTIPLIER,))
 CORTEX_M0PLUS = CoreTimings("cortex-m0plus", "Cortex-M0+", _M0PLUS_ROWS, Sum(), (_MULTIPLIER,))
@@ -39,7 +36,7 @@ CORTEX_M23 = CoreTimings(
     (
         TimingRow(r"[su]div", 17, _M23),
         TimingRow(r"cbn?z", 1, _M23, taken=1),
-        *(TimingRow(r.mnemonics, r.cycles, _M23, r.each, r.taken) for r in _M0PLUS_ROWS),
+        *_rows(_M23, 1),
     ),
     Sum(),
     (_MULTIPLIER, "divides take 17 cycles"),

@@ -124,7 +124,7 @@ class Standin:
         }
         traces = _Traces([self._made(made) for made in found])
         folder = self.path.parent
-        module = _Module(folder, self._record, self.samples, outputs, traces)  # type: ignore[arg-type]
+        module = _Module(folder, self._record, self.samples, outputs, traces.of)
         module.__dict__.update(source=self.source, reduced=self.reduced)  # these are read already
         return module
 

@@ -83,7 +83,7 @@ def test_outputs_with_unlimited_bounds_are_not_right_without_layers(tmp_path: Pa
     (name,) = module.outputs
     right = module.outputs[name]
     assert module.by_reference().ok  # every bit is equal
-    wrong = replace(module, outputs={name: 1 - right}, traces=_Unread())
+    wrong = replace(module, outputs={name: 1 - right}, traces=_Unread().of)
     for verdict in standins.verdicts(wrong):
         assert verdict.is_skipped or not verdict.ok, str(verdict)
         assert verdict.is_skipped or "not judged on 2" in str(verdict)

@@ -9,7 +9,7 @@ import pytest
 import microgen
 from microgen.base import manifest
 from microgen.interface.cli import main
-from microgen.running.runner import printed
+from microgen.running.runner import samples
 from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 
 TEXT = """#[version = "0.0.5"]
@@ -42,7 +42,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_words_become_numbers(project: Path) -> None:
-    assert printed.readable(WORDS, manifest.load(project)) == NUMBERS
+    assert samples.readable(WORDS, manifest.load(project)) == NUMBERS
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_words_become_numbers(project: Path) -> None:
     ],
 )
 def test_what_main_does_not_print_is_unchanged(console: str, project: Path) -> None:
-    found = printed.readable(console, manifest.load(project))
+    found = samples.readable(console, manifest.load(project))
     assert found.splitlines()[1:2] == console.splitlines()[1:2]
 
 

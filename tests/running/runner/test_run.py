@@ -87,7 +87,7 @@ def test_modelled_cycles_equal_the_hand_count(project: Project) -> None:
     # Pushes, loads a literal, computes addresses, calls four times, pops; then the timers' five.
     assert runner.cycles == 5 + 1 + 2 + 9 + 4 * 2 + 7 + (3 + 2 + 2)
     assert [cost.flash_bytes for cost in costs] == [4, 0, 0, 0, 0]  # the literal
-    assert (modelled.clock_hz, modelled.milliseconds(1000)) == (0, None)
+    assert (modelled.conditions.clock_hz, modelled.conditions.milliseconds(1000)) == (0, None)
 
 
 @NEEDS_ARM
@@ -106,7 +106,7 @@ def test_a_flash_with_wait_states_is_waited_for(project: Project) -> None:
     lines = len(range(start // 8, (end - 1) // 8 + 1))
     assert waits[1:3] == [5 + 3 * (lines - 1), 0]
     assert all(wait > 0 for wait in waits[3:])
-    assert waiting.modelled.milliseconds(costs[0].cycles) == costs[0].cycles / 1000
+    assert waiting.modelled.conditions.milliseconds(costs[0].cycles) == costs[0].cycles / 1000
 
 
 @NEEDS_CC

@@ -21,7 +21,7 @@ def _codes() -> dict[str, int]:
 
 
 def test_the_meanings_are_those_of_the_header() -> None:
-    assert {meaning.name: code for code, meaning in statuses.MEANINGS.items()} == _codes()
+    assert {name: code for code, (name, _, _) in statuses.MEANINGS.items()} == _codes()
 
 
 @pytest.mark.parametrize("name", _codes())

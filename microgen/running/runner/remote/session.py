@@ -10,7 +10,7 @@ from itertools import zip_longest
 from microgen.base.errors import RunError
 from microgen.base.manifest import CallRecord, ModuleRecord
 from microgen.base.output import progress
-from microgen.running.runner import faults, samples
+from microgen.running.runner import faults
 from microgen.running.runner import job as jobs
 from microgen.running.runner import trace as tracing
 from microgen.running.runner.calls import EndError, Walker
@@ -68,8 +68,8 @@ def _started(job: Job, target: RemoteTarget) -> Files:
         target.progress()
         progress.count("samples", job.done(size), job.samples)
 
-    room = job.samples * sum(port.nbytes for port in samples.outputs(job.manifest))
-    files = Files(job.batch.data if job.batch else None, room, grown)
+    data = job.batch.data if job.batch else None
+    files = Files(data, job.samples * job.sample_bytes, grown)
     target.start(files)
     return files
 
