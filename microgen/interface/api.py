@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from microgen.base.errors import RunError, StatusRunError, UsageError, of_machine
 from microgen.base.files import OWN_MAIN, check_writable
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 Model: TypeAlias = "str | Path | IRModule"
+Project = TypeVar("Project", "Compiled", "Firmware")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,7 @@ def generate(
 
     Raises ProjectError if ``output`` has files that microgen did not generate, unless ``force``.
     """
-    place = arguments.output(output, force=force)
-    check_writable(place, force=force)
-    compiled = compile_model(model, board, **options)
-    compiled.files.write_to(place, force=force)
-    return compiled
+    return _written(output, force, lambda: compile_model(model, board, **options))
 
 
 @of_machine()
@@ -161,11 +158,17 @@ def generate_models(
 ) -> Firmware:
     """Compile several models into one firmware and write its project; ``options`` are those of
     ``compile_models``. Raises as ``generate`` does."""
+    return _written(output, force, lambda: compile_models(models, board, **options))
+
+
+def _written(output: str | Path, force: bool, made: Callable[[], Project]) -> Project:
+    """The project that ``made`` returns, after its files are written to ``output``."""
     place = arguments.output(output, force=force)
+    # Before the models are compiled, which takes long.
     check_writable(place, force=force)
-    firmware = compile_models(models, board, **options)
-    firmware.files.write_to(place, force=force)
-    return firmware
+    project = made()
+    project.files.write_to(place, force=force)
+    return project
 
 
 @of_machine()
@@ -357,18 +360,8 @@ def _sound(project: Path, report: VerifyReport) -> VerifyReport:
 
 
 def _result(ran: Ran, checks: VerifyReport) -> RunResult:
-    return RunResult(
-        outputs=ran.outputs,
-        instructions=ran.instructions,
-        per_call=ran.per_call,
-        per_module=ran.per_module,
-        modelled=ran.modelled,
-        cycles=ran.cycles,
-        console=ran.console,
-        samples=ran.samples,
-        stack=ran.stack,
-        checks=checks,
-    )
+    own = [f.name for f in fields(RunResult) if hasattr(ran, f.name)]
+    return RunResult(**{name: getattr(ran, name) for name in own}, checks=checks)
 
 
 def _own_samples(project: Path) -> dict[str, Array]:

@@ -19,9 +19,6 @@ _GIVEN = (
     "the folder or board.yml of the project's board, if it names an emulator or other programs and "
     "is neither installed nor in MICROGEN_BOARDS"
 )
-_NAME = (
-    "the module's name (default: default); for several models one name each (default: the files')"
-)
 _SIGNATURE = "the network to use of a file that has several, by its name (default: the first)"
 _DIM = "the size of a symbolic dimension of an .onnx model (default: batch 1); may be repeated"
 _BIND = "make an .onnx model's input a constant: a .npy file, a number or a list; may be repeated"

@@ -75,7 +75,7 @@ def _explored(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step("exploring schedules"):
         explored = api.explore(args.model, board, **compiling.selected(args))
     wrote = _written(explored, args.output) if args.output else []
-    estimated = front.Estimated.on(board, args.clock)
+    estimated = front.Estimated.on_board(board, args.clock)
     data = {**front.to_json(explored, estimated), "board": board.name}
     return Outcome(data, [*front.parts(explored, estimated), *wrote])
 

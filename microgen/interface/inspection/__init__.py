@@ -13,13 +13,7 @@ from typing import Any
 from microgen import frontends
 from microgen.base import manifest
 from microgen.base.errors import MicrogenError
-from microgen.base.manifest import (
-    CallRecord,
-    DeadChannelsRecord,
-    Manifest,
-    ModuleRecord,
-    StepRecord,
-)
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.base.names import cnames
 from microgen.base.output.text_layout import Part
 from microgen.graph.ir.graph import Graph
@@ -75,9 +69,8 @@ def _project(record: Manifest, *, verbose: bool) -> Inspected:
     used, costs = ram.estimated(record), _costs(record)
     last = [*used.lines(about=True), *costs.lines(verbose=verbose)]
     if not record.more:
-        own = found[0]
-        data = {**own.data, **costs.to_json(), "ram": used.to_json()}
-        return Inspected(data, [*own.text, "", *last])
+        data = {**found[0].data, **costs.to_json(), "ram": used.to_json()}
+        return Inspected(data, [*found[0].text, "", *last])
     common = record.shared_workspace
     data = {
         "kind": "project",
@@ -131,7 +124,7 @@ def _module(record: Manifest, module: ModuleRecord, *, verbose: bool) -> Inspect
         "io_bytes": plan.io_bytes,
         "feed": asdict(module.feed) if module.feed else None,
         "calls": [_call(call) for call in module.calls],
-        "dead_channels": [_dead_channels(record) for record in module.dead_channels],
+        "dead_channels": [asdict(record) for record in module.dead_channels],
     }
     return Inspected(data, [*lines, "", table, *(_removed(module) if verbose else ())])
 
@@ -148,35 +141,14 @@ def _removed(module: ModuleRecord) -> Sequence[Part]:
     return ("", table)
 
 
-def _dead_channels(record: DeadChannelsRecord) -> dict[str, Any]:
-    return {
-        "layer": record.layer,
-        "op": record.op,
-        "tensor": record.tensor,
-        "channels": record.channels,
-        "kept": list(record.kept),
-        "weights": record.weights,
-        "products": record.products,
-    }
-
-
 def _call(call: CallRecord) -> dict[str, Any]:
+    names = ("layer", "op", "kernel", "reason", "refusals", "unseen")
+    steps = [{name: getattr(step, name) for name in names} for step in call.steps]
     return {
         "function": call.function,
         "target": call.target,
         "device": call.device,
-        "steps": [_step(step) for step in call.steps],
-    }
-
-
-def _step(step: StepRecord) -> dict[str, Any]:
-    return {
-        "layer": step.layer,
-        "op": step.op,
-        "kernel": step.kernel,
-        "reason": step.reason,
-        "refusals": list(step.refusals),
-        "unseen": step.unseen,
+        "steps": steps,
     }
 
 

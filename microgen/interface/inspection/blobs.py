@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,17 +111,15 @@ def of_elf(elf: Elf) -> list[FoundBlob]:
 
 def of_project(project: Path, record: Manifest) -> list[FoundBlob]:
     """The blobs in the sources of a generated project."""
-    return list(_of_sources(project, record))
+    return [
+        FoundBlob(module.blob.symbol, _array(project, module.module))
+        for module in record.modules
+        if module.blob is not None
+    ]
 
 
-def _of_sources(project: Path, record: Manifest) -> Iterator[FoundBlob]:
-    for module in record.modules:
-        if module.blob is not None:
-            name = f"model/codegen/host/src/{module.module}_blob.c"
-            yield FoundBlob(module.blob.symbol, _array(inside(project, name)))
-
-
-def _array(path: Path) -> bytes:
+def _array(project: Path, module: str) -> bytes:
+    path = inside(project, f"model/codegen/host/src/{module}_blob.c")
     try:
         return bytes(int(byte, 16) for byte in _BYTE.findall(path.read_bytes()))
     except OSError as error:
@@ -145,21 +143,18 @@ def write(files: Mapping[str, bytes], folder: Path, *, force: bool) -> list[str]
     """
     if not files:
         raise MicrogenError("found no module blob that can be read", where="--extract")
-    taken = [] if force else _existing(folder / name for name in files)
-    if taken:
+    paths = [folder / name for name in files]
+    taken = [path for path in paths if path.is_symlink() or path.exists()]
+    if taken and not force:
         hint = "choose another folder, or give --force"
         raise MicrogenError("already exists", where=str(taken[0]), hint=hint)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, data in files.items():
-            if (folder / name).is_symlink():
-                (folder / name).unlink()  # a link is replaced, not followed
-            write_whole(folder / name, data)
+        for path, data in zip(paths, files.values(), strict=True):
+            if path.is_symlink():
+                path.unlink()  # a link is replaced, not followed
+            write_whole(path, data)
     except OSError as error:
         where = str(error.filename or folder)
         raise MicrogenError(f"cannot be written: {error.strerror}", where=where) from error
-    return [str(folder / name) for name in files]
-
-
-def _existing(paths: Iterable[Path]) -> list[Path]:
-    return [path for path in paths if path.is_symlink() or path.exists()]
+    return [*map(str, paths)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from microgen.kernels import cost
 from microgen.running import timing
@@ -22,7 +22,7 @@ class CostConditions:
     stands: str = ""
 
     @classmethod
-    def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> CostConditions:
+    def on(cls, cpu: Cpu, clock_hz: int = 0, wait_states: int = 0) -> Self:
         """The conditions for a CPU, or for the core that stands for it."""
         name = cost.measured_core(cpu)
         core = timing.of_cpu(CPUS[name]) if name else None

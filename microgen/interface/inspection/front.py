@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from microgen.base.output.text_layout import Column, Listing, Part, Table
 from microgen.compiler.schedule import Front, FrontPoint
 from microgen.interface.inspection.costs import CostConditions
 from microgen.planner.program.ram import ARENA_IO, TOTAL
-from microgen.running.timing import Conditions
 from microgen.target.board import Board
 
 WIDE, HIGH = 60, 14  # characters of the drawing
@@ -19,22 +18,13 @@ _MARKS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
-class Estimated:
-    """The clock and the flash of a board, with which estimates are shown."""
-
-    costs: CostConditions
+class Estimated(CostConditions):
+    """The conditions with which estimates are shown."""
 
     @classmethod
-    def on(cls, board: Board, clock_hz: int = 0) -> Estimated:
-        """On a board, with its own clock or another."""
-        return cls(
-            CostConditions.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states)
-        )
-
-    @property
-    def conditions(self) -> Conditions | None:
-        """The core, clock and wait states; None if nothing is measured."""
-        return self.costs.conditions
+    def on_board(cls, board: Board, clock_hz: int = 0) -> Self:
+        """The conditions for a board, with its own clock or another."""
+        return cls.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states)
 
     def waits(self, one: FrontPoint) -> int:
         """The cycles in which a schedule waits for flash."""
@@ -49,11 +39,11 @@ class Estimated:
         """The time of a schedule; None if it is not known."""
         return self.conditions.milliseconds(self.cycles(one)) if self.conditions else None
 
-    def lines(self, front: Front) -> Iterator[str]:
+    def about(self, front: Front) -> Iterator[str]:
         """Sentences about the estimates and the costs that they leave out."""
         first = front.found[0]
         if self.conditions:
-            yield str(self.costs)
+            yield str(self)
         if first.score.unmeasured:
             yield (
                 "cycles, instructions and code do not include "
@@ -77,7 +67,7 @@ def to_json(front: Front, estimated: Estimated) -> dict[str, Any]:
         "considered": front.considered,
         "ram_bound": front.bound,
         "modelled": conditions.to_json() if conditions else None,
-        **estimated.costs.to_json(),
+        **estimated.to_json(),
         "left_out": dict(front.found[0].left_out),
         "schedules": [
             {
@@ -105,7 +95,7 @@ def parts(front: Front, estimated: Estimated) -> Iterator[Part]:
         yield ""
         yield Listing("\n".join(_drawing(front.found, estimated)))
     yield ""
-    yield from estimated.lines(front)
+    yield from estimated.about(front)
     yield f"{len(front.found)} of {front.considered:,} schedules considered"
     if front.bound is not None:
         gap = min(one.ram.arena_io for one in front.found) - front.bound

@@ -60,9 +60,7 @@ class ShownPlan:
         """Plain data, in the form of docs/schemas/plan.json."""
         return {
             "module": self.module,
-            "algorithm": self.plan.algorithm,
-            "peak": self.plan.peak,
-            "lower_bound": self.plan.lower_bound,
+            **{n: getattr(self.plan, n) for n in ("algorithm", "peak", "lower_bound")},
             "gap": self.gap,
             "proof": self.plan.proof,
             "schedules": self._certified(),
@@ -190,24 +188,13 @@ def _names(placed: Sequence[Any], pool: str) -> tuple[str, ...]:
 
 
 def _buffer(buffer: BufferRecord) -> dict[str, Any]:
-    return {
-        "name": buffer.name,
-        "pool": buffer.pool,
-        "offset": buffer.offset,
-        "nbytes": buffer.nbytes,
-        "first": buffer.first,
-        "last": buffer.last,
-        "state": buffer.is_state,
-    }
+    names = ("name", "pool", "offset", "nbytes", "first", "last")
+    return {**{name: getattr(buffer, name) for name in names}, "state": buffer.is_state}
 
 
 def _pool(pool: ShownPool) -> dict[str, Any]:
-    return {
-        "name": pool.name,
-        "nbytes": pool.nbytes,
-        "capacity": pool.capacity,
-        "external": not pool.is_internal,
-    }
+    names = ("name", "nbytes", "capacity")
+    return {**{name: getattr(pool, name) for name in names}, "external": not pool.is_internal}
 
 
 def _pool_line(pool: ShownPool) -> str:

@@ -8,14 +8,16 @@ import os
 import queue
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microgen.base.errors import ToolError, one_line
+from microgen.base.formats.structuring import structure
 from microgen.building import guard
 from microgen.interface.zoo import work
-from microgen.interface.zoo.results import failed, parsed
+from microgen.interface.zoo.results import failed
 from microgen.interface.zoo.work import Done, Task
 
 if TYPE_CHECKING:
@@ -139,31 +141,23 @@ def results(
     Raises ToolError if the scheduler is lost, or if a worker cannot work at all.
     """
     finished: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
-    waiting: dict[Future[Any], tuple[str, str]] = {}
+    waiting: dict[Future[Any], str] = {}
     runs: set[str] = set()
     try:
         while True:
-            for key, task in _next(tasks, _room(client) - len(waiting)):
+            for key, task in islice(tasks, max(0, _room(client) - len(waiting))):
                 runs.add(task.run)
-                future = _submitted(client, key, task, finished.put)
-                waiting[future] = (key, task.run)
+                name = f"microgen-zoo-{task.run}-{key}"
+                future: Future[Any] = client.submit(work.done, task, key=name, pure=False)
+                future.add_done_callback(finished.put)
+                waiting[future] = key
             if not waiting:
                 return
             future = _taken(client, finished)
-            key, _ = waiting.pop(future)
-            yield key, _result(future)
+            yield waiting.pop(future), _result(future)
     finally:
         if waiting:
             _end(client, list(waiting), runs)
-
-
-def _next(tasks: Iterator[tuple[str, Task]], most: int) -> Iterator[tuple[str, Task]]:
-    """At most ``most`` further tasks."""
-    for _ in range(most):
-        task = next(tasks, None)
-        if task is None:
-            return
-        yield task
 
 
 def _room(client: Client) -> int:
@@ -178,16 +172,6 @@ def _threads(client: Client) -> int:
     with contextlib.suppress(OSError, ValueError):
         return sum(map(int, client.nthreads().values()))
     return 0
-
-
-def _submitted(
-    client: Client, key: str, task: Task, finished: Callable[[Future[Any]], None]
-) -> Future[Any]:
-    future: Future[Any] = client.submit(
-        work.done, task, key=f"microgen-zoo-{task.run}-{key}", pure=False
-    )
-    future.add_done_callback(finished)
-    return future
 
 
 def _taken(client: Client, finished: queue.SimpleQueue[Future[Any]]) -> Future[Any]:
@@ -231,8 +215,7 @@ def _result(future: Future[Any]) -> Done:
             f"a worker cannot run microgen: {type(error).__name__}: {one_line(str(error))}",
             hint="install the same microgen on every worker, with its extra [zoo]",
         )
-    data = dict(future.result())
-    return Done(**{**data, "cell": parsed(data["cell"])})
+    return structure(future.result(), Done)
 
 
 def _end(client: Client, futures: list[Future[Any]], runs: set[str]) -> None:

@@ -7,14 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from microgen.base.errors import ProjectError, cut, one_line
 from microgen.base.files import write_whole
+from microgen.base.formats.structuring import structure
 
-STATUSES = ("ok", "refused", "failed")
-STAGES = ("read", "generate", "build", "verify", "run", "compare")
-_VERDICTS = {"ok", "failed", "n/a"}
+Status: TypeAlias = Literal["ok", "refused", "failed"]
+Stage: TypeAlias = Literal["read", "generate", "build", "verify", "run", "compare"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 _FOLDER = "cells"
 
 # The files of a cell's own process: see ``stages``.
@@ -34,13 +35,13 @@ class Cell:
     in seconds if the cell ended at it, otherwise 0. ``seconds`` is the time that the cell took.
     """
 
-    status: str
-    stage: str
+    status: Status
+    stage: Stage
     cause: str = ""
     hint: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict)
     instructions: int | None = None
-    compared: Mapping[str, str] = field(default_factory=dict)
+    compared: Mapping[str, Literal["ok", "failed", "n/a"]] = field(default_factory=dict)
     lacking: str = ""
     limit: float = 0.0
     seconds: float = 0.0
@@ -51,34 +52,9 @@ class Cell:
         return {name: value for name, value in asdict(self).items() if name not in hidden}
 
 
-def failed(stage: str, cause: str, hint: str = "", **more: Any) -> Cell:
+def failed(stage: Stage, cause: str, hint: str = "", **more: Any) -> Cell:
     """A failed cell."""
     return Cell("failed", stage, one_line(cut(cause)), one_line(cut(hint)), **more)
-
-
-def parsed(data: Any) -> Cell:
-    """The cell in plain data. Raises ValueError if it is not one."""
-    try:
-        cell = Cell(**data)
-    except TypeError as error:
-        raise ValueError(str(error)) from None
-    texts = (cell.cause, cell.hint, cell.lacking)
-    sound = (
-        cell.status in STATUSES,
-        cell.stage in STAGES,
-        all(isinstance(text, str) for text in texts),
-        _all(cell.sizes, int),
-        _all(cell.compared, str) and set(cell.compared.values()) <= _VERDICTS,
-        cell.instructions is None or isinstance(cell.instructions, int),
-        isinstance(cell.limit, int | float) and isinstance(cell.seconds, int | float),
-    )
-    if not all(sound):
-        raise ValueError("is not a cell")
-    return cell
-
-
-def _all(mapping: object, kind: type) -> bool:
-    return isinstance(mapping, dict) and all(isinstance(value, kind) for value in mapping.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +88,7 @@ class Store:
         that was below ``limit``."""
         # A damaged file is treated as a missing one, so the cell is done again.
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            data = json.loads((self._folder / f"{key}.json").read_bytes())
-            cell = parsed(data)
+            cell = structure(json.loads((self._folder / f"{key}.json").read_bytes()), Cell)
             # More time may end in another result.
             return None if cell.limit and cell.limit < limit else cell
         return None

@@ -16,7 +16,7 @@ from microgen.frontends import model_files
 from microgen.interface.zoo import cluster, identity
 from microgen.interface.zoo.listing import FILE, ListedModel
 from microgen.interface.zoo.results import Cell, Store, failed
-from microgen.interface.zoo.work import Done, Task
+from microgen.interface.zoo.work import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,14 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
         lacking.add(cell.lacking)
     for sentence in sorted(filter(None, lacking)):
         note(f"not compared with an outside oracle: {sentence}")
-    return tuple(_row(model, plan.boards, found) for model in models)
+    return tuple(
+        ModelRow(
+            model.entry,
+            model.sha256,
+            {board: model.cell or found[model.keys[board]] for board in plan.boards},
+        )
+        for model in models
+    )
 
 
 def _model(entry: ListedModel, plan: ZooPlan) -> _Model:
@@ -105,12 +112,6 @@ def _given(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str,
     return {**plan.options, "dim": dim, "bind": bind}, files
 
 
-def _row(model: _Model, boards: Sequence[str], found: Mapping[str, Cell]) -> ModelRow:
-    if model.cell is not None:
-        return ModelRow(model.entry, "", dict.fromkeys(boards, model.cell))
-    return ModelRow(model.entry, model.sha256, {b: found[key] for b, key in model.keys.items()})
-
-
 def _done(
     plan: ZooPlan, missing: Mapping[str, tuple[_Model, str]], store: Store, total: int
 ) -> Iterator[tuple[str, Cell]]:
@@ -126,19 +127,14 @@ def _done(
         contextlib.closing(cluster.results(client, tasks)) as results,
     ):
         for key, result in results:
-            _check(result)
+            if result.refusal:  # the worker cannot work, which is not a result of the model
+                raise ToolError(result.refusal, hint=result.hint)
             # A cell that others ended would otherwise never be done again.
             if result.is_lasting:
                 store.put(key, result.cell)
             done += 1
             progress.count("cells", done, total)
             yield key, result.cell
-
-
-def _check(result: Done) -> None:
-    """Raise ToolError if the worker cannot work, because that is not a result of the model."""
-    if result.refusal:
-        raise ToolError(result.refusal, hint=result.hint)
 
 
 def _tasks(

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ from microgen.base.errors import (
 )
 from microgen.base.files import write_whole
 from microgen.interface import api
-from microgen.interface.zoo.results import RESULT, STAGE, TASK, Cell, failed
+from microgen.interface.zoo.results import RESULT, STAGE, TASK, Cell, Stage, failed
+from microgen.interface.zoo.work import Done
 from microgen.project.firmware import ram
 from microgen.target import board as boards
 from microgen.verifier.report import VerifyReport
@@ -38,27 +39,16 @@ _PROJECT = "project"
 _TEMPORARY = re.compile(rf"{re.escape(tempfile.gettempdir())}/[^\s/:;,]*/?")
 
 
-class _LackingError(Exception):
-    """A program that this machine lacks; ``error`` names it."""
-
-    def __init__(self, error: ToolError) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
 def main() -> int:
     """Work on the task in a folder; 0, unless Python itself fails."""
     folder = Path(sys.argv[1])
     task = json.loads((folder / TASK).read_bytes())
-    refusal = hint = ""
     try:
-        cell = _Work(folder, task).cell()
-    except _LackingError as lacking:
-        cell = failed("build", "is not known")
-        refusal, hint = lacking.error.what, lacking.error.hint
-    # A missing program is not a result of the model, so it is not a cell of its own.
-    result = {"cell": asdict(cell), "refusal": refusal, "hint": hint}
-    write_whole(folder / RESULT, json.dumps(result).encode())
+        done = Done(_Work(folder, task).cell())
+    except ToolError as lacking:
+        # A missing program is not a result of the model, so it is not a cell of its own.
+        done = Done(failed("build", "is not known"), refusal=lacking.what, hint=lacking.hint)
+    write_whole(folder / RESULT, json.dumps(asdict(done)).encode())
     return 0
 
 
@@ -72,16 +62,16 @@ class _Work:
             name: tuple(value) if isinstance(value, list) else value for name, value in given
         }
         self._project = folder / _PROJECT
-        self._stage = ""
+        self._stage: Stage = "generate"
         self._known: dict[str, Any] = {}
 
     def cell(self) -> Cell:
-        """The cell, however it ends. Raises _LackingError if a program is missing."""
+        """The cell, however it ends. Raises ToolError if a program is missing."""
         try:
             with of_machine():
                 return self._stages()
-        except ToolError as error:
-            raise _LackingError(error) from error
+        except ToolError:
+            raise
         except MicrogenError as error:
             return self._ended(error)
         except Exception as error:
@@ -102,7 +92,7 @@ class _Work:
         self._known["instructions"] = run.instructions[0] if run.instructions else None
         return self._compared(run)
 
-    def _at(self, stage: str, work: Callable[[], Any]) -> Any:
+    def _at(self, stage: Stage, work: Callable[[], Any]) -> Any:
         self._stage = stage
         (self._folder / STAGE).write_text(stage, encoding="ascii")
         return work()
@@ -135,14 +125,12 @@ class _Work:
     def _plain(self, text: str) -> str:
         """The text without the paths of this machine, and without the model's file at its
         beginning."""
-        for folder, shown in self._folders():
-            text = text.replace(f"{folder}/", shown)
+        package = Path(resources.__file__).parents[1]
+        for folder in (self._folder, self._folder.resolve()):
+            text = text.replace(f"{folder}/", "")
+        text = text.replace(f"{package}/", "microgen/")
         text = _TEMPORARY.sub("", one_line(text)).replace(" (-v lists all)", "")
         return re.sub(rf"^(?:{re.escape(self._model.name)}|{_PROJECT})?: ", "", text)
-
-    def _folders(self) -> Iterator[tuple[Path, str]]:
-        package = Path(resources.__file__).parents[1]
-        yield from ((self._folder, ""), (self._folder.resolve(), ""), (package, "microgen/"))
 
 
 def _sizes(project: Path, report: VerifyReport) -> dict[str, int]:

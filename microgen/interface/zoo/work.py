@@ -15,11 +15,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from microgen.base.formats.structuring import structure
 from microgen.building import guard, toolchain
 from microgen.interface.zoo import identity
-from microgen.interface.zoo.results import RESULT, STAGE, TASK, Cell, failed, parsed
+from microgen.interface.zoo.results import RESULT, STAGE, TASK, Cell, Stage, failed
 from microgen.version import __version__
 
 _PROGRAM = "microgen.interface.zoo.stages"  # a name, because the module imports everything
@@ -107,24 +108,17 @@ def _write(task: Task, folder: Path) -> None:
 
 def _result(status: int | None, task: Task, folder: Path) -> Done | None:
     with contextlib.suppress(OSError, ValueError):
-        data = json.loads((folder / RESULT).read_bytes())
-        found = parsed(data["cell"])
-        return Done(found, refusal=str(data["refusal"]), hint=str(data["hint"]))
+        return structure(json.loads((folder / RESULT).read_bytes()), Done)
     # Not at the time limit, whose status is None.
     if status in _BY_OTHERS:
         return None
-    stage = _stage(folder)
+    stage: Stage = "generate"
+    with contextlib.suppress(OSError):
+        stage = cast("Stage", (folder / STAGE).read_text(encoding="ascii"))
     if status is None:
         return Done(failed(stage, f"did not end within {task.limit:g} s", limit=task.limit))
     how = f"signal {-status}" if status < 0 else f"exit code {status}"
     return Done(failed(stage, f"microgen itself ended with {how}"))
-
-
-def _stage(folder: Path) -> str:
-    try:
-        return (folder / STAGE).read_text(encoding="ascii")
-    except OSError:
-        return "generate"
 
 
 async def end(run: str) -> None:

@@ -28,7 +28,7 @@ def explored() -> Front:
 
 
 def _text(found: Front, board: Board, clock: int = 0) -> str:
-    estimated = front.Estimated.on(board, clock)
+    estimated = front.Estimated.on_board(board, clock)
     return "\n".join(str(part) for part in front.parts(found, estimated))
 
 
@@ -36,7 +36,7 @@ def test_wait_states_of_the_boards_flash_take_time(explored: Front) -> None:
     times = []
     for wait_states in (0, 2, 5):
         board = replace(M4, clock_hz=100_000_000, flash_wait_states=wait_states)
-        data = front.to_json(explored, front.Estimated.on(board))
+        data = front.to_json(explored, front.Estimated.on_board(board))
         first = data["schedules"][0]
         assert data["modelled"] == {
             "core": "Cortex-M4",
@@ -63,14 +63,14 @@ def test_the_wait_for_flash_is_near_what_a_run_counts(explored: Front, tmp_path:
     total = ran.modelled.totals[0]
     counted = ran.modelled.conditions.waiting(total.waited, total.followed)
     (one,) = (one for one in explored.found if "balanced" in one.goals)
-    estimated = front.Estimated.on(board).waits(one)
+    estimated = front.Estimated.on_board(board).waits(one)
     assert counted / 2 < estimated < counted * 2
 
 
 def test_ram_is_what_others_call_ram(
     explored: Front, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    data = front.to_json(explored, front.Estimated.on(M4))
+    data = front.to_json(explored, front.Estimated.on_board(M4))
     last = len(data["schedules"])
     file = tmp_path / "front.json"
     assert main(["plan", str(DIGITS), "-b", "mps2_an386", "--explore", "-o", str(file)]) == 0
@@ -103,7 +103,7 @@ def test_layers_of_external_code_generators_are_said_to_be_left_out(
 
 
 def test_nothing_is_left_out_without_external_code_generators(explored: Front) -> None:
-    assert front.to_json(explored, front.Estimated.on(M4))["left_out"] == {}
+    assert front.to_json(explored, front.Estimated.on_board(M4))["left_out"] == {}
     assert "do not include" not in _text(explored, M4)
 
 
@@ -112,7 +112,7 @@ def test_where_nothing_is_measured_there_are_no_figures_of_time(
 ) -> None:
     host = boards.load("native")
     found = api.explore(DIGITS, host)
-    data = front.to_json(found, front.Estimated.on(host))
+    data = front.to_json(found, front.Estimated.on_board(host))
     assert data["modelled"] is None
     assert data["schedules"][0]["milliseconds"] is None
     assert main(["plan", str(DIGITS), "-b", "native", "--explore"]) == 0
