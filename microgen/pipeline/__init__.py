@@ -27,7 +27,7 @@ from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.combined import combined
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.types import Program
-from microgen.project.emit import shared
+from microgen.project.emit import memory as memories
 from microgen.project.emit.model import emit_common, emit_model, operators_alone
 from microgen.project.emit.profile import profile
 from microgen.project.emit.unit import EmitOptions, Unit
@@ -93,7 +93,7 @@ def compile_models(
         board,
         estimate=estimate.record,
         files=files,
-        shared=shared.shared(units),
+        shared=memories.shared(units),
     )
     promise, files = notes.complete(promise, files)
     compiled = [

@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from microgen.base.resources import folder
 from microgen.kernels.measured import CODE_BYTES
 from microgen.options import TOOLCHAINS
-from microgen.project.firmware.kernel_sources import sources
+from microgen.project.firmware.crt_files import kernel_sources
 from microgen.target.cpu import CPUS, Cpu
 from scripts.measuring import tables
 
@@ -65,7 +65,7 @@ def written(scratch: Path, stems: Collection[str]) -> list[Path]:
     folder_of_all.mkdir()
     for kernel in tables.kernels():
         if kernel.code.stem in stems:
-            (text,) = sources([kernel.code]).values()
+            (text,) = kernel_sources([kernel.code]).values()
             (folder_of_all / f"{kernel.code.stem}.c").write_text(text, encoding="ascii")
     return sorted(folder_of_all.iterdir())
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from microgen.planner.program.types import Program
-from microgen.project.firmware import kernel_sources
+from microgen.project.firmware import crt_files
 
 
 def written(programs: Iterable[Program], folder: Path) -> list[Path]:
@@ -15,7 +15,7 @@ def written(programs: Iterable[Program], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     made: dict[Path, None] = {}
     for kernel in sorted({kernel for program in programs for kernel in program.shared_kernels}):
-        ((_, text),) = kernel_sources.sources([kernel]).items()
+        ((_, text),) = crt_files.kernel_sources([kernel]).items()
         name = kernel.symbol if kernel.definition else Path(kernel.header).stem
         path = folder / f"{name}.c"
         path.write_text(text)

@@ -55,17 +55,9 @@ def _duties(ports: list[dict[str, Any]]) -> str:
 
 def device(device: Device) -> dict[str, Any]:
     """A device for the templates: its field, target, context and hooks."""
-    return {
-        "name": device.name,
-        "target": cnames.comment(device.target),
-        "context": device.context,
-        "activate": device.activate,
-        "open": device.open,
-        "close": device.close,
-        "deactivate": device.deactivate,
-        "hooks": device.hooks,
-        "driver": device.driver,
-    }
+    hooks = ("activate", "open", "close", "deactivate", "hooks")
+    own = {field: getattr(device, field) for field in ("name", "context", *hooks, "driver")}
+    return {**own, "target": cnames.comment(device.target)}
 
 
 def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:

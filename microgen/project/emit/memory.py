@@ -1,12 +1,22 @@
-"""The memory plan as symbols in assembly."""
+"""The memory plan as symbols in assembly.
+
+Several models, which run one after the other, may share a workspace. Each has its pool and its sids
+as symbols, in a section without bytes. The linker puts those sections, which the build names one
+after the other, at one address, and the bytes after them: all pools then begin where the bytes do.
+No C file names the symbols of two models.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from microgen.planner.program.plan import Pool
 from microgen.project.emit import symbols
-from microgen.project.emit.unit import Unit
+from microgen.project.emit.unit import Unit, model_files, note_file
+
+SHARED_FILE = "workspace.S"  # no file of a model has a name without its module's and a _
 
 
 def memory(unit: Unit) -> dict[str, Any]:
@@ -27,4 +37,41 @@ def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
         "alignment": pool.alignment,
         "is_shared": unit.shares_workspace and pool is unit.plan.pools[0],
         "buffers": [p for p in unit.plan.placements if p.pool == pool.name],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The memory that several models share: its ELF symbol, bytes, alignment, and the modules whose
+    pools lie in it."""
+
+    symbol: str
+    nbytes: int
+    alignment: int
+    modules: tuple[str, ...]
+
+
+def shared(units: Sequence[Unit]) -> Shared | None:
+    """The workspace of the models that share one: the largest size and the widest alignment."""
+    pools = {unit.module: unit.plan.pools[0] for unit in units if unit.shares_workspace}
+    if not pools:
+        return None
+    return Shared(
+        symbols.SHARED_WORKSPACE,
+        max(pool.nbytes for pool in pools.values()),
+        max(pool.alignment for pool in pools.values()),
+        tuple(pools),
+    )
+
+
+def workspace(memory: Shared, units: Sequence[Unit]) -> dict[str, Any]:
+    """Values of ``src/workspace.S.j2``."""
+    return {
+        "model": model_files(units),
+        "note": note_file(units[0].module),
+        "modules": ", ".join(memory.modules),
+        "file": SHARED_FILE,
+        "symbol": memory.symbol,
+        "nbytes": memory.nbytes,
+        "alignment": memory.alignment,
     }

@@ -8,14 +8,13 @@ from typing import Any
 
 from microgen.base.files import FileTree
 from microgen.planner.executors.graph import ExecutorGraph
-from microgen.project.emit import external, graph, shared
+from microgen.project.emit import external, graph
 from microgen.project.emit.constants import constants
 from microgen.project.emit.environment import environment
 from microgen.project.emit.header import header
-from microgen.project.emit.memory import memory
-from microgen.project.emit.metadata import metadata
+from microgen.project.emit.memory import SHARED_FILE, memory, shared, workspace
 from microgen.project.emit.operators import operators
-from microgen.project.emit.packed import packed, registry
+from microgen.project.emit.packed import metadata, packed, registry
 from microgen.project.emit.runner import runner
 from microgen.project.emit.signature import shapes
 from microgen.project.emit.unit import Unit, note_file
@@ -43,44 +42,46 @@ def emit_common(units: Sequence[Unit]) -> FileTree:
     if external.runtimes(units):
         name = f"src/{units[0].module}_loaders.c"
         outputs[name] = ("src/loaders.c.j2", external.loaders(units))
-    common = shared.shared(units)
+    common = shared(units)
     if common:
-        values = shared.workspace(common, units)
-        outputs[f"src/{shared.FILE}"] = ("src/workspace.S.j2", values)
+        outputs[f"src/{SHARED_FILE}"] = ("src/workspace.S.j2", workspace(common, units))
     return _rendered(outputs)
 
 
 def emit_model(unit: Unit) -> FileTree:
     """Header, runner, operators, constants and memory symbols; with the packed interface also the
     metadata."""
-    module = unit.module
     outputs: Outputs = {
-        f"include/tvmgen_{module}.h": ("include/tvmgen.h.j2", header(unit)),
-        f"src/{module}_lib1.h": ("src/lib1.h.j2", operators(unit)),
-        f"src/{module}_lib1.c": ("src/lib1.c.j2", operators(unit)),
+        f"include/tvmgen_{unit.module}.h": ("include/tvmgen.h.j2", header(unit)),
+        **_sources(unit, operators(unit), "lib1.h", "lib1.c"),
     }
-    if unit.graph is not None:
-        outputs |= _graph(unit, unit.graph)
-    else:
-        outputs |= _ahead_of_time(unit)
+    outputs |= _ahead_of_time(unit) if unit.graph is None else _graph(unit, unit.graph)
     for name, values in external.libraries(unit).items():
         outputs[f"src/{name}"] = ("src/external.c.j2", values)
     if unit.blob:
-        outputs |= _loaded(unit)
+        # The calls of the blob's modules, and the constants that the modules are given.
+        outputs |= _parameters(unit) if unit.program.held_constants else {}
+        outputs |= _sources(unit, external.modules(unit), "modules.c") | _shapes(unit)
     if any(p.is_internal and p.nbytes for p in unit.plan.pools):
-        outputs[f"src/{module}_memory.S"] = ("src/memory.S.j2", memory(unit))
+        outputs |= _sources(unit, memory(unit), "memory.S")
     return _rendered(outputs).merged(_graph_data(unit)).merged(_blob(unit))
 
 
-def _loaded(unit: Unit) -> Outputs:
-    """The calls of the blob's modules, and the constants that the modules are given."""
-    module = unit.module
-    held = _parameters(unit) if unit.program.held_constants else {}
-    return held | {
-        f"src/{module}_modules.c": ("src/modules.c.j2", external.modules(unit)),
-        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
-        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
-    }
+def _sources(unit: Unit, values: dict[str, Any], *names: str) -> Outputs:
+    """Files below ``src``, each from the template of its name."""
+    return {f"src/{unit.module}_{name}": (f"src/{name}.j2", values) for name in names}
+
+
+def _parameters(unit: Unit) -> Outputs:
+    return _sources(unit, constants(unit), "params.h", "params.c")
+
+
+def _shapes(unit: Unit) -> Outputs:
+    return _sources(unit, shapes(unit), "tensors.h", "tensors.c")
+
+
+def _packed(unit: Unit) -> Outputs:
+    return _sources(unit, packed(unit), "packed.h", "packed.c")
 
 
 def _blob(unit: Unit) -> FileTree:
@@ -94,29 +95,21 @@ def _blob(unit: Unit) -> FileTree:
 
 
 def _ahead_of_time(unit: Unit) -> Outputs:
-    module = unit.module
-    outputs = {f"src/{module}_lib0.c": ("src/lib0.c.j2", runner(unit)), **_parameters(unit)}
-    return outputs | (_packed(unit) if unit.options.interface == "packed" else {})
-
-
-def _parameters(unit: Unit) -> Outputs:
-    values = constants(unit)
-    return {
-        f"src/{unit.module}_params.h": ("src/params.h.j2", values),
-        f"src/{unit.module}_params.c": ("src/params.c.j2", values),
-    }
+    outputs = _sources(unit, runner(unit), "lib0.c") | _parameters(unit)
+    if unit.options.interface == "packed":
+        outputs |= _shapes(unit) | _sources(unit, metadata(unit), "metadata.c")
+        outputs |= {} if unit.options.unpacked else _packed(unit)
+    return outputs
 
 
 def _graph(unit: Unit, executor_graph: ExecutorGraph) -> Outputs:
-    module = unit.module
+    module, runs = unit.module, graph.runner(unit, executor_graph)
     return {
         f"include/tvmgen_{module}_graph.h": ("include/tvmgen_graph.h.j2", unit.common("GRAPH_")),
-        f"src/{module}_lib0.c": ("src/graph_lib0.c.j2", graph.runner(unit, executor_graph)),
-        f"src/{module}_graph.S": ("src/graph.S.j2", graph.data(unit)),
-        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
-        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
-        f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
-        f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
+        f"src/{module}_lib0.c": ("src/graph_lib0.c.j2", runs),
+        **_sources(unit, graph.data(unit), "graph.S"),
+        **_shapes(unit),
+        **_packed(unit),
     }
 
 
@@ -126,21 +119,6 @@ def _graph_data(unit: Unit) -> FileTree:
     if unit.graph is None:
         return FileTree({})
     return FileTree({f"{graph.FOLDER}/{unit.module}.params": graph.parameter_file(unit)})
-
-
-def _packed(unit: Unit) -> Outputs:
-    module = unit.module
-    outputs = {
-        f"src/{module}_tensors.h": ("src/tensors.h.j2", shapes(unit)),
-        f"src/{module}_tensors.c": ("src/tensors.c.j2", shapes(unit)),
-        f"src/{module}_metadata.c": ("src/metadata.c.j2", metadata(unit)),
-    }
-    if not unit.options.unpacked:
-        outputs |= {
-            f"src/{module}_packed.h": ("src/packed.h.j2", packed(unit)),
-            f"src/{module}_packed.c": ("src/packed.c.j2", packed(unit)),
-        }
-    return outputs
 
 
 def _rendered(outputs: Outputs) -> FileTree:

@@ -1,4 +1,5 @@
-"""Packed functions: a wrapper for each operator, the entry point, and the registry."""
+"""The packed interface: a wrapper for each operator, the entry point, the registry, and
+metadata for programs that query it at run time."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from microgen.planner.program.types import PrimFunc, Role
-from microgen.project.emit import layout
+from microgen.planner.program.types import Port, PrimFunc, Role
+from microgen.project.emit import layout, literals
 from microgen.project.emit.header import device
 from microgen.project.emit.kernel_calls import STRUCT, parameters, struct
 from microgen.project.emit.signature import Taken, described, taken_arguments
@@ -111,3 +112,17 @@ def registry(units: Sequence[Unit]) -> dict[str, Any]:
         # TVM's registry begins with the count in two bytes, little-endian.
         "count_bytes": f"\\{count & 0xFF:03o}\\{count >> 8:03o}",
     }
+
+
+def metadata(unit: Unit) -> dict[str, Any]:
+    """Values of ``src/metadata.c.j2``, which has ``struct TVMMetadata``. Pools that the caller
+    passes are not in it."""
+    return {
+        **unit.common(),
+        "inputs": [_tensor(port, unit) for port in unit.program.inputs],
+        "outputs": [_tensor(port, unit) for port in unit.program.outputs],
+    }
+
+
+def _tensor(port: Port, unit: Unit) -> dict[str, Any]:
+    return {"name": literals.string(port.tensor), **described(port.type, unit)}

@@ -11,7 +11,7 @@ from microgen.base.names import cnames
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.types import Program
-from microgen.project.emit import constant_names, symbols
+from microgen.project.emit import symbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Unit:
     """One model: its program, the places of its buffers, and how it is emitted.
 
     ``graph`` is the graph executor's graph, or None. ``shares_workspace``: the pool of the model
-    takes no memory of its own but lies in the memory of ``emit.shared``. ``blob`` is
+    takes no memory of its own but lies in the memory of ``emit.memory.Shared``. ``blob`` is
     ``__tvm_dev_mblob``, empty if there is none.
     """
 
@@ -85,7 +85,7 @@ class Unit:
     @cached_property
     def constants(self) -> Mapping[str, str]:
         """The ELF symbols of the constants, by their names in the program."""
-        return constant_names.of(self.program, self.plan, has_graph=self.graph is not None)
+        return symbols.of_constants(self.program, self.plan, has_graph=self.graph is not None)
 
     def base(self, pool: str) -> str:
         """The name of a pool's first byte in C, inside main."""

@@ -73,9 +73,7 @@ def _all_headers(component: Component) -> bytes:
 
 
 def _properties(component: Component) -> bytes:
-    return calling.render(
-        "arduino/library.properties", component, archive=_is_unique(component)
-    ).encode()
+    return calling.render("arduino/library.properties", component, archive=_is_unique(component))
 
 
 def _is_unique(component: Component) -> bool:
@@ -85,7 +83,7 @@ def _is_unique(component: Component) -> bool:
 
 
 def _sketch(component: Component) -> bytes:
-    return calling.render("arduino/sketch.ino", component, calling=calling.code(component)).encode()
+    return calling.render("arduino/sketch.ino", component, calling=calling.code(component))
 
 
 FORM = ExportForm("arduino", "a library for the Arduino IDE and arduino-cli", _make)

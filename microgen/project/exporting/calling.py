@@ -14,13 +14,13 @@ from microgen.project.exporting.component import FLAGS, Component
 
 def code(component: Component) -> str:
     """Declarations and ``static int32_t infer(void)``, which returns 0 or the first error."""
-    return render("calling.c", component)
+    return render("calling.c", component).decode()
 
 
-def render(template: str, component: Component, **values: Any) -> str:
+def render(template: str, component: Component, **values: Any) -> bytes:
     """A template of ``templates/export`` with the values that all of them may use."""
     found = environment("export").get_template(f"{template}.j2")
-    return found.render(
+    text = found.render(
         component=component,
         flags=FLAGS,
         name=component.name,
@@ -28,6 +28,7 @@ def render(template: str, component: Component, **values: Any) -> str:
         models=_models(component.project.modules),
         **values,
     )
+    return text.encode()
 
 
 def _models(modules: Sequence[ModuleRecord]) -> list[dict[str, Any]]:

@@ -84,7 +84,8 @@ def load(project: Path) -> Component:
     lists = {name: tuple(map(_in_project, body.split())) for name, body in _LIST.findall(text)}
     sources = (*lists["MODEL_SOURCES"], *lists["RUNTIME_SOURCES"], *lists["CODEGEN_SOURCES"])
     includes = (*lists["PUBLIC_INCLUDES"], *lists["PRIVATE_INCLUDES"])
-    names = _needed(record.files, _Reader(project, record.files), sources, includes)
+    names = _needed(project, record.files, sources, includes)
+    own: dict[str, Any] = {name.lower(): paths for name, paths in lists.items()}
     return Component(
         name="_".join(f"tvmgen_{module.module}" for module in record.modules),
         version=record.microgen,
@@ -93,12 +94,8 @@ def load(project: Path) -> Component:
         project=record,
         files=names,
         kept_symbols=tuple(_KEPT.findall(text)),
-        **_fields(lists),
+        **own,
     )
-
-
-def _fields(lists: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    return {name.lower(): paths for name, paths in lists.items()}
 
 
 def _check(project: Path, record: Manifest) -> None:
@@ -114,10 +111,7 @@ def _check(project: Path, record: Manifest) -> None:
             where=str(project),
             hint="generate it without --shared-workspace, or add model/ to the firmware with CMake",
         )
-    _check_cpu(project, record.board.get("cpu"))
-
-
-def _check_cpu(project: Path, cpu: object) -> None:
+    cpu = record.board.get("cpu")
     if not isinstance(cpu, str) or cpu not in CPUS:
         raise ProjectError(
             f"names the CPU {short(repr(cpu))}, which microgen does not know",
@@ -133,19 +127,8 @@ def _in_project(path: str) -> str:
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Reads files of a project that must be as they were generated."""
-
-    project: Path
-    digests: Mapping[str, str]
-
-    def __call__(self, name: str) -> bytes:
-        return sound(self.project, name, self.digests[name])
-
-
 def _needed(
-    known: Mapping[str, str], read: _Reader, sources: Iterable[str], includes: Iterable[str]
+    project: Path, known: Mapping[str, str], sources: Iterable[str], includes: Iterable[str]
 ) -> dict[str, bytes]:
     """The files of a component: sources, data, licences, public headers, and included files."""
     found: dict[str, bytes] = {}
@@ -155,7 +138,7 @@ def _needed(
     while pending:
         name = pending.pop()
         if name not in found:
-            found[name] = read(name)
+            found[name] = sound(project, name, known[name])
             pending += _included(name, found[name], known, includes)
     return {name: found[name] for name in sorted(found)}
 

@@ -53,19 +53,13 @@ class ExportForm:
 
 
 def _rendered(template: str, component: Component) -> bytes:
-    return calling.render(template, component).encode()
+    return calling.render(template, component)
 
 
 def readme(component: Component, form: str, **values: object) -> bytes:
     """``templates/export/<form>/README.md`` with the text that all forms share."""
-    text = calling.render(
-        f"{form}/README.md",
-        component,
-        calling=calling.code(component),
-        sections=SECTIONS,
-        **values,
-    )
-    return text.encode()
+    code = calling.code(component)
+    return calling.render(f"{form}/README.md", component, calling=code, sections=SECTIONS, **values)
 
 
 # Compile options that results depend on, for build systems whose libraries cannot set options.
@@ -146,8 +140,7 @@ def _has_fpu(component: Component) -> bool:
 
 
 def _zephyr_rendered(name: str, component: Component, option: str) -> bytes:
-    found = calling.render(f"{_FOLDER}/{name}", component, option=option, c_flags=C_FLAGS)
-    return found.encode()
+    return calling.render(f"{_FOLDER}/{name}", component, option=option, c_flags=C_FLAGS)
 
 
 _ZEPHYR = ExportForm("zephyr", "a module for Zephyr", _zephyr_make)
@@ -195,7 +188,6 @@ _PLATFORMIO = ExportForm("platformio", "a library of PlatformIO", _platformio_ma
 # A CMSIS-Pack with one software component.
 
 _VENDOR = "microgen"
-_OTHER = ("LICENSE", "NOTICE", "model/CMakeLists.txt")
 
 
 def _cmsis_pack_make(component: Component) -> FileTree:
@@ -221,7 +213,7 @@ def _description(component: Component) -> bytes:
         public=[f"{component.public_includes[0]}/{header}" for header in component.headers],
         assembler=[source for source in component.sources if source.endswith(".S")],
         c=[source for source in component.sources if source.endswith(".c")],
-    ).encode()
+    )
 
 
 def _file_name(component: Component) -> str:

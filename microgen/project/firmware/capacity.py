@@ -261,16 +261,12 @@ def _named(tensor: str) -> str:
 
 def _peak_time(plan: MemoryPlan) -> int:
     """The first half step at which the most bytes are live."""
-    changes: dict[int, int] = {}
-    for p in plan.workspace:
-        changes[p.first] = changes.get(p.first, 0) + p.nbytes
-        changes[p.last + 1] = changes.get(p.last + 1, 0) - p.nbytes
-    best, most, live = 0, 0, 0
-    for time in sorted(changes):
-        live += changes[time]
-        if live > most:
-            best, most = time, live
-    return best
+
+    def live(time: int) -> int:
+        return sum(p.nbytes for p in plan.workspace if p.first <= time <= p.last)
+
+    # Only where a lifetime begins there are more live bytes than just before.
+    return max(sorted({p.first for p in plan.workspace}), key=live)
 
 
 def _ram(footprint: Footprint, board: Board) -> _Parts:

@@ -1,14 +1,17 @@
-"""The files of ``crt`` that a project needs, found by the includes of its C files."""
+"""The files of ``crt`` that a project needs, found by the includes of its C files: the runtime, the
+sources of kernels' out-of-line forms, and TVM's C interface."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from microgen.base import resources
 from microgen.base.errors import InternalError
+from microgen.planner.program.kernel_code import KernelCode
 
 # It begins with a fixed byte, which is found quickly in megabytes of constants.
 _INCLUDE = re.compile(rb'#[ \t]*include[ \t]+["<]([^">]+)[">]')
@@ -18,6 +21,37 @@ _RUNTIME_HEADERS = (
     "include/microgen/accelerator.h",
     "include/microgen/tracing_device.h",
 )
+
+
+# Every project has TVM's C interface, so that applications written for TVM compile.
+# The headers; the source of a header's name comes with it. Projects with the graph executor have
+# its header, too.
+_TVM_HEADERS = (
+    "include/crt_config.h",
+    "include/dlpack/dlpack.h",
+    "include/tvm/runtime/c_backend_api.h",
+    "include/tvm/runtime/c_runtime_api.h",
+    "include/tvm/runtime/crt/crt.h",
+    "include/tvm/runtime/crt/error_codes.h",
+    "include/tvm/runtime/crt/func_registry.h",
+    "include/tvm/runtime/crt/logging.h",
+    "include/tvm/runtime/crt/module.h",
+    "include/tvm/runtime/crt/packed_func.h",
+    "include/tvm/runtime/crt/page_allocator.h",
+    "include/tvm/runtime/crt/platform.h",
+    "include/tvm/runtime/crt/platform_memory.h",
+    "include/tvm/runtime/crt/stack_allocator.h",
+    "include/tvm/runtime/metadata_types.h",
+)
+# Functions of platform.h, whose sources have names of their own.
+_TVM_SOURCES = ("src/platform/format_message.c", "src/platform/platform_hooks.c")
+
+_IO = b'#include "platform/io.h"'
+
+_ABOUT = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The out-of-line forms, for any parameters. */
+"""
 
 
 def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, bytes]:
@@ -80,3 +114,36 @@ def _included(text: bytes) -> list[str]:
 def _begins_line(text: bytes, start: int) -> bool:
     """Whether there is nothing but blanks before that place in its line."""
     return not text[text.rfind(b"\n", 0, start) + 1 : start].strip()
+
+
+def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
+    """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
+    found: dict[str, list[KernelCode]] = {}
+    for kernel in kernels:
+        # Kernels of one header are in one source, so that they have its other functions in common.
+        found.setdefault(kernel.header, []).append(kernel)
+    return {f"kernels/{PurePosixPath(name).stem}.c": _source(found[name]) for name in found}
+
+
+def _source(kernels: Sequence[KernelCode]) -> str:
+    first = kernels[0]
+    include = f'#include "{first.header}"\n'
+    if first.variant:
+        definitions = "\n".join(kernel.definition for kernel in kernels)
+        return f"{_ABOUT}{include}\n{definitions}\n"
+    return f"{_ABOUT}#define {first.macro}\n{include}"
+
+
+@functools.cache
+def tvm_files() -> Mapping[str, bytes]:
+    """TVM's interface: path below ``crt`` -> contents. Firmware contains the code of these files
+    only if the application calls it."""
+    return MappingProxyType(closure((), (*_TVM_HEADERS, *_TVM_SOURCES)))
+
+
+@functools.cache
+def portable_tvm_files() -> frozenset[str]:
+    """The paths of the files of TVM's interface that need no platform's input and output."""
+    # Another firmware's application may call these; it defines ``TVMLogf`` and ``TVMPlatformAbort``
+    # itself.
+    return frozenset(name for name, text in tvm_files().items() if _IO not in text)

@@ -1,7 +1,7 @@
 """The facts that a program needs to use a model: names, shapes, types, pools, devices, sizes.
 
 With the packed interface, C code gets the facts for which ``struct TVMMetadata`` has room from
-``tvmgen_<m>_get_c_metadata`` (``project/emit/metadata.py``).
+``tvmgen_<m>_get_c_metadata`` (``project/emit/packed.py``).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from microgen.planner.program.feed import Feed
 from microgen.planner.program.kernel_code import KernelCode
 from microgen.planner.program.plan import Pool
 from microgen.planner.program.types import Device, Port
-from microgen.project.emit import profile, shared, symbols
+from microgen.project.emit import memory, profile, symbols
 from microgen.project.emit.environment import environment
 from microgen.project.emit.header import device
 from microgen.project.emit.ports import is_scaled
@@ -25,9 +25,7 @@ from microgen.project.firmware import (
     app_memory,
     component,
     crt_files,
-    kernel_sources,
     readme,
-    tvm_files,
 )
 from microgen.project.firmware.stack_size import is_fitted, template_values
 from microgen.target.board import Board
@@ -188,7 +186,7 @@ def _source_lists(
     freestanding = crt_files.closure(fixed.values())
     semihosting = crt_files.closure([fixed[_ZEPHYR]])
     kernels = [f"crt/{name}" for name in _kernels(models)]
-    tvm = tvm_files.files().keys() - always.keys()
+    tvm = crt_files.tvm_files().keys() - always.keys()
     return {
         "model_sources": [*_model_sources(model_files, models), *kernels],
         "runtime_sources": [*mains, _PLATFORM, *_sources(runtime)],
@@ -207,7 +205,7 @@ def _component(
     called = crt_files.closure(model_files.files.values())
     # An object library has no functions that only some applications need.
     shares = any(model.shares_workspace for model in models)
-    runtime = _sources(called.keys() | (set() if shares else tvm_files.portable()))
+    runtime = _sources(called.keys() | (set() if shares else crt_files.portable_tvm_files()))
     kernels = [f"crt/{name}" for name in _kernels(models)]
     folders = _folders(model_files, include_dirs)
     return component.lists([*_model_sources(model_files, models), *kernels], runtime, **folders)
@@ -222,14 +220,14 @@ def _crt(
     """The files of ``crt`` that the project needs, and the files of TVM's interface."""
     headers = [f"include/{kernel.header}" for model in models for kernel in model.kernels]
     texts = [*main.values(), *fixed.values(), *model_files.files.values()]
-    needed = {**crt_files.closure(texts, headers), **tvm_files.files(), **_kernels(models)}
+    needed = {**crt_files.closure(texts, headers), **crt_files.tvm_files(), **_kernels(models)}
     return {f"crt/{name}": data for name, data in needed.items()}
 
 
 def _kernels(models: Sequence[Model]) -> dict[str, bytes]:
     """The sources of kernels whose out-of-line forms are called: path below ``crt`` -> contents."""
     shared = {kernel for model in models for kernel in model.shared_kernels}
-    return {name: text.encode() for name, text in kernel_sources.sources(sorted(shared)).items()}
+    return {name: text.encode() for name, text in crt_files.kernel_sources(sorted(shared)).items()}
 
 
 def _libc(board: Board, toolchain: str) -> dict[str, bytes]:
@@ -254,7 +252,7 @@ def _model_sources(model_files: FileTree, models: Sequence[Model]) -> list[str]:
     names = sorted(own, key=lambda name: (name.endswith(_GRAPH), name))
     # Nothing may come between these and the workspace in memory.
     sharing = [f"{_MODEL_SOURCES}/{m.module}_memory.S" for m in models if m.shares_workspace]
-    last = [*sharing, f"{_MODEL_SOURCES}/{shared.FILE}"] if sharing else []
+    last = [*sharing, f"{_MODEL_SOURCES}/{memory.SHARED_FILE}"] if sharing else []
     return [*(name for name in names if name not in last), *last]
 
 

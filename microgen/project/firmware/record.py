@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
 from microgen import kernels
 from microgen.base.files import FileTree
@@ -49,13 +51,15 @@ from microgen.planner.program.types import (
     Storage,
 )
 from microgen.project.emit import external, symbols
-from microgen.project.emit.shared import Shared
+from microgen.project.emit.memory import Shared
 from microgen.project.emit.signature import argument_types, held_type
 from microgen.project.emit.unit import Unit
 from microgen.relay.blob import writer
 from microgen.target.board import Board
 from microgen.tvm import mlf
 from microgen.version import __version__
+
+R = TypeVar("R")
 
 
 def manifest(
@@ -81,14 +85,14 @@ def manifest(
     )
 
 
+def _copied(kind: type[R], source: object, **others: Any) -> R:
+    """A record with the fields that ``source`` has by the same names, and with others."""
+    names = {field.name for field in fields(cast("Any", kind))} - others.keys()
+    return kind(**{name: getattr(source, name) for name in names}, **others)
+
+
 def _shared(memory: Shared) -> SharedRecord:
-    return SharedRecord(
-        memory.symbol,
-        symbols.workspace_section(""),
-        memory.nbytes,
-        memory.alignment,
-        memory.modules,
-    )
+    return _copied(SharedRecord, memory, section=symbols.workspace_section(""))
 
 
 def module(
@@ -115,7 +119,7 @@ def module(
         kernels=tuple(code.symbol for code in program.kernels),
         plan=_plan(program, plan, options),
         constants=tuple(_constant(c, unit) for c in program.constants),
-        devices=tuple(DeviceRecord(d.name, d.target, d.hooks) for d in program.devices),
+        devices=tuple(_copied(DeviceRecord, d) for d in program.devices),
         passed_pools=tuple(unit.passed_pools),
         external=tuple(_external(module, unit) for module in program.external_modules),
         blob=_blob(unit) if unit.blob else None,
@@ -132,7 +136,7 @@ def module(
 def feed(program: Program) -> FeedRecord | None:
     """How the program's input is fed, None if it is passed as a whole."""
     found = program.feed
-    return FeedRecord(found.rows, found.nbytes, found.count) if found else None
+    return _copied(FeedRecord, found) if found else None
 
 
 def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
@@ -142,17 +146,16 @@ def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
 def _port(port: Port, plan: MemoryPlan) -> PortRecord:
     quant = port.type.quant
     scale, zero_point = (quant.scale[0], quant.zero_point[0]) if quant else (0.0, 0)
-    return PortRecord(
-        port.name,
-        port.tensor,
-        port.type.shape,
-        port.type.dtype.value,
-        port.type.nbytes,
-        scale,
-        zero_point,
-        port.fixed,
-        port.sid if any(pool.port in (port.name, port.over) for pool in plan.port_pools) else "",
-        port.over,
+    lies_there = any(pool.port in (port.name, port.over) for pool in plan.port_pools)
+    return _copied(
+        PortRecord,
+        port,
+        shape=port.type.shape,
+        dtype=port.type.dtype.value,
+        nbytes=port.type.nbytes,
+        scale=scale,
+        zero_point=zero_point,
+        buffer=port.sid if lies_there else "",
     )
 
 
@@ -196,18 +199,14 @@ def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRec
         case InRows() as rows:
             assert rolling is not None, "only such functions have rows"
             in_rows = _in_rows(rolling, rows)
-    return StepRecord(
-        op=step.op,
+    return _copied(
+        StepRecord,
+        step,
         layer=step.origin.layer,
-        tensor=step.tensor,
         shape=step.tensor_type.shape,
         dtype=step.tensor_type.dtype.value,
-        kernel=step.kernel,
-        reason=step.reason,
-        refusals=step.refusals,
         argument=argument,
         offset=offset,
-        unseen=step.unseen,
         in_rows=in_rows,
     )
 
@@ -216,28 +215,20 @@ def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
     """How a part computes its rows."""
     part = rolling.parts[rows.part]
     when = next(event.when for event in rolling.events if event.rows is part)
-    return RowsRecord(
-        function=part.name,
-        argument=[p.role for p in part.parameters].index(Role.OUTPUT),
-        rows=rows.rows,
-        first=when.first,
-        period=when.period,
-        count=when.count,
-        is_last=rows.is_last,
-    )
+    argument = [p.role for p in part.parameters].index(Role.OUTPUT)
+    own = {"function": part.name, "argument": argument, "rows": rows.rows, "is_last": rows.is_last}
+    return _copied(RowsRecord, when, **own)
 
 
 def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:
-    return PlanRecord(
-        algorithm=plan.algorithm,
-        peak=plan.peak,
-        lower_bound=plan.lower_bound,
-        proof=plan.proof,
+    return _copied(
+        PlanRecord,
+        plan,
         io_bytes=program.io_bytes,
         alignment=options.alignment,
         pools=tuple(_pool(p, program.module) for p in plan.used_pools if not p.is_constant),
         buffers=buffers(program, plan),
-        in_place=tuple(OverlapRecord(p.input, p.output, p.lag) for p in plan.in_place),
+        in_place=tuple(_copied(OverlapRecord, p) for p in plan.in_place),
     )
 
 
@@ -246,29 +237,16 @@ def buffers(program: Program, plan: MemoryPlan) -> tuple[BufferRecord, ...]:
     tensors = {buffer.name: buffer.tensor for buffer in program.buffers}
     kept = {buffer.name for buffer in program.state}
     return tuple(
-        BufferRecord(
-            *(p.name, p.pool, p.offset, p.nbytes, p.first, p.last),
-            tensor=tensors.get(p.name, ""),
-            is_state=p.name in kept,
-        )
+        _copied(BufferRecord, p, tensor=tensors.get(p.name, ""), is_state=p.name in kept)
         for p in plan.placements
     )
 
 
 def _pool(pool: Pool, module: str) -> PoolRecord:
-    return PoolRecord(
-        name=pool.name,
-        symbol=symbols.arena(module, pool.name) if pool.is_internal else "",
-        section=symbols.workspace_section(pool.memory) if pool.is_internal else "",
-        nbytes=pool.nbytes,
-        alignment=pool.alignment,
-        capacity=pool.capacity,
-        memory=pool.memory,
-        targets=pool.targets,
-        port=pool.port,
-        promised=pool.promised,
-        before=pool.before,
-    )
+    symbol, section = symbols.arena(module, pool.name), symbols.workspace_section(pool.memory)
+    if not pool.is_internal:  # the caller's memory
+        symbol = section = ""
+    return _copied(PoolRecord, pool, symbol=symbol, section=section)
 
 
 def _constant(constant: FirmwareConstant, unit: Unit) -> ConstantRecord:

@@ -12,7 +12,7 @@ from microgen.compiler.schedule.state import Candidate
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation
 from microgen.kernels.cost import Cost
-from microgen.project.firmware.kernel_sources import sources
+from microgen.project.firmware.crt_files import kernel_sources
 from tests.compiler.schedule.costs import M4, parts_of, two_convolutions
 
 FAST, SMALL = "mg_conv2d_s8_dsp", "mg_conv2d_s8_portable"
@@ -89,7 +89,7 @@ def option(name: str, kind: tuple[str, bool], slower: int) -> Option:
 
 def test_kernels_of_a_header_are_in_one_source() -> None:
     names = ("mg_conv2d_winograd_s8", "mg_conv2d_winograd_s8_areas_4")
-    ((path, text),) = sources(kernel(name).code for name in names).items()
+    ((path, text),) = kernel_sources(kernel(name).code for name in names).items()
     assert path == "kernels/conv2d_winograd_s8.c"
     assert text.count("#include") == 1
     assert all(f"MG_CONV2D_WINOGRAD_S8_KERNEL({name}, " in text for name in names)

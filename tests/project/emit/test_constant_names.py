@@ -11,7 +11,7 @@ from microgen import planner
 from microgen.graph.ir.graph import Graph, Origin
 from microgen.options import Options
 from microgen.planner.program.types import Program
-from microgen.project.emit import constant_names
+from microgen.project.emit import symbols
 from microgen.project.emit.unit import EmitOptions, Unit
 from tests.support.compiling import program_of, simplest
 from tests.support.graphs import Builder
@@ -82,6 +82,6 @@ def test_relays_layers_are_named_without_their_lines() -> None:
 
 def test_what_the_graph_executor_loads_keeps_the_names_of_the_file() -> None:
     program = _program(["conv"])
-    names = constant_names.of(program, planner.plan(program), has_graph=True)
+    names = symbols.of_constants(program, planner.plan(program), has_graph=True)
     assert names["p0"] == "tvmgen_default_p0"
     assert names["p2_multiplier"] == "tvmgen_default_p2_multiplier"

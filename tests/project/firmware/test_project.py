@@ -9,7 +9,7 @@ from microgen.base import resources
 from microgen.base.errors import InternalError, ProjectError
 from microgen.base.files import FileTree
 from microgen.project.emit.environment import environment
-from microgen.project.firmware import tvm_files
+from microgen.project.firmware import crt_files
 from microgen.target import board as boards
 from tests.support.minimal_project import assemble, model_files
 
@@ -35,7 +35,7 @@ COMMON = {
     "crt/src/platform/semihosting.h",
     "crt/src/platform/semihosting_io.c",
     "crt/src/platform/semihosting_io.h",
-    *(f"crt/{name}" for name in tvm_files.files()),
+    *(f"crt/{name}" for name in crt_files.tvm_files()),
     *model_files().files,
 }
 
@@ -59,13 +59,14 @@ def test_the_host_gets_neither_start_up_code_nor_a_library() -> None:
 
 
 def test_every_project_has_tvms_headers_and_the_sources_of_what_they_declare() -> None:
-    headers = {name for name in tvm_files.files() if name.startswith("include/")}
+    headers = {name for name in crt_files.tvm_files() if name.startswith("include/")}
     folder = resources.folder("crt") / "include"
     tvms = [path for top in ("tvm", "dlpack") for path in (folder / top).rglob("*.h")]
     known = {f"include/{path.relative_to(folder).as_posix()}" for path in tvms}
     graphs = {f"include/tvm/runtime/crt/graph_executor{end}.h" for end in ("", "_types")}
     assert headers == known - graphs | {"include/crt_config.h"}
-    text = "".join(data.decode() for name, data in tvm_files.files().items() if name[-2:] == ".c")
+    files = crt_files.tvm_files()
+    text = "".join(data.decode() for name, data in files.items() if name[-2:] == ".c")
     declared = {
         function
         for name in headers
@@ -81,7 +82,7 @@ def test_every_project_has_tvms_headers_and_the_sources_of_what_they_declare() -
 
 def _code(header: str) -> str:
     """A header of the project without comments and with each declaration in one line."""
-    text = re.sub(r"/\*.*?\*/", "", tvm_files.files()[header].decode(), flags=re.S)
+    text = re.sub(r"/\*.*?\*/", "", crt_files.tvm_files()[header].decode(), flags=re.S)
     text = re.sub(r"__attribute__\(\(.*?\)\)+", "", text)
     return re.sub(r",\n +", ", ", text)
 
@@ -90,7 +91,7 @@ def test_the_build_links_them_only_if_it_is_told_to() -> None:
     cmake = assemble("mps2_an386").files["CMakeLists.txt"].decode()
     assert 'option(MICROGEN_TVM_RUNTIME "Link' in cmake
     without = re.sub(r"^( *)if\(MICROGEN_TVM_RUNTIME\).*?^\1endif", "", cmake, flags=re.S | re.M)
-    sources = [n for n in tvm_files.files() if n[-2:] == ".c" and "/io.c" not in n]
+    sources = [n for n in crt_files.tvm_files() if n[-2:] == ".c" and "/io.c" not in n]
     assert len(sources) == 10
     assert all(cmake.count(f" crt/{name}\n") == 2 for name in sources)
     assert not [name for name in sources if f"crt/{name}" in without]
