@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> None:
     every = not (options.costs or options.code or options.stack)
     if options.code or every:
         cores = options.core or code_bytes.CORES
-        code_bytes.write(_of_sources(options, cores, CODE_BYTES, code_bytes.missing))
+        code_bytes.write(_of_sources(options, cores, CODE_BYTES, code_bytes.missing), options.jobs)
     if options.stack or every:
         cores = options.core or tables.read(STACK_BYTES).cores
         stack_bytes.write(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -40,23 +41,35 @@ def missing(core: str) -> set[str]:
     return {stem for kind in TOOLCHAINS for stem in every() - found.get(kind, {}).keys()}
 
 
-def write(asked: Mapping[str, Collection[str]]) -> None:
-    """Measure sources for cores, and put them into the table. For a core without names, all sources
-    are measured. Sources that are gone are left out. The library is measured with all kernels."""
+def write(wanted: Mapping[str, Collection[str]], jobs: int) -> None:
+    """Measure sources for cores, ``jobs`` cores at a time, and put them into the table. For a core
+    without names, all sources are measured. Sources that are gone are left out. The library is
+    measured with all kernels."""
     known = every()
-    for core, stems in asked.items():
-        found = tables.read(CODE_BYTES).column(core)
-        with tempfile.TemporaryDirectory() as name:
-            scratch = Path(name)
-            kernels = written(scratch, stems or known)
+    with ThreadPoolExecutor(jobs) as pool:
+        columns = pool.map(measure, wanted, wanted.values())
+        for (core, stems), column in zip(wanted.items(), columns, strict=True):
+            old = tables.read(CODE_BYTES).column(core)
             for kind in TOOLCHAINS:
-                made = compiled(kernels, CPUS[core], kind, scratch)
-                rows = found.get(kind, {}) | {each.stem: _bytes(each) for each in made}
-                found[kind] = {stem: rows[stem] for stem in rows if stem in known}
-                if kind == "gcc" and not stems:
-                    found[_HELPERS] = _library(made, CPUS[core], scratch)
-        tables.put(CODE_BYTES, core, found)
-        print(f"{core}: code of {len(kernels)} kernels", flush=True)
+                rows = old.get(kind, {}) | column[kind]
+                column[kind] = {stem: rows[stem] for stem in rows if stem in known}
+            tables.put(CODE_BYTES, core, old | column)
+            print(f"{core}: code of {len(stems or known)} kernels", flush=True)
+
+
+def measure(core: str, stems: Collection[str] = ()) -> dict[str, dict[str, int]]:
+    """By toolchain, the bytes of code of sources, or of all, for a core. With all of them also the
+    bytes that GCC's library adds, under "helpers"."""
+    column = {}
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        kernels = written(scratch, stems or every())
+        for kind in TOOLCHAINS:
+            objects = compiled(kernels, CPUS[core], kind, scratch)
+            column[kind] = {each.stem: _bytes(each) for each in objects}
+            if kind == "gcc" and not stems:
+                column[_HELPERS] = _library(objects, CPUS[core], scratch)
+    return column
 
 
 def written(scratch: Path, stems: Collection[str]) -> list[Path]:

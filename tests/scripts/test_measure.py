@@ -76,6 +76,26 @@ def test_nothing_is_missing() -> None:
 
 @NEEDS_ARM_GCC
 @NEEDS_LLVM
+@pytest.mark.parametrize("core", ["cortex-m0", "cortex-m4f", "cortex-m55"])
+def test_the_code_of_kernels_is_as_measured(core: str) -> None:
+    """A kernel whose C was edited has to be measured again, because flash_most adds these bytes:
+    ``scripts/measure.py --code SYMBOL ...``. Samples of all families are compared."""
+    stems = sorted(code_bytes.every())[::30]
+    kept = tables.read(CODE_BYTES).column(core)
+    for toolchain, rows in code_bytes.measure(core, stems).items():
+        assert rows == {stem: kept[toolchain][stem] for stem in stems}
+
+
+@pytest.mark.slow
+@NEEDS_ARM_GCC
+@NEEDS_LLVM
+@pytest.mark.parametrize("core", code_bytes.CORES)
+def test_the_code_of_every_kernel_is_as_measured(core: str) -> None:
+    assert code_bytes.measure(core) == tables.read(CODE_BYTES).column(core)
+
+
+@NEEDS_ARM_GCC
+@NEEDS_LLVM
 def test_missing_code_is_measured() -> None:
     before = _lose(CODE_BYTES, CORE, "cortex-m3")
     measure.main(["--missing", "--code"])
