@@ -45,7 +45,7 @@ class _Onnx(Format):
         from microgen.frontends.onnx import convert, reader
 
         model, _ = reader.read(path, request)
-        return convert.graph_of(model, file=path.name, numerics=request.numerics)
+        return convert.graph_of(model, file=path.name)
 
     def operators(self) -> tuple[str, ...]:
         """Names of the operators that have an importer; none if the package onnx is missing."""

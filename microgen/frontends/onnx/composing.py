@@ -1,5 +1,5 @@
-"""Nodes from which importers compose operators: arithmetic of tensors and numbers, parts of
-tensors, tensors joined, powers, products of matrices and sums.
+"""Nodes from which importers compose operators: arithmetic, comparisons and functions as ONNX
+defines them, powers and roots, products of matrices, and sums.
 """
 
 from __future__ import annotations
@@ -9,95 +9,90 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from microgen.frontends.onnx.move_nodes import cut, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.dense.batch_matmul import MAX_RANK, BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs, WhereAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from microgen.graph.ops.moves.layouts import ConcatenateAttrs, TransposeAttrs
-from microgen.graph.ops.moves.pads import PadAttrs
-from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.reduction import SumAttrs
 from microgen.graph.ops.reductions.running import CumprodAttrs, CumsumAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 
-_BINARY: dict[str, Callable[[Activation], Attrs]] = {
+NUMBERS = (DType.FLOAT32, *INTEGERS)
+_ARITHMETIC: dict[str, Callable[[Activation], Attrs]] = {
     "add": AddAttrs,
+    # Wrapping shifts are an error of TFLite's int8 quotients, which ONNX does not have.
     "divide": lambda activation: DivideAttrs(activation, shifts_wrap=False),
     "multiply": MultiplyAttrs,
     "subtract": SubtractAttrs,
 }
+_EXTREMA = {"maximum": MaximumAttrs, "minimum": MinimumAttrs}
+
+
+def is_float(tensor: BuiltTensor) -> bool:
+    """Whether the tensor is of float32."""
+    return tensor.dtype is DType.FLOAT32
+
+
+def number(node: OnnxNode, value: float, dtype: DType) -> BuiltTensor:
+    """A constant without axes, which broadcasts to any tensor."""
+    return node.constant(np.array(value, dtype.numpy), "number")
+
+
+def _operand(node: OnnxNode, value: BuiltTensor | float, dtype: DType) -> BuiltTensor:
+    return value if isinstance(value, BuiltTensor) else number(node, value, dtype)
 
 
 def binary(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
-    """add, divide, multiply or subtract; a number becomes a constant of the left dtype."""
-    is_float = lhs.dtype is DType.FLOAT32
-    attrs = _BINARY[op](Activation.UNLIMITED if is_float else Activation.NONE)
-    return node.emit(op, attrs, (lhs, as_tensor(node, rhs, lhs.dtype)))
+    """add, divide, multiply or subtract. Floats may become infinite, and integers wrap. A number
+    becomes a constant of the left dtype."""
+    attrs = _ARITHMETIC[op](Activation.UNLIMITED if is_float(lhs) else Activation.NONE)
+    return node.emit(op, attrs, (lhs, _operand(node, rhs, lhs.dtype)))
 
 
-def as_tensor(node: OnnxNode, value: BuiltTensor | float, dtype: DType) -> BuiltTensor:
-    """The tensor, or a number as a constant without axes."""
-    if isinstance(value, BuiltTensor):
-        return value
-    return node.constant(np.asarray(value, dtype.numpy), "number")
+def extremum(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
+    """The maximum or minimum of each two elements; NaN if one is NaN."""
+    attrs = _EXTREMA[op](keeps_nan=is_float(lhs))
+    return node.emit(op, attrs, (lhs, _operand(node, rhs, lhs.dtype)))
 
 
-def part(
-    node: OnnxNode, data: BuiltTensor, axis: int, begin: int, count: int, stride: int = 1
+def compared(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
+    """The bool tensor of a comparison."""
+    operands = (lhs, _operand(node, rhs, lhs.dtype))
+    return node.emit(op, ComparisonAttrs(), operands, dtype=DType.BOOL, quant=None)
+
+
+def chosen(
+    node: OnnxNode, condition: BuiltTensor, lhs: BuiltTensor, rhs: BuiltTensor
 ) -> BuiltTensor:
-    """``count`` elements along an axis, from ``begin`` by steps of ``stride``."""
-    rank = len(data.shape)
-    if (begin, count, stride) == (0, data.shape[axis], 1):
+    """The left element where the condition is true, and the right one elsewhere."""
+    inputs = (condition, lhs, rhs)
+    return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
+
+
+def cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
+    """The numbers in another dtype."""
+    if data.dtype is dtype:
         return data
-    begins, strides, shape = [0] * rank, [1] * rank, list(data.shape)
-    begins[axis], strides[axis], shape[axis] = begin, stride, count
-    attrs = StridedSliceAttrs(tuple(begins), tuple(strides), tuple(shape))
-    return node.emit("strided_slice", attrs, (data,))
+    return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)
 
 
-def flipped(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
-    """The data with some axes in the opposite order."""
-    shape = data.shape
-    begin = tuple(n - 1 if a in axes else 0 for a, n in enumerate(shape))
-    strides = tuple(-1 if a in axes else 1 for a in range(len(shape)))
-    if max((shape[a] for a in axes), default=1) == 1:
-        return data
-    return node.emit("strided_slice", StridedSliceAttrs(begin, strides, shape), (data,))
-
-
-def padded(
-    node: OnnxNode, data: BuiltTensor, pads: Sequence[tuple[int, int]], value: float = 0.0
-) -> BuiltTensor:
-    """The data with cells before and after each axis; negative numbers remove cells."""
-    removed = [(max(-b, 0), max(-a, 0)) for b, a in pads]
-    for axis, (before, after) in enumerate(removed):
-        data = part(node, data, axis, before, data.shape[axis] - before - after)
-    added = tuple((max(b, 0), max(a, 0)) for b, a in pads)
-    if not any(map(any, added)):
-        return data
-    stored = value if data.dtype is DType.FLOAT32 else int(value)
-    return node.emit("nn.pad", PadAttrs(added, stored), (data,))
-
-
-def joined(node: OnnxNode, parts: Sequence[BuiltTensor], axis: int) -> BuiltTensor:
-    """Tensors one after the other along an axis."""
-    if len(parts) == 1:
-        return parts[0]
-    return node.emit("concatenate", ConcatenateAttrs(axis), parts)
-
-
-def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
-    """The data with its axes in another order. If only axes of size 1 move, it is a view."""
-    moving = [axis for axis in axes if data.shape[axis] != 1]
-    if moving == sorted(moving):
-        return node.reshaped(data, tuple(data.shape[axis] for axis in axes))
-    return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))
+def real(node: OnnxNode, function: str, data: BuiltTensor, *numbers: float) -> BuiltTensor:
+    """A function of each float32 value; the numbers are rounded to float32."""
+    node.expect(data, DType.FLOAT32)
+    rounded = (float(np.float32(each)) for each in numbers)
+    return node.emit("real_function", RealFunctionAttrs(function, *rounded), (data,))
 
 
 # Powers of magnitudes and their roots, which norms consist of.
@@ -136,7 +131,7 @@ def power(node: OnnxNode, data: BuiltTensor, exponent: float) -> BuiltTensor:
 # Products of matrices with leading dimensions that broadcast.
 
 
-def multiplying_product(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
+def matrix_product(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """Lhs [..., rows, depth] times rhs [..., depth, columns], of float32 or integers."""
     if lhs.shape[-1] != rhs.shape[-2]:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}: the depths differ")
@@ -179,7 +174,7 @@ def _of_integers(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTen
     columns = node.reshaped(turned, (*turned.shape[:-2], 1, *turned.shape[-2:]))
     products = binary(node, "multiply", rows, columns)
     last = len(products.shape) - 1
-    return total(node, products, (last,), keep_dims=False)
+    return total(node, products, (last,), False)
 
 
 # Sums and products over any axes, of floats and integers.
@@ -187,38 +182,35 @@ def _of_integers(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTen
 Axes = tuple[int, ...]
 
 
-def total(node: OnnxNode, data: BuiltTensor, axes: Axes, *, keep_dims: bool) -> BuiltTensor:
+def total(node: OnnxNode, data: BuiltTensor, axes: Axes, keep_dims: bool) -> BuiltTensor:
     """The sum over some axes, of float32, int32 or int64."""
     if not axes:
         return data
     if data.dtype is not DType.INT64:
         return node.emit("sum", SumAttrs(axes, keep_dims), (data,))
-    return _last(node, data, axes, "cumsum", keep_dims=keep_dims)
+    return _last(node, data, axes, "cumsum", keep_dims)
 
 
-def reducing_product(
-    node: OnnxNode, data: BuiltTensor, axes: Axes, *, keep_dims: bool
-) -> BuiltTensor:
+def product(node: OnnxNode, data: BuiltTensor, axes: Axes, keep_dims: bool) -> BuiltTensor:
     """The product over some axes, of float32, int32 or int64."""
-    return _last(node, data, axes, "cumprod", keep_dims=keep_dims) if axes else data
+    return _last(node, data, axes, "cumprod", keep_dims) if axes else data
 
 
-def kept(shape: Sequence[int], axes: Axes, *, keep_dims: bool) -> tuple[int, ...]:
+def kept(shape: Sequence[int], axes: Axes, keep_dims: bool) -> tuple[int, ...]:
     """The shape without some axes, or with 1 in their place."""
-    sizes = (1 if axis in axes else size for axis, size in enumerate(shape))
-    if keep_dims:
-        return tuple(sizes)
-    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
+    return tuple(
+        1 if axis in axes else size
+        for axis, size in enumerate(shape)
+        if keep_dims or axis not in axes
+    )
 
 
-def _last(
-    node: OnnxNode, data: BuiltTensor, axes: Axes, op: str, *, keep_dims: bool
-) -> BuiltTensor:
+def _last(node: OnnxNode, data: BuiltTensor, axes: Axes, op: str, keep_dims: bool) -> BuiltTensor:
     """The last running sum or product of the values over the axes."""
-    shape = kept(data.shape, axes, keep_dims=keep_dims)
+    shape = kept(data.shape, axes, keep_dims)
     others = [axis for axis in range(len(data.shape)) if axis not in axes]
     moved = transposed(node, data, (*others, *axes))
     rows = node.reshaped(moved, (math.prod(shape), data.type.size // math.prod(shape)))
     attrs: Attrs = CumsumAttrs(1) if op == "cumsum" else CumprodAttrs(1)
     running = node.emit(op, attrs, (rows,))
-    return node.reshaped(part(node, running, 1, running.shape[1] - 1, 1), shape)
+    return node.reshaped(cut(node, running, 1, running.shape[1] - 1, 1), shape)

@@ -9,18 +9,18 @@ import numpy as np
 import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends.numerics import Numerics
 from microgen.frontends.onnx import given, schemas, types
 from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Functions
+from microgen.frontends.onnx.importers import registry
+from microgen.frontends.onnx.nodes import OnnxWalk
 from microgen.frontends.onnx.scope import OnnxScope, named
-from microgen.frontends.onnx.walk import OnnxWalk
 from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
 from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.qdq.recognise import recognised
 
 
-def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
+def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     """The graph of a model that ``reader.read`` has read; ``file`` is its name in messages and
     Origins.
 
@@ -34,10 +34,10 @@ def graph_of(model: onnx.ModelProto, *, file: str, numerics: Numerics) -> Graph:
     walk = OnnxWalk(
         file,
         builder,
-        numerics,
         Functions(model, file),
         declared,
         fed=frozenset(tensor.name for tensor in inputs),
+        importers=registry(),
     )
     names = [info.name for info in model.graph.output]
     outputs = named(builder, walk.graph(model.graph, scope), names, file)

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microgen.frontends.onnx.composing import joined, padded, part
+from microgen.frontends.onnx.move_nodes import cut, joined, padded
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation, Rounding
@@ -131,4 +131,4 @@ def _slices(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> list[Built
     ends = (window.before[0], window.after[0])
     whole = padded(node, data, ((0, 0), ends, (0, 0), (0, 0), (0, 0)))
     starts = range(0, window.kernel[0] * window.dilations[0], window.dilations[0])
-    return [part(node, whole, 1, at, window.places[0], window.strides[0]) for at in starts]
+    return [cut(node, whole, 1, at, window.places[0], window.strides[0]) for at in starts]

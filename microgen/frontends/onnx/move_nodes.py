@@ -1,5 +1,5 @@
-"""Nodes that several importers use to move elements: slices, parts by index, broadcasts, constants
-of one value, and indices that may count from the end."""
+"""Nodes that several importers use to move elements: slices, parts by index, padding, broadcasts,
+changes of layout; constants that are computed here; and indices that may count from the end."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import numpy as np
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, checked
 from microgen.graph.ir.graph import Array, ArrayType, DType
-from microgen.graph.ops import budget
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops import budget, cost
 from microgen.graph.ops.moves.indexed import AxisPositionsAttrs, NdPositionsAttrs, TakeAttrs
-from microgen.graph.ops.moves.layouts import BroadcastToAttrs, TransposeAttrs
+from microgen.graph.ops.moves.layouts import BroadcastToAttrs, ConcatenateAttrs, TransposeAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 
 MOST_AXES = 16  # of a tensor: far more than kernels take, far fewer than numpy
 
@@ -41,10 +40,19 @@ def number_of(node: OnnxNode, position: int, what: str) -> float:
     return found
 
 
+def budgeted(
+    node: OnnxNode, sizes: Sequence[int], dtype: DType, rule: cost.Rule = cost.elementwise
+) -> ArrayType:
+    """``shape_of`` for a constant that an importer is about to compute. UnsupportedError if that
+    exceeds the budget; ``rule`` is the cost of such a computation."""
+    kind = shape_of(node, sizes, dtype)
+    budget.spend(rule(None, (), (kind,)), node.where)
+    return kind
+
+
 def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> BuiltTensor:
     """A constant with one value everywhere."""
-    kind = shape_of(node, sizes, DType(value.dtype.name))
-    budget.spend(moved(None, (), (kind,)), node.where)
+    kind = budgeted(node, sizes, DType(value.dtype.name), cost.moved)
     return node.constant(np.full(kind.shape, value, kind.dtype.numpy), "filled")
 
 
@@ -98,18 +106,50 @@ def broadcast(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltT
     return node.emit("broadcast_to", BroadcastToAttrs(tuple(shape)), (data,))
 
 
-def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
-    """The data with its axes in that order."""
+def reordered(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
+    """As ``transposed``, but always a node, unless the order is the data's own."""
     if tuple(axes) == tuple(range(len(data.shape))):
         return data
     return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))
 
 
-def converted(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
-    """The data as plain numbers of another dtype."""
-    if data.dtype is dtype:
+def flipped(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
+    """The data with some axes in the opposite order."""
+    shape = data.shape
+    begin = tuple(n - 1 if a in axes else 0 for a, n in enumerate(shape))
+    strides = tuple(-1 if a in axes else 1 for a in range(len(shape)))
+    if max((shape[a] for a in axes), default=1) == 1:
         return data
-    return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)
+    return node.emit("strided_slice", StridedSliceAttrs(begin, strides, shape), (data,))
+
+
+def padded(
+    node: OnnxNode, data: BuiltTensor, pads: Sequence[tuple[int, int]], value: float = 0.0
+) -> BuiltTensor:
+    """The data with cells before and after each axis; negative numbers remove cells."""
+    removed = [(max(-b, 0), max(-a, 0)) for b, a in pads]
+    for axis, (before, after) in enumerate(removed):
+        data = cut(node, data, axis, before, data.shape[axis] - before - after)
+    added = tuple((max(b, 0), max(a, 0)) for b, a in pads)
+    if not any(map(any, added)):
+        return data
+    stored = value if data.dtype is DType.FLOAT32 else int(value)
+    return node.emit("nn.pad", PadAttrs(added, stored), (data,))
+
+
+def joined(node: OnnxNode, parts: Sequence[BuiltTensor], axis: int) -> BuiltTensor:
+    """Tensors one after the other along an axis."""
+    if len(parts) == 1:
+        return parts[0]
+    return node.emit("concatenate", ConcatenateAttrs(axis), parts)
+
+
+def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
+    """The data with its axes in another order. If only axes of size 1 move, it is a view."""
+    moving = [axis for axis in axes if data.shape[axis] != 1]
+    if moving == sorted(moving):
+        return node.reshaped(data, tuple(data.shape[axis] for axis in axes))
+    return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))
 
 
 # Indices that may count from the end, as positions of elements or of rows.

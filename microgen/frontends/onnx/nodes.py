@@ -1,25 +1,35 @@
-"""The interface of ONNX's importers: the operands and attributes of a node, and the methods that
-add its nodes to the graph."""
+"""Imports nodes in their order, and is the interface of ONNX's importers: the operands and
+attributes of a node, and the methods that add its nodes to the graph.
+
+The nodes of functions and branches replace the node that calls them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
-from typing import Any, Protocol
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import onnx
+from onnx import AttributeProto, GraphProto, NodeProto
 
-from microgen.base.errors import UnsupportedError, short
-from microgen.frontends.numerics import Numerics
-from microgen.frontends.onnx import provenance, schemas, types
-from microgen.frontends.onnx.functions import FunctionBody
+from microgen.base.errors import ModelError, UnsupportedError, short
+from microgen.frontends import importers as tables
+from microgen.frontends.onnx import functions, ordering, provenance, schemas, types
+from microgen.frontends.onnx.declared import DeclaredTypes
+from microgen.frontends.onnx.functions import FunctionBody, Functions
+from microgen.frontends.onnx.scope import OnnxScope
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
-from microgen.graph.ir.graph import Array, Attrs, Origin
+from microgen.graph.ir.graph import Array, Attrs, DType, Origin
 
 _NOTHING: Any = object()
+_MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
+_MOST_DEPTH = 16  # of functions in functions
+_RUNTIMES = "com.microsoft"  # its domains begin like this
 _OF_EACH = frozenset(  # ops whose every result is made of one element of each input
     {
         *("abs", "add", "broadcast_to", "cast", "clip", "divide", "exp", "log", "maximum"),
@@ -29,72 +39,107 @@ _OF_EACH = frozenset(  # ops whose every result is made of one element of each i
 )
 
 
-def operator_name(proto: onnx.NodeProto) -> str:
+def operator_name(proto: NodeProto) -> str:
     """The key of a node's importer: the operator's name, after its domain if that is not ONNX's."""
     domain = schemas.domain(proto.domain)
     return f"{domain}.{proto.op_type}" if domain else str(proto.op_type)
-
-
-class NodeSurroundings(Protocol):
-    """The surroundings of a node, as ``OnnxNode`` uses them."""
-
-    def declared(self, name: str) -> tuple[int, ...] | None:
-        """The shape that the model declares for a tensor."""
-
-    def definition(self, node: OnnxNode) -> Value:
-        """The node's outputs, computed by the function that defines its operator."""
-
-    def called(self, node: OnnxNode, body: FunctionBody) -> Value:
-        """The node's outputs, computed by the nodes of a function."""
-
-    def branch(
-        self,
-        node: OnnxNode,
-        graph: onnx.GraphProto,
-        operands: Sequence[BuiltTensor] = (),
-        step: str = "",
-    ) -> Value:
-        """The outputs of a graph that reads the operands, and tensors around the node."""
 
 
 # How to export a network for inference.
 EVAL = "call network.eval() before torch.onnx.export, or export with training=TrainingMode.EVAL"
 
 
+@dataclass(slots=True)
+class OnnxWalk:
+    """The import of one model. ``fed`` are the names of its inputs. ``importers`` has the function
+    that imports an operator, by the operator's name."""
+
+    file: str
+    builder: GraphBuilder
+    functions: Functions
+    declared: DeclaredTypes
+    fed: frozenset[str]
+    importers: Mapping[str, Callable[[OnnxNode], Value]]
+    moved: Moved = field(default_factory=dict)
+    _inner: int = 0
+
+    def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
+        """The outputs of a graph whose inputs the scope has."""
+        for proto in graph.initializer:
+            type_, value = types.constant(
+                proto, f'the initialiser "{short(proto.name)}"', self.file
+            )
+            made = self.builder.constant(scope.prefix + proto.name, value, type_)
+            is_int4 = types.is_int4(proto.data_type)
+            scope.add(proto.name, dataclasses.replace(made, is_int4=is_int4))
+        return self.outputs(graph.node, scope, [info.name for info in graph.output])
+
+    def outputs(
+        self, protos: Sequence[NodeProto], scope: OnnxScope, wanted: Sequence[str]
+    ) -> tuple[BuiltTensor, ...]:
+        """The ``wanted`` tensors, after the nodes that they depend on."""
+        for proto in ordering.needed(protos, wanted):
+            self._import(proto, scope)
+        return tuple(scope.tensor(name) for name in wanted)
+
+    def _import(self, proto: NodeProto, scope: OnnxScope) -> None:
+        operands = [scope.operand(name) for name in proto.input]
+        node = OnnxNode(self, scope, scope.renamed(proto), operands)
+        found = node.finished(node.value())
+        for name, tensor in zip(proto.output, found, strict=False):
+            if name:
+                scope.add(name, tensor)
+                if not scope.depth:
+                    self.declared.check(name, tensor)
+        for name in filter(None, proto.output[len(found) :]):
+            what = f'has the output "{short(name)}"'
+            scope.lacking[name] = node.unsupported(what, supported=f"the first {len(found)}")
+
+    def count(self, node: OnnxNode, depth: int) -> None:
+        """Count a node of a function or a branch. UnsupportedError if there are too many, or
+        functions in too many functions."""
+        self._inner += 1
+        if self._inner > _MOST_NODES or depth > _MOST_DEPTH:
+            raise UnsupportedError(
+                f"the model's functions have more than {_MOST_NODES} nodes, or call one another "
+                f"more than {_MOST_DEPTH} deep",
+                where=node.where,
+                hint="onnx.inliner puts the nodes of functions in place of their calls",
+            )
+
+
 class OnnxNode(Operator):
     """One node while it is imported.
 
     ``version`` is the version of the node's domain that the model imports: 13 for opset 13.
-    ``outputs`` has the names of its outputs, "" for outputs that nothing reads. ``numerics`` is the
-    profile that rounds.
+    ``outputs`` has the names of its outputs, "" for outputs that nothing reads.
     """
 
     def __init__(
         self,
-        proto: onnx.NodeProto,
+        walk: OnnxWalk,
+        scope: OnnxScope,
+        proto: NodeProto,
         operands: Sequence[BuiltTensor | None],
-        version: int,
-        *,
-        file: str,
-        graph: GraphBuilder,
-        moved: Moved,
-        numerics: Numerics,
-        fed: Collection[str] = (),
-        place: NodeSurroundings,
     ) -> None:
+        domain, op = schemas.domain(proto.domain), operator_name(proto)
+        if domain not in scope.versions:
+            raise ModelError(
+                f'uses the operator "{short(proto.op_type)}" of the domain '
+                f'"{short(domain or "ai.onnx")}", and imports no version of it',
+                where=walk.file,
+                hint="onnx.helper.make_opsetid makes an entry of opset_import",
+            )
+        self.version = scope.versions[domain]
         self.outputs = tuple(proto.output)
         name = next(filter(None, self.outputs), proto.name)
-        op = operator_name(proto)
-        origin = Origin(file, name)
-        where = f'{file}: layer "{short(name)}" ({op}, opset {version})'
-        super().__init__(op, name, origin, graph=graph, moved=moved, where=where)
-        self.version = version
-        self.numerics = numerics
+        where = f'{walk.file}: layer "{short(name)}" ({op}, opset {self.version})'
+        origin = Origin(walk.file, name)
+        super().__init__(op, name, origin, graph=walk.builder, moved=walk.moved, where=where)
+        self._walk, self._scope, self._proto = walk, scope, proto
         self._operands = tuple(operands)
         self._plain: dict[int, BuiltTensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
-        self._fed = fed
-        self._place = place
 
     # Operands
 
@@ -118,11 +163,14 @@ class OnnxNode(Operator):
         """An operand with the scale that an operator has given it, or None if it is left out."""
         return self._operands[position] if position < len(self._operands) else None
 
-    def tensor(self, position: int) -> BuiltTensor:
-        """An operand. ModelError if it is left out."""
+    def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
+        """An operand. ModelError if it is left out, UnsupportedError if its dtype is not one of the
+        ``accepted`` ones; without any, all are."""
         found = self.optional(position)
         if found is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
+        if accepted:
+            self.expect(found, *accepted)
         return found
 
     def tensors(self) -> tuple[BuiltTensor, ...]:
@@ -135,7 +183,7 @@ class OnnxNode(Operator):
         tensor = self.tensor(position)
         if tensor.value is not None:
             return tensor.value
-        if tensor.name in self._fed:
+        if tensor.name in self._walk.fed:
             hint = f"give its value with --bind {short(tensor.name)}=FILE.npy, or =NUMBERS"
         else:
             hint = "export the model with constant shapes and parameters"
@@ -174,7 +222,8 @@ class OnnxNode(Operator):
         operand = self.optional(position)
         if operand is None or operand.value is not None or output >= len(self.outputs):
             return None
-        return self._place.declared(self.outputs[output])
+        # Functions declare no shapes.
+        return None if self._scope.depth else self._walk.declared.shape(self.outputs[output])
 
     # Attributes
 
@@ -208,27 +257,75 @@ class OnnxNode(Operator):
 
     # Functions and branches
 
+    def value(self) -> Value:
+        """The outputs, from the model's own function, from the importer, or from the function that
+        defines the operator.
+        """
+        if self._scope.depth:
+            self._walk.count(self, self._scope.depth)
+        local = self._walk.functions.local(self._proto)
+        if local is not None:
+            return self.called(local)
+        schema = schemas.find(self._proto, self.version)
+        for sentence in schemas.violations(self._proto, schema, self.operands) if schema else ():
+            raise self.invalid(sentence)
+        importer = self._walk.importers.get(self.op)
+        return importer(self) if importer else self.definition()
+
     def definition(self) -> Value:
         """The outputs, computed by the function with which ONNX defines the operator, so that an
         importer may leave cases to it. UnsupportedError if there is none."""
-        return self._place.definition(self)
+        body = functions.of_schema(self._proto, self.version, self.operands)
+        if body:
+            return self.called(body)
+        if self._proto.domain.startswith(_RUNTIMES):
+            raise self.unsupported(
+                f"operator {self.op} is of ONNX Runtime only, whose optimizations make such",
+                hint="give the model as it was before ONNX Runtime optimized it: export it anew, "
+                "or save it with GraphOptimizationLevel.ORT_DISABLE_ALL",
+            )
+        return tables.of(self, {})
 
     def called(self, body: FunctionBody) -> Value:
-        """The outputs, computed by the nodes of a function of an importer's own."""
-        return self._place.called(self, body)
+        """The outputs, computed by the nodes of a function."""
+        if len(self.operands) > len(body.inputs):
+            raise self.invalid(
+                f"has {len(self.operands)} inputs, but its function has {len(body.inputs)}"
+            )
+        scope = self._scope.inner(self.name, body.versions, body.attributes)
+        pairs = list(zip(body.outputs, self.outputs, strict=False))
+        wanted = [name for name, output in pairs if output]
+        scope.public = {name: output for name, output in pairs if output}
+        for i, name in enumerate(body.inputs):
+            scope.add(name, self.optional(i))
+        made = dict(zip(wanted, self._walk.outputs(body.nodes, scope, wanted), strict=True))
+        # Any tensor takes the place of an output that is left out.
+        return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
-    def attributes(self, *without: str) -> list[onnx.AttributeProto]:
+    def attributes(self, *without: str) -> list[AttributeProto]:
         """All attributes but some, for the nodes of a function."""
         return [each for name, each in self._attrs.items() if name not in without]
 
     def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
         """The outputs of the graph that is an attribute. Its nodes replace this node. ``operands``
-        are the graph's inputs. ``step`` tells several imports of it apart.
+        are the graph's inputs; it also reads tensors around the node. ``step`` is part of the names
+        of its tensors, if it is imported several times.
         """
         found = self._attrs.get(name)
-        if found is None or found.type != onnx.AttributeProto.GRAPH:
+        if found is None or found.type != AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        return self._place.branch(self, found.g, operands, step)
+        graph: GraphProto = found.g
+        caller = f"{self.name}/{step}" if step else self.name
+        scope = self._scope.inner(caller, self._scope.versions, self._scope.attributes)
+        scope.values = ChainMap({}, self._scope.values)
+        if len(operands) != len(graph.input):
+            raise self.invalid(f"gives {len(operands)} tensors to a graph of {len(graph.input)}")
+        for info, tensor in zip(graph.input, operands, strict=True):
+            scope.add(info.name, tensor)
+        if not step:
+            names = [info.name for info in graph.output]
+            scope.public = {n: o for n, o in zip(names, self.outputs, strict=False) if o}
+        return self._walk.graph(graph, scope)
 
     def _check(
         self,

@@ -1,10 +1,10 @@
-"""The order in which nodes can run. ONNX requires this order in files. ONNX Runtime also accepts
-other orders, and sorts the nodes.
+"""The nodes that tensors depend on, and an order in which they can run. ONNX requires this order in
+files. ONNX Runtime also accepts other orders, and sorts the nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from onnx import GraphProto, ModelProto, NodeProto
@@ -41,6 +41,27 @@ def reads(node: NodeProto) -> Iterator[str]:
         for inner in graph.node:
             yield from (name for name in reads(inner) if name not in made)
         yield from (info.name for info in graph.output if info.name not in made)
+
+
+def needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
+    """The nodes that the wanted tensors depend on, in their order."""
+    read, found = {*filter(None, wanted)}, []
+    # Backwards, because the readers of a node come after it.
+    for proto in reversed(protos):
+        if not read.isdisjoint(proto.output):
+            found.append(_with_outputs(proto, read))
+            read.update(filter(None, reads(proto)))
+    return found[::-1]
+
+
+def _with_outputs(proto: NodeProto, read: Container[str]) -> NodeProto:
+    """The node without the names of outputs that nothing reads."""
+    if all(name in read for name in filter(None, proto.output)):
+        return proto
+    copied = NodeProto()
+    copied.CopyFrom(proto)
+    copied.output[:] = [name if name in read else "" for name in proto.output]
+    return copied
 
 
 def _graphs(node: NodeProto) -> Iterator[GraphProto]:

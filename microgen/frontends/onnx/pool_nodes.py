@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from microgen.frontends.onnx.composing import binary, padded, part
+from microgen.frontends.onnx.composing import binary
+from microgen.frontends.onnx.move_nodes import cut, padded
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.arithmetic.terms import Activation
@@ -22,9 +23,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops import limits
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 
-_Pool = Callable[
-    [OnnxNode, BuiltTensor, OnnxWindow], BuiltTensor
-]  # of an image and a window without dilation
+Pool = Callable[[OnnxNode, BuiltTensor, OnnxWindow], BuiltTensor]
 _IMAGE = 2  # spatial axes
 
 
@@ -72,7 +71,7 @@ def _with_zeros(
     return whole, dataclasses.replace(window, before=none, after=none)
 
 
-def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: _Pool) -> BuiltTensor:
+def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: Pool) -> BuiltTensor:
     """The pool over up to three axes, none of them dilated."""
     rank = len(window.kernel)
     if rank == 1:
@@ -95,7 +94,7 @@ def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
 
 
 def _one_axis(
-    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, pool: _Pool
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, pool: Pool
 ) -> BuiltTensor:
     """The pool along one axis of data [N, axes..., C], computed on an image whose height is the
     axis and whose width is all later axes.
@@ -112,7 +111,7 @@ def _with_width(window: OnnxWindow) -> OnnxWindow:
 
 
 def _dilated(
-    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, value: float, pool: _Pool
+    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, value: float, pool: Pool
 ) -> BuiltTensor:
     """The pool along one axis, with ``value`` as the padding."""
     (step,), (kernel,), (places,) = window.dilations, window.kernel, window.places
@@ -128,7 +127,7 @@ def _dilated(
     plain = OnnxWindow((kernel,), (1,), (1,), (0,), (0,), (0,), (rows - kernel + 1,))
     found = pool(node, node.reshaped(whole, apart), _with_width(plain))
     dense = node.reshaped(found, (*shape[:at], found.shape[1] * step, *shape[at + 1 :]))
-    return part(node, dense, at, 0, places, window.strides[0])
+    return cut(node, dense, at, 0, places, window.strides[0])
 
 
 def _counted(

@@ -10,7 +10,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorPro
 
 from microgen import frontends
 from microgen.base.errors import MicrogenError
-from microgen.frontends.onnx import walk
+from microgen.frontends.onnx import nodes
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
@@ -116,8 +116,8 @@ def test_bad_functions_are_refused(
 
 def test_functions_may_have_so_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the slow case of bad functions, whose nodes take long to count."""
-    assert walk._MOST_NODES == 2**14
-    monkeypatch.setattr(walk, "_MOST_NODES", 2**8)
+    assert nodes._MOST_NODES == 2**14
+    monkeypatch.setattr(nodes, "_MOST_NODES", 2**8)
     calls = [node("F0", "x", "y", "f")]
     assert value(of(calls, _doubling(6), tmp_path))[0, 0] == 2.0**64
     with pytest.raises(MicrogenError, match="functions have more than 256 nodes"):

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 from microgen.frontends import importers
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import Value
+from microgen.graph.builder import BuiltTensor, Value
+from microgen.graph.ir.graph import Attrs, DType
 
 Importer = Callable[[OnnxNode], Value]
 
@@ -17,3 +18,18 @@ Importer = Callable[[OnnxNode], Value]
 def registry() -> Mapping[str, Importer]:
     """Operator name -> importer, sorted."""
     return importers.table(__name__, __path__)
+
+
+def direct(
+    op: str, attrs: Attrs, *accepted: DType, dtype: DType | None = None
+) -> Callable[[OnnxNode], BuiltTensor]:
+    """The importer of an operator that is one node of the graph. ``accepted`` are the dtypes of the
+    first operand, whose dtype the result has unless ``dtype`` is given."""
+
+    def importer(node: OnnxNode) -> BuiltTensor:
+        operands = node.tensors()
+        # Operands of another dtype than the first are refused by the schema or by the op.
+        node.expect(operands[0], *accepted)
+        return node.emit(op, attrs, operands, dtype=dtype)
+
+    return importer

@@ -28,8 +28,7 @@ def _along_an_axis(rows: Callable[[OnnxNode, BuiltTensor], BuiltTensor]) -> Impo
     """The importer of an operator on ``rows`` along the last axis."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
-        data = node.tensor(0)
-        node.expect(data, DType.FLOAT32)
+        data = node.tensor(0, DType.FLOAT32)
         rank, is_flat = len(data.shape), node.version < _ONE_AXIS
         axis = arguments.axis(node, rank, 1 if is_flat and rank > 1 else -1 if not is_flat else 0)
         if is_flat:
@@ -61,8 +60,7 @@ def _hardmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
 
 def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer:
     def importer(node: OnnxNode) -> BuiltTensor:
-        data = node.tensor(0)
-        node.expect(data, *DTYPES)
+        data = node.tensor(0, *DTYPES)
         stated = node.constant_of(1, "axis")
         if stated.size != 1 or not data.shape:
             raise node.invalid(f"has {stated.size} axes for {data.type}; one is expected")

@@ -58,16 +58,14 @@ def _range(node: OnnxNode) -> BuiltTensor:
     if not math.isfinite(exact):
         raise node.invalid(f"has the limits {start[0]}, {limit[0]} and the step {delta[0]}")
     count = max(0, math.ceil(exact))
-    kind = move_nodes.shape_of(node, (count,), DType(start.dtype.name))
-    budget.spend(moved(None, (), (kind,)), node.where)
+    move_nodes.budgeted(node, (count,), DType(start.dtype.name), moved)
     return node.constant(start + np.arange(count).astype(start.dtype) * delta, "range")
 
 
 def _computed_range(node: OnnxNode, declared: Sequence[int]) -> BuiltTensor:
     """A range whose start and step are computed. The model declares its number of elements."""
     start, delta = (node.reshaped(node.tensor(i), ()) for i in (0, 2))
-    kind = move_nodes.shape_of(node, declared, start.dtype)
-    budget.spend(moved(None, (), (kind,)), node.where)
+    kind = move_nodes.budgeted(node, declared, start.dtype, moved)
     numbers = node.constant(np.arange(kind.size).astype(kind.dtype.numpy), "numbers")
     steps = composing.binary(node, "multiply", node.reshaped(numbers, declared), delta)
     return composing.binary(node, "add", steps, start)
@@ -79,8 +77,7 @@ def _eye_like(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has the input {data.type}; two axes are expected")
     code = node.attr("dtype", None)
     dtype = data.dtype if code is None else types.dtype(int(code), "the output", node.where)
-    kind = move_nodes.shape_of(node, data.shape, dtype)
-    budget.spend(moved(None, (), (kind,)), node.where)
+    move_nodes.budgeted(node, data.shape, dtype, moved)
     rows, columns = data.shape
     k = max(-rows, min(columns, int(node.attr("k", 0))))
     return node.constant(np.eye(rows, columns, k, dtype.numpy), "eye")

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.frontends.onnx import convolution_nodes, windows
-from microgen.frontends.onnx.composing import flipped, padded, transposed
 from microgen.frontends.onnx.convolution_nodes import Filters
 from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.move_nodes import flipped, padded, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import Sizes
 from microgen.graph.arithmetic.terms import Activation, Rounding

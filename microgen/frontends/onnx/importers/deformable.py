@@ -9,14 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.frontends.onnx import convolution_nodes, move_nodes, windows
-from microgen.frontends.onnx.composing import binary, flipped, joined, part, transposed
+from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.move_nodes import cut, flipped, joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
-from microgen.graph.ops import budget
-from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.sampling import GridSampleAttrs
 
 _ONES, _NONE = (1, 1), (0, 0)
@@ -50,9 +49,7 @@ def _deform_conv(node: OnnxNode) -> BuiltTensor:
         )
     image = convolution_nodes.channels_last(node, layer.data)
     each = image.shape[3] // layer.groups
-    sampled = [
-        _sampled(layer, part(node, image, 3, k * each, each), k) for k in range(layer.groups)
-    ]
+    sampled = [_sampled(layer, cut(node, image, 3, k * each, each), k) for k in range(layer.groups)]
     columns = transposed(node, joined(node, sampled, 4), (0, 2, 3, 1, 4))
     found = joined(node, list(_products(layer, columns, bias, groups)), 3)
     return convolution_nodes.channels_second(node, found)
@@ -81,7 +78,7 @@ def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     added to the taps, both in grid_sample's coordinates, in which an image is 2 wide."""
     node, taps, places = layer.node, layer.taps, layer.window.places
     batches, size = image.shape[0], layer.data.shape[2:]
-    own = part(node, layer.offset, 1, 2 * taps * group, 2 * taps)
+    own = cut(node, layer.offset, 1, 2 * taps * group, 2 * taps)
     pairs = node.reshaped(own, (batches, taps, 2, *places))
     shifts = flipped(node, transposed(node, pairs, (0, 1, 3, 4, 2)), (4,))
     # grid_sample's coordinates, in which an image is 2 wide.
@@ -90,15 +87,14 @@ def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     found = node.emit("grid_sample", GridSampleAttrs("linear", "zeros", False), (image, grid))
     if layer.mask is None:
         return found
-    mask = part(node, layer.mask, 1, taps * group, taps)
+    mask = cut(node, layer.mask, 1, taps * group, taps)
     return binary(node, "multiply", found, node.reshaped(mask, (batches, taps, *places, 1)))
 
 
 def _places(layer: _Layer) -> BuiltTensor:
     """The places of the taps without offsets, x before y: [1, taps, places..., 2]."""
     window, node = layer.window, layer.node
-    kind = move_nodes.shape_of(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
-    budget.spend(elementwise(None, (), (kind,)), node.where)
+    kind = move_nodes.budgeted(node, (1, layer.taps, *window.places, 2), DType.FLOAT32)
     sides = [_side(layer, axis) for axis in (0, 1)]
     rows, columns = sides[0][:, None, :, None], sides[1][None, :, None, :]
     grids = [np.broadcast_to(each, (*window.kernel, *window.places)) for each in (columns, rows)]
@@ -123,10 +119,10 @@ def _products(
     depth = layer.taps * inputs
     window = OnnxWindow(*(_ONES,) * 3, *(_NONE,) * 3, layer.window.places)
     for k in range(groups):
-        image = node.reshaped(part(node, columns, 4, k * inputs, inputs), (*places, depth))
-        own = part(node, layer.weight, 0, k * outputs, outputs)
+        image = node.reshaped(cut(node, columns, 4, k * inputs, inputs), (*places, depth))
+        own = cut(node, layer.weight, 0, k * outputs, outputs)
         weight = node.reshaped(transposed(node, own, (0, 2, 3, 1)), (outputs, depth, 1, 1))
-        added = None if bias is None else part(node, bias, 0, k * outputs, outputs)
+        added = None if bias is None else cut(node, bias, 0, k * outputs, outputs)
         filters = convolution_nodes.Filters(weight, added, 1)
         yield convolution_nodes.convolved(node, image, filters, window)
 

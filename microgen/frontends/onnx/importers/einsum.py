@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.onnx import composing
-from microgen.frontends.onnx.composing import transposed
+from microgen.frontends.onnx.move_nodes import transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
@@ -144,7 +144,7 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
     depth = "".join(label for label in both if label not in later)
     rows = "".join(label for label in lhs[1] if label not in both)
     columns = "".join(label for label in rhs[1] if label not in both)
-    found = composing.multiplying_product(
+    found = composing.matrix_product(
         node, _matrices(node, lhs, batch, rows, depth), _matrices(node, rhs, batch, depth, columns)
     )
     labels = batch + rows + columns

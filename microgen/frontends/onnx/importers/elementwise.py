@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
-from microgen.frontends.onnx import numbers as n
+from microgen.frontends.onnx.composing import (
+    NUMBERS,
+    binary,
+    cast,
+    chosen,
+    compared,
+    extremum,
+    is_float,
+)
+from microgen.frontends.onnx.importers import Importer, direct
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.numbers import NUMBERS
-from microgen.graph.builder import BuiltTensor
+from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.comparison import LogicalAttrs
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
 from microgen.graph.ops.constraints import INTEGERS
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
-from microgen.graph.ops.elementwise.choices import WhereAttrs
 from microgen.graph.ops.elementwise.product import PowerAttrs, PReluAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs
 
 
-def _of_two(
-    compute: Callable[[OnnxNode, str, BuiltTensor, BuiltTensor], BuiltTensor],
-    op: str,
-    *accepted: DType,
-) -> Callable[[OnnxNode], BuiltTensor]:
+def _binary(op: str) -> Importer:
     def importer(node: OnnxNode) -> BuiltTensor:
-        lhs, rhs = node.tensor(0), node.tensor(1)
-        node.expect(lhs, *accepted)
-        return compute(node, op, lhs, rhs)
+        return binary(node, op, node.tensor(0, *NUMBERS), node.tensor(1))
 
     return importer
 
 
-def _binary(op: str) -> Callable[[OnnxNode], BuiltTensor]:
-    return _of_two(n.arithmetic, op, *NUMBERS)
-
-
-def _extremum(op: str) -> Callable[[OnnxNode], BuiltTensor]:
+def _extremum(op: str) -> Importer:
     def importer(node: OnnxNode) -> BuiltTensor:
         tensors = node.tensors()
         node.expect(tensors[0], *NUMBERS)
-        return n.folded(partial(n.extremum, node, op), tensors)
+        return functools.reduce(functools.partial(extremum, node, op), tensors)
 
     return importer
 
@@ -51,39 +47,36 @@ def _extremum(op: str) -> Callable[[OnnxNode], BuiltTensor]:
 def _sum(node: OnnxNode) -> BuiltTensor:
     tensors = node.tensors()
     node.expect(tensors[0], DType.FLOAT32)
-    return n.folded(partial(n.arithmetic, node, "add"), tensors)
+    return functools.reduce(functools.partial(binary, node, "add"), tensors)
 
 
 def _mean(node: OnnxNode) -> BuiltTensor:
     total, count = _sum(node), len(node.tensors())
     if count == 1:
         return total
-    return n.arithmetic(node, "divide", total, n.scalar(node, count, DType.FLOAT32))
+    return binary(node, "divide", total, count)
 
 
 def _mod(node: OnnxNode) -> BuiltTensor:
-    lhs, rhs = node.tensor(0), node.tensor(1)
-    node.expect(lhs, *NUMBERS)
     op = "fmod" if node.attr("fmod", 0) else "floor_mod"
-    return node.emit(op, FloorDivisionAttrs(), (lhs, rhs))
+    return node.emit(op, FloorDivisionAttrs(), (node.tensor(0, *NUMBERS), node.tensor(1)))
 
 
 def _pow(node: OnnxNode) -> BuiltTensor:
     """Powers in the base's dtype."""
-    base, exponent = node.tensor(0), node.tensor(1)
-    node.expect(base, DType.FLOAT32, DType.INT32, DType.INT64)
-    node.expect(exponent, *NUMBERS)
-    if n.is_float(base) and exponent.value is not None:
+    base = node.tensor(0, DType.FLOAT32, DType.INT32, DType.INT64)
+    exponent = node.tensor(1, *NUMBERS)
+    if is_float(base) and exponent.value is not None:
         found = _small_power(node, base, exponent)
         if found is not None:
             return found
     dtype = base.dtype
     # Integers with exponents of another integer dtype are raised in int64, those with floats as
     # exponents in float32.
-    if dtype is not exponent.dtype and not n.is_float(base):
-        dtype = DType.FLOAT32 if n.is_float(exponent) else DType.INT64
-    operands = [n.cast(node, each, dtype) for each in (base, exponent)]
-    return n.cast(node, node.emit("power", PowerAttrs(), operands), base.dtype)
+    if dtype is not exponent.dtype and not is_float(base):
+        dtype = DType.FLOAT32 if is_float(exponent) else DType.INT64
+    operands = [cast(node, each, dtype) for each in (base, exponent)]
+    return cast(node, node.emit("power", PowerAttrs(), operands), base.dtype)
 
 
 def _small_power(node: OnnxNode, base: BuiltTensor, exponent: BuiltTensor) -> BuiltTensor | None:
@@ -95,85 +88,60 @@ def _small_power(node: OnnxNode, base: BuiltTensor, exponent: BuiltTensor) -> Bu
     power = exponent.value.flat[0] if exponent.value.size else 0
     if not fits or power not in (1, 2, 3) or np.any(exponent.value != power):
         return None
-    return n.folded(partial(n.arithmetic, node, "multiply"), [base] * int(power))
+    return functools.reduce(functools.partial(binary, node, "multiply"), [base] * int(power))
 
 
-def _bitwise(function: BitFunction) -> Callable[[OnnxNode], BuiltTensor]:
-    def importer(node: OnnxNode) -> BuiltTensor:
-        node.expect(node.tensor(0), *INTEGERS)
-        return node.emit("bitwise", BitwiseAttrs(function), (node.tensor(0), node.tensor(1)))
-
-    return importer
+def _bitwise(function: BitFunction) -> Importer:
+    return direct("bitwise", BitwiseAttrs(function), *INTEGERS)
 
 
-def _shift(node: OnnxNode) -> BuiltTensor:
-    functions = {"LEFT": BitFunction.LEFT, "RIGHT": BitFunction.RIGHT}
+def _shift(node: OnnxNode) -> Value:
     direction = node.attr("direction")
-    if direction not in functions:
+    if direction not in ("LEFT", "RIGHT"):
         raise node.invalid(f"has the direction {direction!r}; LEFT or RIGHT is expected")
-    return _bitwise(functions[direction])(node)
+    return _bitwise(BitFunction[direction])(node)
 
 
 def _bitwise_not(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *INTEGERS)
+    data = node.tensor(0, *INTEGERS)
     ones = node.constant(np.invert(np.zeros((), data.dtype.numpy)), "ones")
     return node.emit("bitwise", BitwiseAttrs(BitFunction.XOR), (data, ones))
 
 
 def _where(node: OnnxNode) -> BuiltTensor:
-    condition, lhs, rhs = (node.tensor(i) for i in range(3))
-    node.expect(condition, DType.BOOL)
-    inputs = (condition, lhs, rhs)
-    return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
+    return chosen(node, node.tensor(0, DType.BOOL), node.tensor(1), node.tensor(2))
 
 
 def _prelu(node: OnnxNode) -> BuiltTensor:
     """The slope broadcasts to the data only."""
-    data, slope = node.tensor(0), node.tensor(1)
-    node.expect(data, *NUMBERS)
-    if n.is_float(data):
+    data, slope = node.tensor(0, *NUMBERS), node.tensor(1)
+    if is_float(data):
         return node.emit("nn.prelu", PReluAttrs(), (data, slope))
     # Integers without a sign are never negative.
     if data.dtype.numpy.kind == "u":
         return data
-    is_negative = n.compared(node, "less", data, n.scalar(node, 0, data.dtype))
-    product = n.arithmetic(node, "multiply", data, slope)
-    inputs = (is_negative, product, data)
-    return node.emit("where", WhereAttrs(), inputs, dtype=data.dtype, quant=None)
+    is_negative = compared(node, "less", data, 0)
+    return chosen(node, is_negative, binary(node, "multiply", data, slope), data)
 
 
-def _comparison(op: str, *accepted: DType) -> Callable[[OnnxNode], BuiltTensor]:
-    return _of_two(n.compared, op, *accepted)
-
-
-def _logical(op: str) -> Callable[[OnnxNode], BuiltTensor]:
-    def importer(node: OnnxNode) -> BuiltTensor:
-        tensors = node.tensors()
-        for each in tensors:
-            node.expect(each, DType.BOOL)
-        return node.emit(op, LogicalAttrs(), tensors)
-
-    return importer
+def _comparison(op: str, *accepted: DType) -> Importer:
+    return direct(op, ComparisonAttrs(), *accepted, dtype=DType.BOOL)
 
 
 def _is_nan(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32)
+    data = node.tensor(0, DType.FLOAT32)
     # NaN is the only number that differs from itself.
-    return n.compared(node, "not_equal", data, data)
+    return compared(node, "not_equal", data, data)
 
 
 def _is_inf(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32)
+    data = node.tensor(0, DType.FLOAT32)
     positive, negative = (node.attr(f"detect_{sign}", 1) for sign in ("positive", "negative"))
     if not (positive or negative):
         return node.constant(np.zeros(data.shape, np.bool_), "none")
     if positive and negative:
         data = node.emit("abs", AbsAttrs(), (data,))
-    infinity = n.scalar(node, math.inf if positive else -math.inf, DType.FLOAT32)
-    return n.compared(node, "equal", data, infinity)
+    return compared(node, "equal", data, math.inf if positive else -math.inf)
 
 
 IMPORTERS = {
@@ -194,15 +162,15 @@ IMPORTERS = {
     "BitShift": _shift,
     "Where": _where,
     "PRelu": _prelu,
-    "Equal": _comparison("equal", *n.NUMBERS, DType.BOOL),
-    "Greater": _comparison("greater", *n.NUMBERS),
-    "GreaterOrEqual": _comparison("greater_equal", *n.NUMBERS),
-    "Less": _comparison("less", *n.NUMBERS),
-    "LessOrEqual": _comparison("less_equal", *n.NUMBERS),
-    "And": _logical("logical_and"),
-    "Or": _logical("logical_or"),
+    "Equal": _comparison("equal", *NUMBERS, DType.BOOL),
+    "Greater": _comparison("greater", *NUMBERS),
+    "GreaterOrEqual": _comparison("greater_equal", *NUMBERS),
+    "Less": _comparison("less", *NUMBERS),
+    "LessOrEqual": _comparison("less_equal", *NUMBERS),
+    "And": direct("logical_and", LogicalAttrs(), DType.BOOL),
+    "Or": direct("logical_or", LogicalAttrs(), DType.BOOL),
     "Xor": _comparison("not_equal", DType.BOOL),
-    "Not": _logical("logical_not"),
+    "Not": direct("logical_not", LogicalAttrs(), DType.BOOL),
     "IsNaN": _is_nan,
     "IsInf": _is_inf,
 }

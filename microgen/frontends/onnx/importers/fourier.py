@@ -9,15 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.frontends.onnx import move_nodes, types
-from microgen.frontends.onnx.composing import binary, part, transposed
+from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import arguments
+from microgen.frontends.onnx.move_nodes import cut, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
-from microgen.graph.ops import budget
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
-from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.dense.dense import DenseAttrs
 
 _NOTHING = 1e-12  # sines and cosines below it are roundings of 0
@@ -42,13 +41,12 @@ def _dft(node: OnnxNode) -> BuiltTensor:
     if matrix is None:
         matrix = _powers(node, length, (made, read), 1 if inverse else -1)
         matrix = matrix[..., :parts] / (length if inverse else 1)
-    return _along(node, part(node, data, axis, 0, read), axis, matrix)
+    return _along(node, cut(node, data, axis, 0, read), axis, matrix)
 
 
 def _axis(node: OnnxNode) -> tuple[int, int]:
     """The axis and its size; an attribute before opset 20."""
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32)
+    data = node.tensor(0, DType.FLOAT32)
     rank = len(data.shape)
     if rank < 2:
         raise node.invalid(f"has the input {data.type}; an axis and parts of numbers are expected")
@@ -150,8 +148,7 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
         declared = node.declared_for(0)
         size = declared[0] if declared else int(move_nodes.number_of(node, 0, "size"))
         dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
-        kind = move_nodes.shape_of(node, (size,), dtype)
-        budget.spend(elementwise(None, (), (kind,)), node.where)
+        move_nodes.budgeted(node, (size,), dtype)
         steps = size if node.attr("periodic", 1) else size - 1
         angles = 2 * np.pi * np.arange(size) / max(steps, 1)
         values = terms[0] - terms[1] * np.cos(angles) + terms[2] * np.cos(2 * angles)
@@ -169,8 +166,7 @@ def _mel_weights(node: OnnxNode) -> BuiltTensor:
     dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
     if min(bands, length, rate) < 1 or not -700 < low < high:
         raise node.invalid(f"has {bands} bands from {low} to {high} of {length} values")
-    kind = move_nodes.shape_of(node, (int(length) // 2 + 1, int(bands)), dtype)
-    budget.spend(elementwise(None, (), (kind,)), node.where)
+    kind = move_nodes.budgeted(node, (int(length) // 2 + 1, int(bands)), dtype)
     edges = np.log10(1 + np.array([low, high]) / 700)
     places = edges[0] + (edges[1] - edges[0]) / (bands + 2) * np.arange(bands + 2)
     bins = np.floor((length + 1) * (700 * (10**places - 1)) / rate).astype(np.int64)
@@ -192,8 +188,7 @@ def _triangles(bins: Array, size: int) -> Array:
 
 
 def _spend(node: OnnxNode, shape: Sequence[int]) -> None:
-    kind = move_nodes.shape_of(node, shape, DType.FLOAT32)
-    budget.spend(elementwise(None, (), (kind,)), node.where)
+    move_nodes.budgeted(node, shape, DType.FLOAT32)
 
 
 def _constant(node: OnnxNode, values: Array) -> BuiltTensor:

@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, move_nodes
+from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value, fields
@@ -60,7 +60,7 @@ def _stacked(
     for axis, parts in zip(axes, zip(*stacks, strict=True), strict=True):
         at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)
         shape = (*parts[0].shape[:at], 1, *parts[0].shape[at:])
-        found.append(composing.joined(node, [node.reshaped(p, shape) for p in parts], at))
+        found.append(move_nodes.joined(node, [node.reshaped(p, shape) for p in parts], at))
     return found
 
 

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, convolution_nodes, pool_nodes, windows
-from microgen.frontends.onnx.composing import binary, joined, padded
-from microgen.frontends.onnx.importers import Importer, arguments
+from microgen.frontends.onnx import composing, convolution_nodes, move_nodes, pool_nodes, windows
+from microgen.frontends.onnx.composing import Axes, binary, cast
+from microgen.frontends.onnx.importers import Importer, arguments, reductions
+from microgen.frontends.onnx.importers.reductions import Reduce
+from microgen.frontends.onnx.move_nodes import joined, padded
 from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.pool_nodes import Pool
 from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import limits
 from microgen.graph.ops.moves.indexed import TakeAttrs
-from microgen.graph.ops.moves.slices import StridedSliceAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, MaxAttrs
-from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
 
 _NARROW = (DType.INT8, DType.INT16, DType.FLOAT32)  # the dtypes of nn.max_pool2d
 _MOST_TAPS = 64  # of a MaxPool with positions: each is a node
 
 
-def _spatial(node: OnnxNode, pool: Callable[[BuiltTensor, OnnxWindow], BuiltTensor]) -> BuiltTensor:
+def _spatial(node: OnnxNode, data: BuiltTensor, pool: Pool) -> BuiltTensor:
     """The pool of data [N, axes..., C], moved from and to [N, C, axes...]."""
-    data = node.tensor(0)
     window = _window(node, data)
-    found = pool(convolution_nodes.channels_last(node, data), window)
+    found = pool(node, convolution_nodes.channels_last(node, data), window)
     return convolution_nodes.channels_second(node, found)
 
 
@@ -52,22 +51,20 @@ def _window(node: OnnxNode, data: BuiltTensor) -> OnnxWindow:
 
 
 def _average(node: OnnxNode) -> BuiltTensor:
-    node.expect(node.tensor(0), DType.FLOAT32)
     counts = bool(node.attr("count_include_pad", 0))
-    return _spatial(node, lambda data, w: pool_nodes.mean(node, data, w, counts_padding=counts))
+    pool = functools.partial(pool_nodes.mean, counts_padding=counts)
+    return _spatial(node, node.tensor(0, DType.FLOAT32), pool)
 
 
 def _lp(node: OnnxNode) -> BuiltTensor:
     """The p-norm of each window. Source: ONNX's specification of LpPool."""
-    node.expect(node.tensor(0), DType.FLOAT32)
-    p = _order(node)
+    data, p = node.tensor(0, DType.FLOAT32), _order(node)
 
-    def pool(data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-        return composing.root(
-            node, pool_nodes.total(node, composing.magnitude(node, data, p), window), p
-        )
+    def pool(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
+        powers = composing.magnitude(node, data, p)
+        return composing.root(node, pool_nodes.total(node, powers, window), p)
 
-    return _spatial(node, pool)
+    return _spatial(node, data, pool)
 
 
 def _order(node: OnnxNode) -> float:
@@ -78,11 +75,10 @@ def _order(node: OnnxNode) -> float:
 
 
 def _max(node: OnnxNode) -> Value:
-    data = node.tensor(0)
-    node.expect(data, *_NARROW, DType.UINT8)
+    data = node.tensor(0, *_NARROW, DType.UINT8)
     if len(node.outputs) > 1 and node.outputs[1]:
         return _with_positions(node, data)
-    return _spatial(node, lambda each, window: _greatest(node, each, window))
+    return _spatial(node, data, _greatest)
 
 
 def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
@@ -90,9 +86,9 @@ def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTen
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
         return pool_nodes.greatest(node, data, window)
     # Integers get a scale, which the pool does not look at; uint8 is computed in int16.
-    wide = _cast(node, data, DType.INT16 if data.dtype is DType.UINT8 else data.dtype)
+    wide = cast(node, data, DType.INT16) if data.dtype is DType.UINT8 else data
     found = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
-    return _cast(node, reinterpreted(node, found, None), data.dtype)
+    return cast(node, reinterpreted(node, found, None), data.dtype)
 
 
 def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
@@ -103,7 +99,7 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
             f"has positions of a kernel {list(window.kernel)}",
             supported=f"Indices of up to {_MOST_TAPS} taps",
         )
-    numbers = data if data.dtype is DType.FLOAT32 else _cast(node, data, DType.INT32)
+    numbers = data if data.dtype is DType.FLOAT32 else cast(node, data, DType.INT32)
     # Each tap of the window is a slice of the data, and a node.
     taps = _taps(node, numbers, window)
     greatest = node.emit("max", MaxAttrs((0,), False, from_infinity=True), (taps,))
@@ -115,13 +111,7 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
     places = binary(node, "add", chosen, first)
     if math.prod(data.shape[:2]) > 1:
         places = binary(node, "add", places, node.constant(_planes(data), "planes"))
-    return _cast(node, greatest, data.dtype), _cast(node, places, DType.INT64)
-
-
-def _cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
-    if data.dtype is dtype:
-        return data
-    return node.emit("cast", CastAttrs(), (data,), dtype=dtype)
+    return cast(node, greatest, data.dtype), cast(node, places, DType.INT64)
 
 
 def _taps(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
@@ -132,9 +122,9 @@ def _taps(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     slices = []
     for tap in np.ndindex(*window.kernel):
         begin = (0, 0, *(int(t) * d for t, d in zip(tap, window.dilations, strict=True)))
-        attrs = StridedSliceAttrs(begin, strides, shape)
-        found = node.emit("strided_slice", attrs, (whole,))
-        slices.append(node.reshaped(found, (1, *shape)))
+        slices.append(
+            node.reshaped(move_nodes.sliced(node, whole, begin, strides, shape), (1, *shape))
+        )
     return joined(node, slices, 0)
 
 
@@ -167,35 +157,26 @@ def _planes(data: BuiltTensor) -> Array:
     return starts.reshape(batches, channels, *(1 for _ in sizes))
 
 
-def _global(reduce: Callable[[OnnxNode, BuiltTensor, tuple[int, ...]], BuiltTensor]) -> Importer:
+def _global(reduce: Reduce) -> Importer:
     def importer(node: OnnxNode) -> BuiltTensor:
-        data = node.tensor(0)
-        node.expect(data, DType.FLOAT32)
+        data = node.tensor(0, DType.FLOAT32)
         arguments.spatial_rank(node, data)
-        return reduce(node, data, tuple(range(2, len(data.shape))))
+        return reduce(node, data, tuple(range(2, len(data.shape))), True)
 
     return importer
 
 
-def _global_average(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
-    return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
-
-
-def _global_max(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
-    return node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
-
-
-def _global_lp(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTensor:
+def _global_lp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     p = _order(node)
-    total = node.emit("sum", SumAttrs(axes, keep_dims=True), (composing.magnitude(node, data, p),))
+    total = composing.total(node, composing.magnitude(node, data, p), axes, keep)
     return composing.root(node, total, p)
 
 
 IMPORTERS = {
     "AveragePool": _average,
-    "GlobalAveragePool": _global(_global_average),
+    "GlobalAveragePool": _global(reductions.mean),
     "GlobalLpPool": _global(_global_lp),
-    "GlobalMaxPool": _global(_global_max),
+    "GlobalMaxPool": _global(reductions.greatest),
     "LpPool": _lp,
     "MaxPool": _max,
 }

@@ -8,9 +8,10 @@ import numpy as np
 from onnx import TensorProto
 
 from microgen.frontends.onnx import composing, convolution_nodes, windows
-from microgen.frontends.onnx.composing import binary, part, transposed
+from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.quantization import Group
+from microgen.frontends.onnx.move_nodes import cut, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor, Value
@@ -46,7 +47,7 @@ def _matmul(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}; vectors or matrices are expected")
     rows = lhs if len(lhs.shape) > 1 else node.reshaped(lhs, (1, *lhs.shape))
     columns = rhs if len(rhs.shape) > 1 else node.reshaped(rhs, (*rhs.shape, 1))
-    found = composing.multiplying_product(node, rows, columns)
+    found = composing.matrix_product(node, rows, columns)
     *batches, height, width = found.shape
     kept = (*([height] if len(lhs.shape) > 1 else []), *([width] if len(rhs.shape) > 1 else []))
     return node.reshaped(found, (*batches, *kept))
@@ -189,8 +190,7 @@ _MOST = 4  # rows: n! products, each a node
 
 def _det(node: OnnxNode) -> BuiltTensor:
     """The determinant of each matrix of [..., n, n], expanded along the first row."""
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32)
+    data = node.tensor(0, DType.FLOAT32)
     *batches, rows, columns = data.shape if len(data.shape) > 1 else (0, 1)
     if rows != columns:
         raise node.invalid(f"has the input {data.type}; square matrices are expected")
@@ -224,7 +224,7 @@ def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, .
 
 def _element(node: OnnxNode, data: BuiltTensor, row: int, column: int) -> BuiltTensor:
     rank = len(data.shape)
-    return part(node, part(node, data, rank - 2, row, 1), rank - 1, column, 1)
+    return cut(node, cut(node, data, rank - 2, row, 1), rank - 1, column, 1)
 
 
 IMPORTERS = {

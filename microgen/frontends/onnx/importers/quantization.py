@@ -28,8 +28,7 @@ def _dequantize(node: OnnxNode) -> BuiltTensor:
 
 
 def _quantize(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32, DType.INT32)
+    data = node.tensor(0, DType.FLOAT32, DType.INT32)
     dtype = _stored_dtype(node)
     found = scales.read(node, data, 1, 2)
     if found is not None:

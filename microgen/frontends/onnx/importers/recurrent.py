@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.frontends.onnx import move_nodes
-from microgen.frontends.onnx.composing import binary, joined, transposed
+from microgen.frontends.onnx.composing import binary
+from microgen.frontends.onnx.move_nodes import joined, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType

@@ -8,27 +8,27 @@ from collections.abc import Callable
 import numpy as np
 
 from microgen.frontends.onnx import composing, move_nodes
-from microgen.frontends.onnx import numbers as n
-from microgen.frontends.onnx.composing import Axes, binary, flipped
+from microgen.frontends.onnx.composing import Axes, binary, cast, is_float
 from microgen.frontends.onnx.importers import Importer, arguments
+from microgen.frontends.onnx.move_nodes import flipped
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ops import limits
 from microgen.graph.ops.comparisons.comparison import LogicalAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
 from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs
 from microgen.graph.ops.unary.roots import SqrtAttrs
 
 _NUMBERS = (DType.FLOAT32, DType.INT32, DType.INT64)
-_ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.BOOL)
-_Reduce = Callable[[OnnxNode, BuiltTensor, Axes, bool], BuiltTensor]
+_ORDERED = (DType.FLOAT32, DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
+Reduce = Callable[[OnnxNode, BuiltTensor, Axes, bool], BuiltTensor]
 _Numpy = Callable[..., Array]
 
 
 def _reduction(
-    reduce: _Reduce, *accepted: DType, of_nothing: float, shapes: _Numpy | None = None
+    reduce: Reduce, *accepted: DType, of_nothing: float, shapes: _Numpy | None = None
 ) -> Importer:
     """The importer of a reduction. ``of_nothing`` is its result without elements, limited to the
     dtype's range. ``shapes`` computes constant integers of any dtype, from which shapes are made.
@@ -53,13 +53,18 @@ def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) ->
     """The results of a reduction of no elements, if there are some."""
     shape = node.declared_for(1)
     if shape is None:
-        shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep_dims=keep)
+        shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep)
     if 0 in shape:
         return move_nodes.empty(node, shape, data.dtype)
     if math.isnan(result):
         raise node.unsupported(f"of {data.type} has no value", supported="axes of 1 or more")
-    low, high = n.limits(data.dtype)
-    return move_nodes.filled(node, shape, np.array(min(max(result, low), high), data.dtype.numpy))
+    dtype = data.dtype.numpy
+    if data.dtype is not DType.FLOAT32:
+        low, high = (
+            (0, 1) if data.dtype is DType.BOOL else (limits.least(dtype), limits.greatest(dtype))
+        )
+        result = min(max(result, low), high)
+    return move_nodes.filled(node, shape, np.array(result, dtype))
 
 
 def _axes(node: OnnxNode, rank: int) -> Axes:
@@ -70,24 +75,17 @@ def _axes(node: OnnxNode, rank: int) -> Axes:
     return () if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
 
 
-def _sum(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return composing.total(node, data, axes, keep_dims=keep)
-
-
-def _product(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return composing.reducing_product(node, data, axes, keep_dims=keep)
-
-
-def _mean(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
+def mean(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
+    """The means over some axes."""
     return node.emit("mean", MeanAttrs(axes, keep), (data,)) if axes else data
 
 
 def _squares(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return _sum(node, binary(node, "multiply", data, data), axes, keep)
+    return composing.total(node, binary(node, "multiply", data, data), axes, keep)
 
 
 def _l1(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return _sum(node, node.emit("abs", AbsAttrs(), (data,)), axes, keep)
+    return composing.total(node, node.emit("abs", AbsAttrs(), (data,)), axes, keep)
 
 
 def _l2(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
@@ -95,7 +93,7 @@ def _l2(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTenso
 
 
 def _log_sum(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return node.emit("log", LogAttrs(), (_sum(node, data, axes, keep),))
+    return node.emit("log", LogAttrs(), (composing.total(node, data, axes, keep),))
 
 
 def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
@@ -106,51 +104,34 @@ def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> B
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
     found = binary(node, "add", logarithm, greatest)
-    return node.reshaped(found, composing.kept(data.shape, axes, keep_dims=keep))
+    return node.reshaped(found, composing.kept(data.shape, axes, keep))
 
 
-def _max(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
+def greatest(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
+    """The greatest values over some axes, in the data's dtype."""
     if data.dtype is DType.BOOL:
         # The greatest bool is false only if all are.
-        opposite = _not(node, data)
-        return _not(node, _every(node, opposite, axes, keep))
-    return _wide(
-        node, data, lambda d: node.emit("max", MaxAttrs(axes, keep, from_infinity=True), (d,))
-    )
+        return _not(node, _min(node, _not(node, data), axes, keep))
+    attrs = MaxAttrs(axes, keep, from_infinity=True)
+    return cast(node, node.emit("max", attrs, (_comparable(node, data),)), data.dtype)
 
 
 def _min(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
     if data.dtype is DType.BOOL:
-        return _every(node, data, axes, keep)
-    return _wide(
-        node, data, lambda d: node.emit("min", MinAttrs(axes, keep, from_infinity=True), (d,))
-    )
-
-
-def _every(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
-    return node.emit("all", AllAttrs(axes, keep), (data,))
+        return node.emit("all", AllAttrs(axes, keep), (data,))
+    attrs = MinAttrs(axes, keep, from_infinity=True)
+    return cast(node, node.emit("min", attrs, (_comparable(node, data),)), data.dtype)
 
 
 def _not(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     return node.emit("logical_not", LogicalAttrs(), (data,))
 
 
-def _wide(
-    node: OnnxNode, data: BuiltTensor, reduce: Callable[[BuiltTensor], BuiltTensor]
-) -> BuiltTensor:
-    """The reduction, of narrow integers in int32."""
-    found = reduce(_comparable(node, data))
-    if found.dtype is data.dtype:
-        return found
-    return node.emit("cast", CastAttrs(), (found,), dtype=data.dtype)
-
-
 def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
     """The importer of ArgMax or ArgMin. The last of equal values is the first one from the end."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
-        data = node.tensor(0)
-        node.expect(data, DType.FLOAT32, *_POSITIONED)
+        data = node.tensor(0, *_ORDERED)
         axis = arguments.axis(node, len(data.shape), 0)
         is_last = bool(node.attr("select_last_index", 0))
         numbers = flipped(node, _comparable(node, data), (axis,) if is_last else ())
@@ -159,19 +140,14 @@ def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer
             end = node.constant(np.array(data.shape[axis] - 1, np.int64), "end")
             found = binary(node, "subtract", end, found)
         keep = bool(node.attr("keepdims", 1))
-        return node.reshaped(found, composing.kept(data.shape, (axis,), keep_dims=keep))
+        return node.reshaped(found, composing.kept(data.shape, (axis,), keep))
 
     return importer
 
 
-_POSITIONED = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8)
-
-
 def _comparable(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The data in a dtype for which extremes can be computed: int32 for integers."""
-    if data.dtype in (DType.FLOAT32, DType.INT32):
-        return data
-    return node.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None)
+    return data if is_float(data) else cast(node, data, DType.INT32)
 
 
 IMPORTERS = {
@@ -181,10 +157,10 @@ IMPORTERS = {
     "ReduceL2": _reduction(_l2, DType.FLOAT32, of_nothing=0),
     "ReduceLogSum": _reduction(_log_sum, DType.FLOAT32, of_nothing=-math.inf),
     "ReduceLogSumExp": _reduction(_log_sum_exp, DType.FLOAT32, of_nothing=-math.inf),
-    "ReduceMax": _reduction(_max, *_ORDERED, shapes=np.max, of_nothing=-math.inf),
-    "ReduceMean": _reduction(_mean, DType.FLOAT32, of_nothing=math.nan),
-    "ReduceMin": _reduction(_min, *_ORDERED, shapes=np.min, of_nothing=math.inf),
-    "ReduceProd": _reduction(_product, *_NUMBERS, shapes=np.prod, of_nothing=1),
-    "ReduceSum": _reduction(_sum, *_NUMBERS, shapes=np.sum, of_nothing=0),
+    "ReduceMax": _reduction(greatest, *_ORDERED, DType.BOOL, shapes=np.max, of_nothing=-math.inf),
+    "ReduceMean": _reduction(mean, DType.FLOAT32, of_nothing=math.nan),
+    "ReduceMin": _reduction(_min, *_ORDERED, DType.BOOL, shapes=np.min, of_nothing=math.inf),
+    "ReduceProd": _reduction(composing.product, *_NUMBERS, shapes=np.prod, of_nothing=1),
+    "ReduceSum": _reduction(composing.total, *_NUMBERS, shapes=np.sum, of_nothing=0),
     "ReduceSumSquare": _reduction(_squares, *_NUMBERS, of_nothing=0),
 }

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from microgen.frontends.onnx import numbers as n
 from microgen.frontends.onnx import types
+from microgen.frontends.onnx.composing import (
+    NUMBERS,
+    binary,
+    cast,
+    compared,
+    extremum,
+    is_float,
+    number,
+    real,
+)
+from microgen.frontends.onnx.importers import Importer, direct
 from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import Attrs, DType
+from microgen.graph.ir.graph import DType
 from microgen.graph.ops.moves.views import BitcastAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import (
@@ -29,56 +38,63 @@ from microgen.graph.ops.unary.functions import (
 from microgen.graph.ops.unary.roots import SqrtAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
-UnaryImporter = Callable[[OnnxNode], BuiltTensor]
+_SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults of alpha and gamma
+# Operators that are the real function of their name in lower case, without further numbers.
+_WITHOUT_NUMBERS = (
+    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Erf", "Mish", "Reciprocal"),
+    *("Sinh", "Softplus", "Softsign", "Tan"),
+)
+_RANGES = {  # clamps that the op before may do itself
+    (0.0, 6.0): Activation.RELU6,
+    (-1.0, 1.0): Activation.RELU_N1_TO_1,
+    (0.0, math.inf): Activation.RELU_UNLIMITED,
+}
+_LARGEST = float(np.finfo(np.float32).max)
 
 
-def _float(op: str, attrs: Attrs) -> UnaryImporter:
+def _real(function: str, **defaults: float) -> Importer:
+    """The importer of a function whose numbers are the attributes with these names, in their
+    order."""
+
     def importer(node: OnnxNode) -> BuiltTensor:
-        node.expect(node.tensor(0), DType.FLOAT32)
-        return node.emit(op, attrs, (node.tensor(0),))
+        numbers = (float(node.attr(name, default)) for name, default in defaults.items())
+        return real(node, function, node.tensor(0), *numbers)
 
     return importer
 
 
-def _unary_real(function: str) -> UnaryImporter:
-    return lambda node: n.real(node, function, node.tensor(0))
-
-
 def _neg(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
-    if n.is_float(data):
+    data = node.tensor(0, *NUMBERS)
+    if is_float(data):
         return node.emit("negative", NegativeAttrs(), (data,))
-    return n.arithmetic(node, "subtract", n.scalar(node, 0, data.dtype), data)
+    return binary(node, "subtract", number(node, 0, data.dtype), data)
 
 
 def _abs(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
-    if n.is_float(data):
+    data = node.tensor(0, *NUMBERS)
+    if is_float(data):
         return node.emit("abs", AbsAttrs(), (data,))
     # The least integer keeps its sign, as its negation does.
-    return data if data.dtype.numpy.kind == "u" else n.extremum(node, "maximum", data, _neg(node))
+    return data if data.dtype.numpy.kind == "u" else extremum(node, "maximum", data, _neg(node))
 
 
 def _sign(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
-    if n.is_float(data):
-        return n.real(node, "sign", data)
+    data = node.tensor(0, *NUMBERS)
+    if is_float(data):
+        return real(node, "sign", data)
     if data.dtype.numpy.kind == "i":
         # Whole numbers limited to -1 to 1 are their signs.
-        data = n.extremum(node, "maximum", data, n.scalar(node, -1, data.dtype))
-    return n.extremum(node, "minimum", data, n.scalar(node, 1, data.dtype))
+        data = extremum(node, "maximum", data, -1)
+    return extremum(node, "minimum", data, 1)
 
 
 def _cast(node: OnnxNode) -> BuiltTensor:
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
-    return n.cast(node, node.tensor(0), dtype)
+    return cast(node, node.tensor(0), dtype)
 
 
 def _cast_like(node: OnnxNode) -> BuiltTensor:
-    return n.cast(node, node.tensor(0), node.tensor(1).dtype)
+    return cast(node, node.tensor(0), node.tensor(1).dtype)
 
 
 def _bit_cast(node: OnnxNode) -> BuiltTensor:
@@ -112,47 +128,24 @@ def _dropout(node: OnnxNode) -> Value:
 
 
 def _binarizer(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
-    threshold = n.scalar(node, float(node.attr("threshold", 0.0)), DType.FLOAT32)
-    is_above = n.compared(node, "greater", n.cast(node, data, DType.FLOAT32), threshold)
-    return n.cast(node, is_above, data.dtype)
-
-
-ActivationsImporter = Callable[[OnnxNode], BuiltTensor]
-
-_SELU = (1.67326319217681884765625, 1.05070102214813232421875)  # the defaults of alpha and gamma
-_RANGES = {  # clamps that the op before may do itself
-    (0.0, 6.0): Activation.RELU6,
-    (-1.0, 1.0): Activation.RELU_N1_TO_1,
-    (0.0, math.inf): Activation.RELU_UNLIMITED,
-}
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-def _activations_real(function: str, **defaults: float) -> ActivationsImporter:
-    """A function whose numbers are the attributes with the given names, in their order."""
-
-    def importer(node: OnnxNode) -> BuiltTensor:
-        numbers = (float(node.attr(name, default)) for name, default in defaults.items())
-        return n.real(node, function, node.tensor(0), *numbers)
-
-    return importer
+    data = node.tensor(0, *NUMBERS)
+    threshold = float(node.attr("threshold", 0.0))
+    is_above = compared(node, "greater", cast(node, data, DType.FLOAT32), threshold)
+    return cast(node, is_above, data.dtype)
 
 
 def _elu(node: OnnxNode) -> BuiltTensor:
-    data, alpha = node.tensor(0), float(node.attr("alpha", 1.0))
-    node.expect(data, DType.FLOAT32)
+    data, alpha = node.tensor(0, DType.FLOAT32), float(node.attr("alpha", 1.0))
     if alpha == 1:
         return node.emit("nn.elu", EluAttrs(), (data,))
-    return n.real(node, "scaled_elu", data, alpha, 1.0, 1.0)
+    return real(node, "scaled_elu", data, alpha, 1.0, 1.0)
 
 
 def _celu(node: OnnxNode) -> BuiltTensor:
     alpha = float(node.attr("alpha", 1.0))
     if not alpha:
         raise node.invalid("has the alpha 0, by which its input is divided")
-    return n.real(node, "scaled_elu", node.tensor(0), alpha, alpha, 1.0)
+    return real(node, "scaled_elu", node.tensor(0), alpha, alpha, 1.0)
 
 
 def _selu(node: OnnxNode) -> BuiltTensor:
@@ -160,7 +153,7 @@ def _selu(node: OnnxNode) -> BuiltTensor:
         np.float32(node.attr(name, default))
         for name, default in zip(("alpha", "gamma"), _SELU, strict=True)
     )
-    return n.real(node, "scaled_elu", node.tensor(0), float(gamma * alpha), 1.0, float(gamma))
+    return real(node, "scaled_elu", node.tensor(0), float(gamma * alpha), 1.0, float(gamma))
 
 
 def _gelu(node: OnnxNode) -> BuiltTensor:
@@ -168,29 +161,21 @@ def _gelu(node: OnnxNode) -> BuiltTensor:
     approximate = node.attr("approximate", "none")
     if approximate not in functions:
         raise node.invalid(f"has the approximation {approximate!r}; none or tanh is expected")
-    return n.real(node, functions[approximate], node.tensor(0))
+    return real(node, functions[approximate], node.tensor(0))
 
 
 def _leaky_relu(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, DType.FLOAT32)
     alpha = float(np.float32(node.attr("alpha", 0.01)))
-    return node.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (data,))
-
-
-def _hard_swish(node: OnnxNode) -> BuiltTensor:
-    node.expect(node.tensor(0), DType.FLOAT32)
-    return node.emit("nn.hard_swish", HardSwishAttrs(), (node.tensor(0),))
+    return node.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (node.tensor(0, DType.FLOAT32),))
 
 
 def _relu(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
-    if n.is_float(data):
+    data = node.tensor(0, *NUMBERS)
+    if is_float(data):
         return node.emit("clip", ClipAttrs(Activation.RELU_UNLIMITED), (data,))
     if data.dtype.numpy.kind == "u":
         return data
-    return n.extremum(node, "maximum", data, n.scalar(node, 0, data.dtype))
+    return extremum(node, "maximum", data, 0)
 
 
 def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, BuiltTensor | None]:
@@ -200,7 +185,7 @@ def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, Buil
     if node.version < 11:
         ends = (("min", -_LARGEST), ("max", _LARGEST))
         low, high = (float(node.attr(name, end)) for name, end in ends)
-        return n.scalar(node, low, data.dtype), n.scalar(node, high, data.dtype)
+        return number(node, low, data.dtype), number(node, high, data.dtype)
     low_input, high_input = node.optional(1), node.optional(2)
     return (
         low_input and node.reshaped(low_input, ()),
@@ -209,16 +194,15 @@ def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, Buil
 
 
 def _clip(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0)
-    node.expect(data, *n.NUMBERS)
+    data = node.tensor(0, *NUMBERS)
     low, high = _limits(node, data)
-    found = _clipped_floats(node, data, low, high) if n.is_float(data) else None
+    found = _clipped_floats(node, data, low, high) if is_float(data) else None
     if found is not None:
         return found
     # In this order the upper limit decides if the lower one is greater, as ONNX defines it.
     if low is not None:
-        data = n.extremum(node, "maximum", data, low)
-    return data if high is None else n.extremum(node, "minimum", data, high)
+        data = extremum(node, "maximum", data, low)
+    return data if high is None else extremum(node, "minimum", data, high)
 
 
 def _clipped_floats(
@@ -234,7 +218,7 @@ def _clipped_floats(
     activation = Activation.RELU if (least, most) == (0, _LARGEST) else _RANGES.get((least, most))
     if activation is not None:
         return node.emit("clip", ClipAttrs(activation), (data,))
-    return n.real(node, "bounded", data, least, most)
+    return real(node, "bounded", data, least, most)
 
 
 IMPORTERS = {
@@ -247,40 +231,27 @@ IMPORTERS = {
     "Identity": _identity,
     "Dropout": _dropout,
     "ai.onnx.ml.Binarizer": _binarizer,
-    "Ceil": _float("ceil", CeilAttrs()),
-    "Floor": _float("floor", FloorAttrs()),
-    "Round": _float("round", RoundAttrs()),
-    "Sqrt": _float("sqrt", SqrtAttrs()),
-    "Exp": _float("exp", ExpAttrs()),
-    "Log": _float("log", LogAttrs()),
-    "Sin": _float("sin", SinAttrs()),
-    "Cos": _float("cos", CosAttrs()),
-    "Tanh": _float("tanh", TanhAttrs()),
-    "Sigmoid": _float("sigmoid", SigmoidAttrs()),
-    "Tan": _unary_real("tan"),
-    "Asin": _unary_real("asin"),
-    "Acos": _unary_real("acos"),
-    "Atan": _unary_real("atan"),
-    "Sinh": _unary_real("sinh"),
-    "Cosh": _unary_real("cosh"),
-    "Asinh": _unary_real("asinh"),
-    "Acosh": _unary_real("acosh"),
-    "Atanh": _unary_real("atanh"),
-    "Erf": _unary_real("erf"),
-    "Reciprocal": _unary_real("reciprocal"),
+    "Ceil": direct("ceil", CeilAttrs(), DType.FLOAT32),
+    "Floor": direct("floor", FloorAttrs(), DType.FLOAT32),
+    "Round": direct("round", RoundAttrs(), DType.FLOAT32),
+    "Sqrt": direct("sqrt", SqrtAttrs(), DType.FLOAT32),
+    "Exp": direct("exp", ExpAttrs(), DType.FLOAT32),
+    "Log": direct("log", LogAttrs(), DType.FLOAT32),
+    "Sin": direct("sin", SinAttrs(), DType.FLOAT32),
+    "Cos": direct("cos", CosAttrs(), DType.FLOAT32),
+    "Tanh": direct("tanh", TanhAttrs(), DType.FLOAT32),
+    "Sigmoid": direct("sigmoid", SigmoidAttrs(), DType.FLOAT32),
+    "HardSwish": direct("nn.hard_swish", HardSwishAttrs(), DType.FLOAT32),
+    **{name: _real(name.lower()) for name in _WITHOUT_NUMBERS},
     "Relu": _relu,
     "Clip": _clip,
     "LeakyRelu": _leaky_relu,
-    "HardSwish": _hard_swish,
     "Elu": _elu,
     "Celu": _celu,
     "Selu": _selu,
     "Gelu": _gelu,
-    "Mish": _activations_real("mish"),
-    "Softplus": _activations_real("softplus"),
-    "Softsign": _activations_real("softsign"),
-    "Swish": _activations_real("swish", alpha=1.0),
-    "Shrink": _activations_real("shrink", lambd=0.5, bias=0.0),
-    "HardSigmoid": _activations_real("hard_sigmoid", alpha=0.2, beta=0.5),
-    "ThresholdedRelu": _activations_real("thresholded_relu", alpha=1.0),
+    "Swish": _real("swish", alpha=1.0),
+    "Shrink": _real("shrink", lambd=0.5, bias=0.0),
+    "HardSigmoid": _real("hard_sigmoid", alpha=0.2, beta=0.5),
+    "ThresholdedRelu": _real("thresholded_relu", alpha=1.0),
 }

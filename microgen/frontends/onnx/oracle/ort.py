@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
-from microgen.frontends.model_format import OracleError, Request
+from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, reader
 from microgen.frontends.onnx.oracle import ort_exact, ort_products, ort_states
 from microgen.frontends.onnx.oracle.ort_slack import OrtSlack
@@ -43,7 +43,7 @@ class OnnxRuntime:
         ONNX Runtime refuses the model, for example because its opset is too new."""
         (data,) = files.values()
         model = reader.parsed(data, "the model")
-        graph = convert.graph_of(model, file="the model", numerics=Request().numerics)
+        graph = convert.graph_of(model, file="the model")
         states = ort_states.named(model)
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
         session = _session(ort_products.widened(model))

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.composing import cast, chosen, compared
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
-from microgen.graph.ops.elementwise.choices import WhereAttrs
+from microgen.graph.ops.comparisons.comparison import LogicalAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
@@ -37,9 +37,9 @@ def _parts(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -
 
 
 def _gather_elements(node: OnnxNode) -> BuiltTensor:
-    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
+    data = node.tensor(0)
     axis = arguments.axis(node, len(data.shape), 0)
-    return taken_along(node, data, indices, axis)
+    return taken_along(node, data, move_nodes.indices_of(node, 1), axis)
 
 
 def taken_along(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -> BuiltTensor:
@@ -79,21 +79,17 @@ def _one_hot(node: OnnxNode) -> BuiltTensor:
     if depth < 1 or values.shape != (2,):
         raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
     move_nodes.shape_of(node, (*given.shape, depth), values.dtype)
-    indices = move_nodes.converted(node, given, DType.INT64)
-    indices = node.reshaped(indices, (*given.shape[:axis], 1, *given.shape[axis:]))
+    column = (*given.shape[:axis], 1, *given.shape[axis:])
+    indices = node.reshaped(cast(node, given, DType.INT64), column)
     places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
     # The index, or the index minus the depth: indices that are outside choose "off" everywhere.
     found = [
-        node.emit(
-            "equal", ComparisonAttrs(), (indices, node.constant(each, "at")), dtype=DType.BOOL
-        )
+        compared(node, "equal", indices, node.constant(each, "at"))
         for each in (places, places - depth)
     ]
     here = node.emit("logical_or", LogicalAttrs(), found)
     off, on = (node.reshaped(move_nodes.cut(node, values, 0, i, 1), (1,) * rank) for i in (0, 1))
-    return node.emit(
-        "where", WhereAttrs(), (here, on, off), dtype=values.dtype, quant=values.type.quant
-    )
+    return chosen(node, here, on, off)
 
 
 IMPORTERS = {

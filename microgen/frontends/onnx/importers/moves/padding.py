@@ -8,9 +8,9 @@ from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ir.graph import Array
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
+from microgen.graph.ops.moves.pads import MirrorPadAttrs
 
 _MODES = ("constant", "reflect", "edge", "wrap")
 
@@ -27,7 +27,7 @@ def _pad(node: OnnxNode) -> BuiltTensor:
     if not any(map(any, pads)):
         return data
     if mode == "constant":
-        return node.emit("nn.pad", PadAttrs(pads, _value(node, data)), (data,))
+        return move_nodes.padded(node, data, pads, _value(node, data))
     if mode == "reflect" and _fits(data.shape, pads):
         return node.emit("nn.mirror_pad", MirrorPadAttrs(pads, repeats_edge=False), (data,))
     for axis, pair in enumerate(pads):
@@ -65,8 +65,9 @@ def _value(node: OnnxNode, data: BuiltTensor) -> float:
     number: Array = np.ravel(node.attr("value", 0.0) if given is None else given)
     if len(number) != 1:
         raise node.invalid(f"has {len(number)} padding values; one is expected")
-    stored = number.astype(data.dtype.numpy)[0].item()
-    return float(stored) if data.dtype is DType.FLOAT32 else int(stored)
+    # An int64 has more digits than a float, so ``item`` is not converted.
+    found: float = number.astype(data.dtype.numpy)[0].item()
+    return found
 
 
 def _fits(shape: tuple[int, ...], pads: tuple[Pair, ...]) -> bool:
@@ -106,9 +107,7 @@ def _center_crop_pad(node: OnnxNode) -> BuiltTensor:
     begin = [max(0, own - size) // 2 for own, size in zip(data.shape, sizes, strict=True)]
     kept = [min(own, size) for own, size in zip(data.shape, sizes, strict=True)]
     pads = [(more // 2, more - more // 2) for more in added]
-    data = move_nodes.sliced(node, data, begin, (1,) * rank, kept)
-    attrs = PadAttrs(tuple(pads), 0.0 if data.dtype is DType.FLOAT32 else 0)
-    return node.emit("nn.pad", attrs, (data,)) if any(map(any, pads)) else data
+    return move_nodes.padded(node, move_nodes.sliced(node, data, begin, (1,) * rank, kept), pads)
 
 
 IMPORTERS = {"CenterCropPad": _center_crop_pad, "Pad": _pad}

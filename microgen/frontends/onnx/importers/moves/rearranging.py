@@ -8,14 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.composing import binary, chosen, compared
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
-from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
-from microgen.graph.ops.elementwise.choices import WhereAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 
 
@@ -25,7 +22,7 @@ def _transpose(node: OnnxNode) -> BuiltTensor:
     axes = arguments.axes(node, node.ints("perm", tuple(reversed(range(rank)))), rank)
     if len(axes) != rank:
         raise node.invalid(f"has the perm {list(axes)} for {data.type}")
-    return move_nodes.transposed(node, data, axes)
+    return move_nodes.reordered(node, data, axes)
 
 
 def _expand(node: OnnxNode) -> BuiltTensor:
@@ -54,12 +51,14 @@ def _tile(node: OnnxNode) -> BuiltTensor:
 
 def _repeated(node: OnnxNode, data: BuiltTensor, counts: Mapping[int, int]) -> BuiltTensor:
     """Repetitions become new axes, each before the axis that is repeated."""
-    apart, wide, shape = list[int](), list[int](), list[int]()
+    apart, wide = list[int](), list[int]()
     for axis, size in enumerate(data.shape):
-        count = counts.get(axis, 1)
-        apart += [1, size] if count != 1 else [size]
-        wide += [count, size] if count != 1 else [size]
-        shape.append(count * size)
+        if axis in counts:
+            apart.append(1)
+            wide.append(counts[axis])
+        apart.append(size)
+        wide.append(size)
+    shape = [size * counts.get(axis, 1) for axis, size in enumerate(data.shape)]
     return node.reshaped(move_nodes.broadcast(node, node.reshaped(data, apart), wide), shape)
 
 
@@ -83,7 +82,7 @@ def _depth_to_space(node: OnnxNode) -> BuiltTensor:
     axes = (0, 1, 3, 2, 4, 5)
     if mode == "CRD":
         pixel, axes = (depth, block, block), (0, 1, 4, 2, 5, 3)
-    moved = move_nodes.transposed(node, node.reshaped(image, (n, height, width, *pixel)), axes)
+    moved = move_nodes.reordered(node, node.reshaped(image, (n, height, width, *pixel)), axes)
     found = node.reshaped(moved, (n, height * block, width * block, depth))
     return node.laid_out(found, "NHWC", "NCHW")
 
@@ -97,7 +96,7 @@ def _space_to_depth(node: OnnxNode) -> BuiltTensor:
     image = node.laid_out(data, "NCHW", "NHWC")
     axes = (0, 1, 3, 2, 4, 5) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
     apart = node.reshaped(image, (n, rows, block, columns, block, depth))
-    moved = move_nodes.transposed(node, apart, axes)
+    moved = move_nodes.reordered(node, apart, axes)
     found = node.reshaped(moved, (n, rows, columns, depth * block**2))
     return node.laid_out(found, "NHWC", "NCHW")
 
@@ -115,16 +114,14 @@ def _trilu(node: OnnxNode) -> BuiltTensor:
     if len(data.shape) < 2:
         raise node.invalid(f"has the input {data.type}; a matrix is expected")
     rows, columns = data.shape[-2:]
-    limits = node.emit(
-        "add",
-        AddAttrs(Activation.NONE),
-        (node.constant(np.arange(rows).reshape(-1, 1), "rows"), _diagonal(node, rows, columns)),
-    )
+    first = node.constant(np.arange(rows).reshape(-1, 1), "rows")
+    limits = binary(node, "add", first, _diagonal(node, rows, columns))
     order = "greater_equal" if node.attr("upper", 1) else "less_equal"
-    places = node.constant(np.arange(columns).reshape(1, -1), "columns")
-    mask = node.emit(order, ComparisonAttrs(), (places, limits), dtype=DType.BOOL)
+    mask = compared(
+        node, order, node.constant(np.arange(columns).reshape(1, -1), "columns"), limits
+    )
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero", data.type.quant)
-    return _chosen(node, mask, data, zero)
+    return chosen(node, mask, data, zero)
 
 
 def _diagonal(node: OnnxNode, rows: int, columns: int) -> BuiltTensor:
@@ -134,13 +131,6 @@ def _diagonal(node: OnnxNode, rows: int, columns: int) -> BuiltTensor:
         return node.reshaped(k, (1, 1))
     value = 0 if k is None else move_nodes.number_of(node, 1, "k")
     return node.constant(np.array([[max(-rows - 1, min(columns + 1, int(value)))]]), "k")
-
-
-def _chosen(
-    node: OnnxNode, condition: BuiltTensor, lhs: BuiltTensor, rhs: BuiltTensor
-) -> BuiltTensor:
-    inputs = (condition, lhs, rhs)
-    return node.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
 
 
 def _reverse_sequence(node: OnnxNode) -> BuiltTensor:
@@ -157,9 +147,8 @@ def _reverse_sequence(node: OnnxNode) -> BuiltTensor:
     counts = node.reshaped(lengths, _along(batch, data.shape[batch]))
     numbers = np.arange(data.shape[time], dtype=lengths.dtype.numpy).reshape(_along(time, -1))
     steps, after = node.constant(numbers, "steps"), node.constant(numbers + 1, "after")
-    mirrored = node.emit("subtract", SubtractAttrs(Activation.NONE), (counts, after))
-    is_inside = node.emit("less", ComparisonAttrs(), (steps, counts), dtype=DType.BOOL)
-    places = _chosen(node, is_inside, mirrored, steps)
+    mirrored = binary(node, "subtract", counts, after)
+    places = chosen(node, compared(node, "less", steps, counts), mirrored, steps)
     return _rows(node, data, move_nodes.along(node, places, data.shape[:2], time))
 
 

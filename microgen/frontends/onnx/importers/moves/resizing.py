@@ -24,7 +24,6 @@ from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
 from microgen.graph.ops.detection.sampling import ResampleAttrs
-from microgen.graph.ops.moves.pads import PadAttrs
 
 _MODES = ("nearest", "linear", "cubic")
 _POLICY = "keep_aspect_ratio_policy"
@@ -189,9 +188,7 @@ def _by_axes(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
         first, last = int(np.argmax(inside)), len(at) - int(np.argmax(inside[::-1]))
         pads[k] = (first, len(at) - last)
         data = _along(node, data, k, wanted, axis, at[first:last])
-    if not any(map(any, pads)):
-        return data
-    return node.emit("nn.pad", PadAttrs(tuple(pads), _extrapolated(node, data)), (data,))
+    return move_nodes.padded(node, data, pads, _extrapolated(node, data))
 
 
 def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
@@ -210,8 +207,8 @@ def _inside(at: Array, axis: ResizedAxis) -> Array:
 
 
 def _extrapolated(node: OnnxNode, data: BuiltTensor) -> float:
-    stored = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
-    return float(stored) if data.dtype is DType.FLOAT32 else int(stored)
+    found: float = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
+    return found
 
 
 def _outside(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:

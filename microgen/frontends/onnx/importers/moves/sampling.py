@@ -12,8 +12,6 @@ from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
-from microgen.graph.ops import budget
-from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.detection.roi_align import RoiAlignAttrs
 from microgen.graph.ops.detection.sampling import MODES, PADDINGS, GridSampleAttrs
@@ -73,8 +71,7 @@ def _affine_grid(node: OnnxNode) -> BuiltTensor:
     axes = len(size) - 2
     if axes not in (2, 3) or theta.shape != (size[0], axes, axes + 1):
         raise node.invalid(f"has matrices {theta.type} for the size {list(size)}")
-    kind = move_nodes.shape_of(node, (*size[2:], axes + 1), DType.FLOAT32)
-    budget.spend(elementwise(None, (), (kind,)), node.where)
+    move_nodes.budgeted(node, (*size[2:], axes + 1), DType.FLOAT32)
     places = _places(node, size[2:], bool(node.attr("align_corners", 0)))
     rows = node.constant(places.reshape(1, -1, axes + 1), "coordinates")
     product = BatchMatmulAttrs(transpose_a=False, transpose_b=True)

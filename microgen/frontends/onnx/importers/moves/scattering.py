@@ -9,16 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.composing import binary, cast
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
-from microgen.graph.ops.elementwise.addition import AddAttrs
-from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.moves.scatter import ScatterAttrs
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
@@ -105,13 +103,13 @@ def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> BuiltTensor:
     if node.optional(2) is None:
         return move_nodes.broadcast(node, steps, shape)
     first = node.reshaped(move_nodes.indices_of(node, 2), (shape[0], 1))
-    steps = move_nodes.converted(node, steps, first.dtype)
-    return node.emit("add", AddAttrs(Activation.NONE), (first, steps))
+    steps = cast(node, steps, first.dtype)
+    return binary(node, "add", first, steps)
 
 
 def _circular(node: OnnxNode, places: BuiltTensor, size: int) -> BuiltTensor:
     """Places after the end count from the front again."""
-    narrow = move_nodes.converted(node, places, DType.INT32)
+    narrow = cast(node, places, DType.INT32)
     length = node.constant(np.array(size, np.int32), "length")
     return node.emit("floor_mod", FloorDivisionAttrs(), (narrow, length))
 
@@ -126,15 +124,14 @@ def _max_unpool(node: OnnxNode) -> BuiltTensor:
     positions = move_nodes.of_tuples(node, tuples, (math.prod(natural),))
     zeros = move_nodes.filled(node, natural, np.zeros((), data.dtype.numpy))
     found = scattered(node, zeros, positions, data)
-    pairs = zip(wanted, natural, strict=True)
     # Positions refer to the tensor that was pooled. A larger output has it at its beginning, and
     # zeros after it.
-    pads = tuple((0, size - own) for size, own in pairs)
-    if any(after < 0 for _, after in pads):
+    pads = [(0, size - own) for size, own in zip(wanted, natural, strict=True)]
+    if min(after for _, after in pads) < 0:
         raise node.invalid(
             f"has the output shape {list(wanted)}; at least {list(natural)} is needed"
         )
-    return node.emit("nn.pad", PadAttrs(pads, 0), (found,)) if wanted != natural else found
+    return move_nodes.padded(node, found, pads)
 
 
 def _unpooled(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...]:
@@ -197,14 +194,14 @@ def _col2im(node: OnnxNode) -> BuiltTensor:
     padded = move_nodes.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
     budget.spend(ReferenceCost(64 * size * count, 16 * size * count), node.where)
     places = node.constant(blocks.places().ravel().astype(np.int32), "places")
-    rows = move_nodes.transposed(node, node.reshaped(data, (planes, size * count)), (1, 0))
+    rows = move_nodes.reordered(node, node.reshaped(data, (planes, size * count)), (1, 0))
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
     attrs = ScatterAttrs((math.prod(padded[:-1]), planes), "add")
     found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
     rank = len(blocks.image)
     begin = (*blocks.pads[:rank], 0)
     found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
-    found = move_nodes.transposed(node, found, (rank, *range(rank)))
+    found = move_nodes.reordered(node, found, (rank, *range(rank)))
     return node.reshaped(found, (data.shape[0], channels, *blocks.image))
 
 
