@@ -206,11 +206,16 @@ class OnnxNode(Operator):
         """As ``Operator.emit``. A constant whose values only move keeps its stored form. An
         elementwise result of empty tensors is an empty constant.
         """
-        if op in _OF_EACH and not all(tensor.type.size for tensor in inputs):
+        empty = [tensor.type for tensor in inputs if not tensor.type.size]
+        if empty:
             shape = self.inferred(op, attrs, inputs)
-            dtype = kinds.get("dtype") or inputs[-1].dtype
-            if 0 in shape:
+            if op in _OF_EACH and 0 in shape:
+                dtype = kinds.get("dtype") or inputs[-1].dtype
                 return self.constant(np.empty(shape, dtype.numpy), "empty")
+            # Only joining and padding make elements from empty tensors.
+            if op not in ("concatenate", "nn.pad"):
+                what = f"of {empty[0]} has no elements"
+                raise self.unsupported(what, supported="axes of 1 or more")
         found = super().emit(op, attrs, inputs, output, **kinds)
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)
@@ -326,20 +331,6 @@ class OnnxNode(Operator):
             names = [info.name for info in graph.output]
             scope.public = {n: o for n, o in zip(names, self.outputs, strict=False) if o}
         return self._walk.graph(graph, scope)
-
-    def _check(
-        self,
-        op: str,
-        attrs: Attrs,
-        inputs: Sequence[BuiltTensor],
-        shape: tuple[int, ...],
-        output: BuiltTensor,
-    ) -> None:
-        """As in ``Operator``. Only joining and padding make elements from empty tensors."""
-        empty = [tensor.type for tensor in inputs if not tensor.type.size]
-        if empty and op not in ("concatenate", "nn.pad"):
-            raise self.unsupported(f"of {empty[0]} has no elements", supported="axes of 1 or more")
-        super()._check(op, attrs, inputs, shape, output)
 
     # Result
 

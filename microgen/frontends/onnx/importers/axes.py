@@ -9,22 +9,22 @@ import numpy as np
 
 from microgen.frontends.layouts import axis_last
 from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.composing import cast, compared
 from microgen.frontends.onnx.importers import Importer, arguments
 from microgen.frontends.onnx.importers.moves.gathering import taken_along
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.detection.suppression import AllClassSuppressionAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, TopKAttrs
 from microgen.graph.ops.reductions.running import DTYPES, CumprodAttrs, CumsumAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 
+_Rows = Callable[[OnnxNode, BuiltTensor], BuiltTensor]
 _ONE_AXIS = 13  # since this opset the axis is the only one; before, all from the axis on were meant
 
 
-def _along_an_axis(rows: Callable[[OnnxNode, BuiltTensor], BuiltTensor]) -> Importer:
+def _along_an_axis(rows: _Rows) -> Importer:
     """The importer of an operator on ``rows`` along the last axis."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
@@ -40,12 +40,8 @@ def _along_an_axis(rows: Callable[[OnnxNode, BuiltTensor], BuiltTensor]) -> Impo
     return importer
 
 
-def _softmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
-    return node.emit("nn.softmax", SoftmaxAttrs(1.0), (rows,))
-
-
-def _log_softmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
-    return node.emit("nn.log_softmax", LogSoftmaxAttrs(), (rows,))
+def _node(op: str, attrs: Attrs) -> _Rows:
+    return lambda node, rows: node.emit(op, attrs, (rows,))
 
 
 def _hardmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
@@ -54,8 +50,7 @@ def _hardmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
     which = node.emit("argmax", attrs, (rows,), dtype=DType.INT32)
     column = node.reshaped(which, (*which.shape, 1))
     places = node.constant(np.arange(rows.shape[-1], dtype=np.int32), "places")
-    found = node.emit("equal", ComparisonAttrs(), (column, places), dtype=DType.BOOL)
-    return node.emit("cast", CastAttrs(), (found,), dtype=DType.FLOAT32)
+    return cast(node, compared(node, "equal", column, places), DType.FLOAT32)
 
 
 def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer:
@@ -90,8 +85,7 @@ def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
     """The output has a row for each box that may be chosen, or as many rows as the model declares.
     Rows without a box are -1, which other operators read as the last element.
     """
-    boxes, scores = node.tensor(0), node.tensor(1)
-    node.expect(boxes, DType.FLOAT32)
+    boxes, scores = node.tensor(0, DType.FLOAT32), node.tensor(1)
     most = _number(node, 2, "number of boxes")
     if not most or most < 1 or len(scores.shape) != 3:
         raise node.unsupported(
@@ -122,8 +116,8 @@ def _number(node: OnnxNode, position: int, what: str) -> float | None:
 
 IMPORTERS = {
     "Hardmax": _along_an_axis(_hardmax),
-    "LogSoftmax": _along_an_axis(_log_softmax),
-    "Softmax": _along_an_axis(_softmax),
+    "LogSoftmax": _along_an_axis(_node("nn.log_softmax", LogSoftmaxAttrs())),
+    "Softmax": _along_an_axis(_node("nn.softmax", SoftmaxAttrs(1.0))),
     "CumProd": _running("cumprod", CumprodAttrs),
     "CumSum": _running("cumsum", CumsumAttrs),
     "NonMaxSuppression": _non_max_suppression,

@@ -14,7 +14,7 @@ from microgen.frontends.onnx.nodes import EVAL, OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.elementwise.choices import MaximumAttrs
-from microgen.graph.ops.reductions.reduction import MeanAttrs, SumAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 
 _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
@@ -33,25 +33,36 @@ def _mean(node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]) -> BuiltTens
     return node.emit("mean", MeanAttrs(axes, keep_dims=True), (data,))
 
 
-def _inverse_root(node: OnnxNode, data: BuiltTensor, epsilon: float) -> BuiltTensor:
+def _inverse_root(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
+    """1 / sqrt(data + epsilon)."""
+    epsilon = float(node.attr("epsilon", 1e-5))
     return node.emit("rsqrt", RsqrtAttrs(), (binary(node, "add", data, epsilon),))
 
 
-def _epsilon(node: OnnxNode) -> float:
-    return float(node.attr("epsilon", 1e-5))
-
-
-def _standardized(
-    node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...], epsilon: float
+def _moments(
+    node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]
 ) -> tuple[BuiltTensor, BuiltTensor, BuiltTensor]:
-    """(data - mean) / sqrt(variance + epsilon) over some axes, the mean, and the inverse of the
-    root."""
+    """The mean over some axes, the data less it, and the variance."""
     mean = _mean(node, data, axes)
     centred = binary(node, "subtract", data, mean)
     # Differences are squared, because the mean of squares less the square of the mean would cancel.
-    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
-    inverse = _inverse_root(node, variance, epsilon)
+    return mean, centred, _mean(node, binary(node, "multiply", centred, centred), axes)
+
+
+def _standardized(
+    node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]
+) -> tuple[BuiltTensor, BuiltTensor, BuiltTensor]:
+    """(data - mean) / sqrt(variance + epsilon) over some axes, the mean, and the inverse of the
+    root."""
+    mean, centred, variance = _moments(node, data, axes)
+    inverse = _inverse_root(node, variance)
     return binary(node, "multiply", centred, inverse), mean, inverse
+
+
+def _last_axes(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...]:
+    """The axes from the attribute ``axis`` on."""
+    rank = len(data.shape)
+    return tuple(range(arguments.axis(node, rank, -1), rank))
 
 
 def _scaled(
@@ -59,6 +70,12 @@ def _scaled(
 ) -> BuiltTensor:
     product = binary(node, "multiply", data, factor)
     return product if offset is None else binary(node, "add", product, offset)
+
+
+def _affine(node: OnnxNode, data: BuiltTensor, axis: int) -> BuiltTensor:
+    """The data times the scale plus the offset, which have one value per index of the axis."""
+    scale, offset = (along(node, node.tensor(i), axis, len(data.shape)) for i in (1, 2))
+    return _scaled(node, data, scale, offset)
 
 
 def _batch(node: OnnxNode) -> Value:
@@ -76,7 +93,7 @@ def _batch(node: OnnxNode) -> Value:
         return _training(node, data, axis)
     if any(node.outputs[1:]):
         raise node.unsupported("has statistics as outputs", supported="inference with one output")
-    factor = binary(node, "multiply", _inverse_root(node, variance, _epsilon(node)), scale)
+    factor = binary(node, "multiply", _inverse_root(node, variance), scale)
     shift = binary(node, "multiply", mean, factor)
     if shift.value is None:
         shift = binary(node, "subtract", offset, shift)
@@ -94,18 +111,15 @@ def _training(node: OnnxNode, data: BuiltTensor, axis: int) -> Value:
     rank, momentum = len(data.shape), float(node.attr("momentum", 0.9))
     axes = tuple(a for a in range(rank) if a != axis)
     scale, offset = (along(node, node.tensor(i), axis, rank) for i in (1, 2))
-    found, mean, _ = _standardized(node, data, axes, _epsilon(node))
+    found, mean, _ = _standardized(node, data, axes)
     centred = binary(node, "subtract", data, mean)
     variance = _mean(node, binary(node, "multiply", centred, centred), axes)
-    running = [
-        binary(
-            node,
-            "add",
-            binary(node, "multiply", node.tensor(position), momentum),
-            binary(node, "multiply", node.reshaped(own, node.tensor(position).shape), 1 - momentum),
-        )
-        for position, own in ((3, mean), (4, variance))
-    ]
+    running = []
+    for position, own in ((3, mean), (4, variance)):
+        old = node.tensor(position)
+        kept = binary(node, "multiply", old, momentum)
+        added = binary(node, "multiply", node.reshaped(own, old.shape), 1 - momentum)
+        running.append(binary(node, "add", kept, added))
     return _scaled(node, found, scale, offset), *running
 
 
@@ -113,29 +127,23 @@ def _instance(node: OnnxNode) -> BuiltTensor:
     """Each channel of each image standardized by itself."""
     data = _floats(node, 1, 2)
     arguments.spatial_rank(node, data)
-    rank = len(data.shape)
-    found, _, _ = _standardized(node, data, tuple(range(2, rank)), _epsilon(node))
-    scale, offset = (along(node, node.tensor(i), 1, rank) for i in (1, 2))
-    return _scaled(node, found, scale, offset)
+    found, _, _ = _standardized(node, data, tuple(range(2, len(data.shape))))
+    return _affine(node, found, 1)
 
 
 def _layer(node: OnnxNode) -> Value:
     """Source: ONNX's specification of LayerNormalization; the mean and the inverse of the
     deviation are outputs, too."""
     data = _floats(node, 1, 2)
-    rank = len(data.shape)
-    axes = tuple(range(arguments.axis(node, rank, -1), rank))
-    found, mean, inverse = _standardized(node, data, axes, _epsilon(node))
+    found, mean, inverse = _standardized(node, data, _last_axes(node, data))
     return _scaled(node, found, node.tensor(1), node.optional(2)), mean, inverse
 
 
 def _rms(node: OnnxNode) -> BuiltTensor:
     """Data / sqrt(mean of squares + epsilon) * scale."""
     data = _floats(node, 1)
-    rank = len(data.shape)
-    axes = tuple(range(arguments.axis(node, rank, -1), rank))
-    squares = _mean(node, binary(node, "multiply", data, data), axes)
-    found = binary(node, "multiply", data, _inverse_root(node, squares, _epsilon(node)))
+    squares = _mean(node, binary(node, "multiply", data, data), _last_axes(node, data))
+    found = binary(node, "multiply", data, _inverse_root(node, squares))
     return _scaled(node, found, node.tensor(1), None)
 
 
@@ -148,13 +156,10 @@ def _group(node: OnnxNode) -> BuiltTensor:
     if groups < 1 or shape[1] % groups:
         raise node.invalid(f"has {groups} groups for {shape[1]} channels")
     split = node.reshaped(data, (shape[0], groups, math.prod(shape[1:]) // groups))
-    found, _, _ = _standardized(node, split, (2,), _epsilon(node))
-    scale, offset = node.tensor(1), node.tensor(2)
-    if scale.shape == (groups,) != (shape[1],):
-        found = _scaled(node, found, *(along(node, t, 1, 3) for t in (scale, offset)))
-        return node.reshaped(found, shape)
-    whole = node.reshaped(found, shape)
-    return _scaled(node, whole, *(along(node, t, 1, len(shape)) for t in (scale, offset)))
+    found, _, _ = _standardized(node, split, (2,))
+    if node.tensor(1).shape == (groups,) != (shape[1],):
+        return node.reshaped(_affine(node, found, 1), shape)
+    return _affine(node, node.reshaped(found, shape), 1)
 
 
 def _lp(node: OnnxNode) -> BuiltTensor:
@@ -163,8 +168,7 @@ def _lp(node: OnnxNode) -> BuiltTensor:
     if p not in (1, 2):
         raise node.invalid(f"has the p {p}; 1 or 2 is expected")
     axis = arguments.axis(node, len(data.shape), -1)
-    powers_of = composing.magnitude(node, data, p)
-    total = node.emit("sum", SumAttrs((axis,), keep_dims=True), (powers_of,))
+    total = composing.total(node, composing.magnitude(node, data, p), (axis,), True)
     norm = composing.root(node, total, p)
     # A row of zeros remains zero.
     least = node.constant(np.array([_LEAST], np.float32), "least")
@@ -175,8 +179,7 @@ def _mean_variance(node: OnnxNode) -> BuiltTensor:
     """Source: ONNX's specification of MeanVarianceNormalization: 1e-9 is added to the root."""
     data = _floats(node)
     axes = tuple(sorted(arguments.axes(node, node.ints("axes", (0, 2, 3)), len(data.shape))))
-    centred = binary(node, "subtract", data, _mean(node, data, axes))
-    variance = _mean(node, binary(node, "multiply", centred, centred), axes)
+    _, centred, variance = _moments(node, data, axes)
     deviation = node.emit("sqrt", SqrtAttrs(), (variance,))
     return binary(node, "divide", centred, binary(node, "add", deviation, 1e-9))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
-from microgen.frontends.onnx import qdq_nodes, scales, types
+from microgen.frontends.onnx import qdq_nodes, types
 from microgen.frontends.onnx.functions import FunctionBody
 from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -19,9 +19,9 @@ from microgen.graph.ir.graph import Array, DType
 
 def _dequantize(node: OnnxNode) -> BuiltTensor:
     data = node.typed(0) or node.tensor(0)
-    node.expect(data, *scales.ACCEPTED)
+    node.expect(data, *qdq_nodes.ACCEPTED)
     _check_output(node)
-    found = scales.read(node, data, 1, 2)
+    found = qdq_nodes.read(node, data, 1, 2)
     if found is not None:
         return qdq_nodes.dequantized(node, data, found)
     return qdq_nodes.scaled(node, data, *_computed(node, data))
@@ -30,30 +30,31 @@ def _dequantize(node: OnnxNode) -> BuiltTensor:
 def _quantize(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0, DType.FLOAT32, DType.INT32)
     dtype = _stored_dtype(node)
-    found = scales.read(node, data, 1, 2)
+    found = qdq_nodes.read(node, data, 1, 2)
     if found is not None:
         return qdq_nodes.quantized(node, data, found, dtype)
     return qdq_nodes.divided(node, data, *_computed(node, data), dtype)
 
 
 def _computed(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:
-    scale = scales.broadcast(node, data, 1)
+    scale = qdq_nodes.broadcast(node, data, 1)
     assert scale is not None, "checked: the operator needs it"
-    zero = scales.broadcast(node, data, 2)
+    zero = qdq_nodes.broadcast(node, data, 2)
     return scale, node.constant(np.zeros((), np.float32), "zero") if zero is None else zero
 
 
 def _stored_dtype(node: OnnxNode) -> DType:
     """The dtype of the result: the zero point's dtype, or the one that the attribute names."""
     declared = int(node.attr("output_dtype", 0))
-    found = scales.zero_dtype(node, 2)
     zero = node.optional(2)
     if types.is_int4(declared) or (zero is not None and zero.is_int4):
         raise node.unsupported("makes integers of 4 bits", supported="constants of 4 bits")
-    if found is None:
+    if zero is not None:
+        found = zero.dtype
+    else:
         found = types.dtype(declared, "the result", node.where) if declared else DType.UINT8
-    if found not in scales.NARROW:
-        names = ", ".join(dtype.value for dtype in scales.NARROW)
+    if found not in qdq_nodes.NARROW:
+        names = ", ".join(dtype.value for dtype in qdq_nodes.NARROW)
         raise node.unsupported(f"makes {found.value}", supported=names)
     return found
 
@@ -86,6 +87,7 @@ class Group:
 
     node: OnnxNode
     nodes: list[NodeProto] = field(default_factory=list)
+    opset: int = _OPSET
 
     def add(
         self,
@@ -125,10 +127,10 @@ class Group:
         self.add("QuantizeLinear", (floats, f"x{scale}", zero), _OUTPUT)
         return self.value()
 
-    def value(self, opset: int = _OPSET) -> Value:
+    def value(self) -> Value:
         """The result of the node called ``result``."""
         inputs = [f"x{i}" for i in range(len(self.node.operands))]
-        return self.node.called(FunctionBody(inputs, [_OUTPUT], self.nodes, {"": opset}))
+        return self.node.called(FunctionBody(inputs, [_OUTPUT], self.nodes, {"": self.opset}))
 
 
 def _conv(node: OnnxNode) -> Value:
@@ -187,11 +189,9 @@ def _unary(op: str, *dropped: str) -> Importer:
 
 def _softmax(node: OnnxNode) -> Value:
     """QLinearSoftmax; an attribute names the opset whose Softmax it computes."""
-    group = Group(node)
+    group = Group(node, opset=11 if node.attr("opset") < 13 else _OPSET)
     floats = group.add("Softmax", (group.dequantized(0),), "found", node.attributes("opset"))
-    zero = group.given(4) or group.constant(np.zeros((), node.tensor(0).dtype.numpy), "zero")
-    group.add("QuantizeLinear", (floats, "x3", zero), _OUTPUT)
-    return group.value(11 if node.attr("opset") < 13 else _OPSET)
+    return group.quantized(floats, 3)
 
 
 def _concat(node: OnnxNode) -> Value:
