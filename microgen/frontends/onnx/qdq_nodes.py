@@ -1,4 +1,4 @@
-"""Scales and zero points of QuantizeLinear, DequantizeLinear and operators that contain them, and the
+"""Scales and zero points of QuantizeLinear, DequantizeLinear and operators that contain them; the
 nodes from floats to stored integers and back."""
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> A
     parts of each output: float64 [outputs, 2, inputs, 2].
     """
     made, read = shape
-    _spend(node, (made, 2, read, 2))
+    move_nodes.budgeted(node, (made, 2, read, 2), DType.FLOAT32)
     # Exponents are whole numbers modulo the length, so that no angle is large and loses digits.
     exponents = np.outer(np.arange(made, dtype=np.int64), np.arange(read, dtype=np.int64)) % length
     angles = 2 * np.pi / length * exponents
@@ -111,8 +111,7 @@ def _along(node: OnnxNode, data: BuiltTensor, axis: int, matrix: Array) -> Built
 
 def _stft(node: OnnxNode) -> BuiltTensor:
     """A convolution whose filters are the powers of the root of unity, times the window."""
-    data, window = node.tensor(0), node.optional(2)
-    node.expect(data, DType.FLOAT32)
+    data, window = node.tensor(0, DType.FLOAT32), node.optional(2)
     if len(data.shape) != 3 or data.shape[2] not in (1, 2):
         raise node.invalid(f"has the signal {data.type}; [batch, length, 1 or 2] is expected")
     batches, size, parts = data.shape
@@ -126,19 +125,14 @@ def _stft(node: OnnxNode) -> BuiltTensor:
     matrix = _powers(node, length, (made, length), -1)[..., :parts]
     filters = _constant(node, matrix.reshape(2 * made, 1, length, parts))
     if window is not None:
-        filters = _windowed(node, filters, window)
+        node.expect(window, DType.FLOAT32)
+        if window.shape != (length,):
+            raise node.invalid(f"has the window {window.type} for frames of {length}")
+        filters = binary(node, "multiply", filters, node.reshaped(window, (1, 1, length, 1)))
     attrs = Conv2DAttrs((1, step), (1, 1), "VALID", Activation.UNLIMITED, Rounding.DOUBLE)
     image = node.reshaped(data, (batches, 1, size, parts))
     found = node.emit("nn.conv2d", attrs, (image, filters))
     return node.reshaped(found, (batches, found.shape[2], made, 2))
-
-
-def _windowed(node: OnnxNode, filters: BuiltTensor, window: BuiltTensor) -> BuiltTensor:
-    length = filters.shape[2]
-    node.expect(window, DType.FLOAT32)
-    if window.shape != (length,):
-        raise node.invalid(f"has the window {window.type} for frames of {length}")
-    return binary(node, "multiply", filters, node.reshaped(window, (1, 1, length, 1)))
 
 
 def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
@@ -185,10 +179,6 @@ def _triangles(bins: Array, size: int) -> Array:
     found = np.where((at >= left) & (at <= centre) & (centre > left), rising, 0)
     found = np.where((at == centre) & (centre == left), 1, found)
     return np.where((at >= centre) & (at < right), falling, found)
-
-
-def _spend(node: OnnxNode, shape: Sequence[int]) -> None:
-    move_nodes.budgeted(node, shape, DType.FLOAT32)
 
 
 def _constant(node: OnnxNode, values: Array) -> BuiltTensor:

@@ -17,26 +17,20 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import FUNCTIONS, GATES, ActivationFormula
 
-_NAMES = {  # by ONNX's names in lower case, as ONNX Runtime reads them
-    "relu": "relu",
-    "tanh": "tanh",
-    "sigmoid": "sigmoid",
-    "affine": "affine",
-    "leakyrelu": "leaky_relu",
-    "thresholdedrelu": "thresholded_relu",
-    "scaledtanh": "scaled_tanh",
-    "hardsigmoid": "hard_sigmoid",
-    "elu": "elu",
-    "softsign": "softsign",
-    "softplus": "softplus",
-}
-_DEFAULTS: dict[str, tuple[float | None, ...]] = {  # alpha and beta; None: there is no default
-    "affine": (None, None),
-    "leaky_relu": (0.01,),
-    "thresholded_relu": (1.0,),
-    "scaled_tanh": (None, None),
-    "hard_sigmoid": (0.2, 0.5),
-    "elu": (1.0,),
+# ONNX's names in lower case, as ONNX Runtime reads them -> our name, and the defaults of alpha and
+# beta, where None means that there is no default.
+_ACTIVATIONS: dict[str, tuple[str, tuple[float | None, ...]]] = {
+    "relu": ("relu", ()),
+    "tanh": ("tanh", ()),
+    "sigmoid": ("sigmoid", ()),
+    "affine": ("affine", (None, None)),
+    "leakyrelu": ("leaky_relu", (0.01,)),
+    "thresholdedrelu": ("thresholded_relu", (1.0,)),
+    "scaledtanh": ("scaled_tanh", (None, None)),
+    "hardsigmoid": ("hard_sigmoid", (0.2, 0.5)),
+    "elu": ("elu", (1.0,)),
+    "softsign": ("softsign", ()),
+    "softplus": ("softplus", ()),
 }
 _USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
@@ -101,8 +95,7 @@ def _importer(kind: str) -> Callable[[OnnxNode], tuple[BuiltTensor, ...]]:
 
 
 def _read(node: OnnxNode, kind: str) -> _Layer:
-    data, recurrent = node.tensor(0), node.tensor(2)
-    node.expect(data, DType.FLOAT32)
+    data, recurrent = node.tensor(0, DType.FLOAT32), node.tensor(2)
     if len(data.shape) != 3 or len(recurrent.shape) != 3:
         raise node.invalid(f"has the inputs {data.type} and {recurrent.type}; 3 axes are expected")
     direction = str(node.attr("direction", "forward"))
@@ -146,10 +139,9 @@ def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFo
 def _function(
     node: OnnxNode, name: str, alphas: Iterator[float], betas: Iterator[float]
 ) -> ActivationFormula:
-    own = _NAMES.get(name.lower())
-    if own is None:
-        raise node.unsupported(f"has the activation {name!r}", supported=", ".join(_NAMES))
-    defaults = _DEFAULTS.get(own, ())
+    if name.lower() not in _ACTIVATIONS:
+        raise node.unsupported(f"has the activation {name!r}", supported=", ".join(_ACTIVATIONS))
+    own, defaults = _ACTIVATIONS[name.lower()]
     numbers = [next(given, d) for given, d in zip((alphas, betas), defaults, strict=False)]
     if None in numbers:
         raise node.invalid(f"has no numbers for {name}, which has no default ones")
@@ -172,10 +164,8 @@ def _direction(
         layer.of_direction(weight, direction, gates, cells, weight.shape[2])
         for weight in _weights(layer)
     ]
-    inputs = (
-        *(layer.data, *weights, _bias(layer, direction, after), layer.lengths),
-        *_states(layer, direction),
-    )
+    bias = _bias(layer, direction, after)
+    inputs = (layer.data, *weights, bias, layer.lengths, *_states(layer, direction))
     return node.emit("nn.recurrent", attrs, inputs)
 
 
@@ -195,27 +185,24 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
     if found is None:
         return node.constant(np.zeros((gates + resets_after, cells), np.float32), "bias")
     rows = layer.of_direction(found, direction, 2 * gates, cells)
-    own, states = (move_nodes.cut(node, rows, 0, first, gates) for first in (0, gates))
+    both = [move_nodes.cut(node, rows, 0, first, gates) for first in (0, gates)]
     if not resets_after:
-        return binary(node, "add", own, states)
-    added = binary(node, "add", *(move_nodes.cut(node, each, 0, 0, 2) for each in (own, states)))
-    return joined(
-        node, [added, *(move_nodes.cut(node, each, 0, 2, 1) for each in (own, states))], 0
-    )
+        return binary(node, "add", *both)
+    added = binary(node, "add", *(move_nodes.cut(node, each, 0, 0, 2) for each in both))
+    return joined(node, [added, *(move_nodes.cut(node, each, 0, 2, 1) for each in both)], 0)
 
 
 def _states(layer: _Layer, direction: int) -> list[BuiltTensor]:
     """The states before the first step and the peepholes, without zeros at the end."""
     batches, cells = layer.batches, layer.cells
-    positions = (5, 6) if layer.kind == "lstm" else (5,)
     found = []
-    for position in positions:
+    for position in (5, 6) if layer.kind == "lstm" else (5,):
         state = layer.state(position)
         if state is None:
-            zeros = np.zeros((batches, cells), np.float32)
-            found.append(layer.node.constant(zeros, "state"))
+            state = layer.node.constant(np.zeros((batches, cells), np.float32), "state")
         else:
-            found.append(layer.of_direction(state, direction, batches, cells))
+            state = layer.of_direction(state, direction, batches, cells)
+        found.append(state)
     if layer.kind == "lstm":
         peephole = layer.operand(7, (len(layer.reverses), 3 * cells))
         if peephole is not None:

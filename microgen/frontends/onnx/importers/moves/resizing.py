@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,15 +51,15 @@ class _Wanted:
         cubic = self.cubic if self.mode == "cubic" else None
         return Filter(cubic, self.antialias, self.excludes)
 
+    def sizes(self, shape: tuple[int, ...]) -> list[int]:
+        """The sizes of the resized tensor."""
+        return [self.axes[k].places if k in self.axes else size for k, size in enumerate(shape)]
+
 
 def _upsample(node: OnnxNode) -> BuiltTensor:
-    return _by_scales(node, 1)
-
-
-def _by_scales(node: OnnxNode, position: int) -> BuiltTensor:
     """Upsample, and Resize of opset 10: the scales are an input or an attribute."""
     data, given = node.tensor(0), node.attr("scales", None)
-    scales = given if given is not None else node.constant_of(position, "scales").ravel().tolist()
+    scales = given if given is not None else node.constant_of(1, "scales").ravel().tolist()
     axes = _scaled(node, data, scales, range(len(data.shape)))
     mode = str(node.attr("mode", "nearest"))
     return _resized(node, data, _Wanted(_changed(axes), "asymmetric", mode))
@@ -66,7 +67,7 @@ def _by_scales(node: OnnxNode, position: int) -> BuiltTensor:
 
 def _resize(node: OnnxNode) -> BuiltTensor:
     if node.version < 11:
-        return _by_scales(node, 1)
+        return _upsample(node)
     data, rank = node.tensor(0), len(node.tensor(0).shape)
     if not data.type.size:
         raise node.unsupported(f"of {data.type} has no elements", supported="axes of 1 or more")
@@ -74,19 +75,16 @@ def _resize(node: OnnxNode) -> BuiltTensor:
     chosen = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
     axes = _new_axes(node, data, chosen)
     axes = _with_roi(node, axes) if coordinates == "tf_crop_and_resize" else _changed(axes)
-    return _resized(
-        node,
-        data,
-        _Wanted(
-            axes,
-            coordinates,
-            str(node.attr("mode", "nearest")),
-            str(node.attr("nearest_mode", "round_prefer_floor")),
-            float(node.attr("cubic_coeff_a", -0.75)),
-            bool(node.attr("antialias", 0)),
-            bool(node.attr("exclude_outside", 0)),
-        ),
+    wanted = _Wanted(
+        axes,
+        coordinates,
+        str(node.attr("mode", "nearest")),
+        str(node.attr("nearest_mode", "round_prefer_floor")),
+        float(node.attr("cubic_coeff_a", -0.75)),
+        bool(node.attr("antialias", 0)),
+        bool(node.attr("exclude_outside", 0)),
     )
+    return _resized(node, data, wanted)
 
 
 def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[int, ResizedAxis]:
@@ -105,10 +103,9 @@ def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[
     ratios = {axis: size / data.shape[axis] for axis, size in wanted.items()}
     if policy in _POLICIES:
         ratio = _POLICIES[policy](ratios.values())
-        return {
-            k: ResizedAxis(data.shape[k], int(ratio * data.shape[k] + 0.5), ratio) for k in chosen
-        }
-    if policy != "stretch":
+        ratios = dict.fromkeys(chosen, ratio)
+        wanted = {k: int(ratio * data.shape[k] + 0.5) for k in chosen}
+    elif policy != "stretch":
         known = ", ".join(("stretch", *_POLICIES))
         raise node.unsupported(f"has the {_POLICY} {policy!r}", supported=known)
     return {k: ResizedAxis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
@@ -140,7 +137,7 @@ def _with_roi(node: OnnxNode, axes: dict[int, ResizedAxis]) -> dict[int, Resized
         raise node.invalid(f"has {roi.size} limits of a region for {len(axes)} axes")
     limits = zip(axes.items(), roi, roi[len(axes) :], strict=False)
     found = {
-        k: ResizedAxis(axis.size, axis.places, axis.scale, float(start), float(end))
+        k: dataclasses.replace(axis, start=float(start), end=float(end))
         for (k, axis), start, end in limits
     }
     return {k: a for k, a in found.items() if _changed({k: a}) or (a.start, a.end) != (0, 1)}
@@ -161,15 +158,13 @@ def _check(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> None:
             raise node.unsupported(f"has the {name} {found!r}", supported=", ".join(known))
     if not abs(wanted.cubic) <= _MOST_PLACES:
         raise node.invalid(f"has the cubic_coeff_a {wanted.cubic}; a small number is expected")
-    sizes = list(data.shape)
-    for k, axis in wanted.axes.items():
-        sizes[k] = axis.places
+    for axis in wanted.axes.values():
         if not 1 <= axis.places <= _MOST_PLACES or axis.size > _MOST_PLACES:
             raise node.unsupported(
                 f"resizes an axis from {axis.size} to {axis.places} elements",
                 supported=f"1 to {_MOST_PLACES}",
             )
-    move_nodes.shape_of(node, sizes, data.dtype)
+    move_nodes.shape_of(node, wanted.sizes(data.shape), data.dtype)
     if wanted.mode != "nearest":
         node.expect(data, DType.FLOAT32)
 
@@ -182,9 +177,11 @@ def _by_axes(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
         at = _positions(node, wanted, axis)
         # Only tf_crop_and_resize extrapolates. Positions are finite, so at == at is true
         # everywhere.
-        inside = _inside(at, axis) if wanted.coordinates == "tf_crop_and_resize" else at == at
+        crops = wanted.coordinates == "tf_crop_and_resize"
+        inside = (at >= 0) & (at <= axis.size - 1) if crops else at == at
         if not inside.any():
-            return _outside(node, data, wanted)
+            value = np.array(_extrapolated(node, data), data.dtype.numpy)
+            return move_nodes.filled(node, wanted.sizes(data.shape), value)
         first, last = int(np.argmax(inside)), len(at) - int(np.argmax(inside[::-1]))
         pads[k] = (first, len(at) - last)
         data = _along(node, data, k, wanted, axis, at[first:last])
@@ -201,19 +198,9 @@ def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
     return at
 
 
-def _inside(at: Array, axis: ResizedAxis) -> Array:
-    inside: Array = (at >= 0) & (at <= axis.size - 1)
-    return inside
-
-
 def _extrapolated(node: OnnxNode, data: BuiltTensor) -> float:
     found: float = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
     return found
-
-
-def _outside(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
-    sizes = [wanted.axes[k].places if k in wanted.axes else n for k, n in enumerate(data.shape)]
-    return move_nodes.filled(node, sizes, np.array(_extrapolated(node, data), data.dtype.numpy))
 
 
 def _along(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.frontends.layouts import LETTERS
+from microgen.frontends.layouts import axis_last
 from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -20,9 +20,7 @@ _OLD_MODES = {"bilinear": "linear", "bicubic": "cubic"}  # names before opset 20
 
 
 def _grid_sample(node: OnnxNode) -> BuiltTensor:
-    data, grid = node.tensor(0), node.tensor(1)
-    node.expect(data, DType.FLOAT32)
-    node.expect(grid, DType.FLOAT32)
+    data, grid = (node.tensor(i, DType.FLOAT32) for i in (0, 1))
     axes = arguments.spatial_rank(node, data)
     mode, padding = str(node.attr("mode", "linear")), str(node.attr("padding_mode", "zeros"))
     mode = _OLD_MODES.get(mode, mode)
@@ -31,17 +29,13 @@ def _grid_sample(node: OnnxNode) -> BuiltTensor:
             f"has the mode {mode!r} and the padding_mode {padding!r} for {data.type}",
             supported=f"{', '.join(MODES)}; {', '.join(PADDINGS)}; up to three spatial axes",
         )
-    source = LETTERS[: axes + 2]
-    target = source[0] + source[2:] + source[1]
+    image, source, target = axis_last(node, data, 1)
     attrs = GridSampleAttrs(mode, padding, bool(node.attr("align_corners", 0)))
-    found = node.emit("grid_sample", attrs, (node.laid_out(data, source, target), grid))
-    return node.laid_out(found, target, source)
+    return node.laid_out(node.emit("grid_sample", attrs, (image, grid)), target, source)
 
 
 def _roi_align(node: OnnxNode) -> BuiltTensor:
-    data, rois = node.tensor(0), node.tensor(1)
-    node.expect(data, DType.FLOAT32)
-    node.expect(rois, DType.FLOAT32)
+    data, rois = (node.tensor(i, DType.FLOAT32) for i in (0, 1))
     batches = move_nodes.indices_of(node, 2)
     mode = str(node.attr("mode", "avg"))
     default = "output_half_pixel" if node.version < 16 else "half_pixel"
