@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -136,20 +136,16 @@ def _counted(
     """Means over whole windows, some of whose cells are excluded zeros, converted to means over the
     other cells.
     """
-    counts = np.array(list(_counts(window, size)), np.float32)
-    if (counts == window.kernel[0]).all():
+    (kernel,), (step,) = window.kernel, window.dilations
+    starts = window.strides[0] * np.arange(window.places[0]) - window.before[0]
+    # The first tap in the data, and the first one after it: the quotients are rounded up.
+    first, after = -(starts // step), -((starts - size) // step)
+    counts = (after.clip(max=kernel) - first.clip(0)).clip(1).astype(np.float32)
+    if (counts == kernel).all():
         return means
-    factors = np.float32(window.kernel[0]) / counts
+    factors = np.float32(kernel) / counts
     shape = (-1, *(1,) * (len(means.shape) - 2 - axis))
     return binary(node, "multiply", means, node.constant(factors.reshape(shape), "counts"))
-
-
-def _counts(window: OnnxWindow, size: int) -> Iterator[int]:
-    """The number of cells of each window that are in the data."""
-    for place in range(window.places[0]):
-        first = place * window.strides[0] - window.before[0]
-        taps = range(first, first + window.covers[0], window.dilations[0])
-        yield max(sum(0 <= tap < size for tap in taps), 1)
 
 
 def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:

@@ -6,40 +6,30 @@ import math
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import AttributeProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType
 
+# Element type -> dtype, in the order in which messages list them.
 _DTYPES: dict[int, DType] = {
-    onnx.TensorProto.FLOAT: DType.FLOAT32,
-    onnx.TensorProto.INT8: DType.INT8,
-    onnx.TensorProto.UINT8: DType.UINT8,
-    onnx.TensorProto.INT16: DType.INT16,
-    onnx.TensorProto.UINT16: DType.UINT16,
-    onnx.TensorProto.INT32: DType.INT32,
-    onnx.TensorProto.UINT32: DType.UINT32,
-    onnx.TensorProto.INT64: DType.INT64,
-    onnx.TensorProto.UINT64: DType.UINT64,
-    onnx.TensorProto.BOOL: DType.BOOL,
+    helper.np_dtype_to_tensor_dtype(each.numpy): each
+    for each in sorted(DType, key=lambda dtype: dtype is not DType.FLOAT32)
 }
 
-_INT4: dict[int, DType] = {  # of constants
-    onnx.TensorProto.INT4: DType.INT8,
-    onnx.TensorProto.UINT4: DType.UINT8,
-}
+# Of constants, whose 4 bits are stored in 8.
+_INT4: dict[int, DType] = {TensorProto.INT4: DType.INT8, TensorProto.UINT4: DType.UINT8}
 _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
-    onnx.TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
+    TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
     "from float32",
-    onnx.TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
+    TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
 }
-_NAMES: dict[int, str] = {code: name for name, code in onnx.TensorProto.DataType.items()}
+_NAMES: dict[int, str] = {code: name for name, code in TensorProto.DataType.items()}
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
-    for name, code in onnx.TensorProto.DataType.items()
+    for name, code in TensorProto.DataType.items()
     if name not in ("UNDEFINED", "STRING")
 }
 
@@ -65,17 +55,17 @@ def dtype(code: int, called: str, where: str) -> DType:
 
 def code(found: DType) -> int:
     """ONNX's element type for a dtype of the graph."""
-    return next(code for code, each in _DTYPES.items() if each is found)
+    return int(helper.np_dtype_to_tensor_dtype(found.numpy))
 
 
-def proto(tensor: BuiltTensor | None) -> onnx.TypeProto:
+def proto(tensor: BuiltTensor | None) -> TypeProto:
     """The type of an operand as ONNX writes it; of no kind if the operand is left out."""
     if tensor is None:
-        return onnx.TypeProto()
+        return TypeProto()
     return helper.make_tensor_type_proto(code(tensor.dtype), tensor.shape)
 
 
-def stored_bytes(proto: onnx.TensorProto, where: str) -> int:
+def stored_bytes(proto: TensorProto, where: str) -> int:
     """The number of bytes that a tensor's shape and element type demand. ModelError if they are
     impossible."""
     bits = _BITS.get(proto.data_type)
@@ -85,10 +75,10 @@ def stored_bytes(proto: onnx.TensorProto, where: str) -> int:
     return -(-math.prod(map(int, proto.dims)) * bits // 8)
 
 
-def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
+def array(proto: TensorProto, called: str, where: str) -> Array:
     """The value of a tensor that is stored in the model."""
     wanted = _INT4.get(proto.data_type) or dtype(proto.data_type, called, where)
-    if proto.data_location == onnx.TensorProto.EXTERNAL:
+    if proto.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"{called} has its data in another file, where none is read", where=where)
     if stored_bytes(proto, where) > MAX_BYTES:
         raise UnsupportedError(
@@ -101,7 +91,7 @@ def array(proto: onnx.TensorProto, called: str, where: str) -> Array:
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
 
 
-def constant(proto: onnx.TensorProto, called: str, where: str) -> tuple[ArrayType, Array]:
+def constant(proto: TensorProto, called: str, where: str) -> tuple[ArrayType, Array]:
     """The type and value of a tensor that is stored in the model. Integers of 4 bits become 8."""
     value = array(proto, called, where)
     return ArrayType(tuple(value.shape), DType(value.dtype.name)), value

@@ -10,7 +10,10 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.graph.ir.graph import Array
 
 Sizes = tuple[int, ...]
 
@@ -39,6 +42,12 @@ class OnnxWindow:
     def ends(self) -> Sizes:
         """The cells after each axis that windows cover: the padding and ``extra``."""
         return tuple(a + e for a, e in zip(self.after, self.extra, strict=True))
+
+    def cells(self, axis: int) -> Array:
+        """The cell that each tap reads at each place along an axis, [taps, places]. Cells before
+        the data are negative."""
+        taps = self.dilations[axis] * np.arange(self.kernel[axis])[:, None]
+        return taps + self.strides[axis] * np.arange(self.places[axis]) - self.before[axis]
 
     def part(self, axes: slice) -> OnnxWindow:
         """The window along some of the axes."""

@@ -56,9 +56,10 @@ def _deform_conv(node: OnnxNode) -> BuiltTensor:
 
 
 def _read(node: OnnxNode) -> _Layer:
-    data, weight, offset, mask = node.tensor(0), node.tensor(1), node.tensor(2), node.optional(4)
-    for operand in (data, weight, offset, *([mask] if mask else [])):
-        node.expect(operand, DType.FLOAT32)
+    data, weight, offset = (node.tensor(i, DType.FLOAT32) for i in range(3))
+    mask = node.optional(4)
+    if mask is not None:
+        node.expect(mask, DType.FLOAT32)
     if len(data.shape) != 4 or len(weight.shape) != 4:
         raise node.unsupported(f"of {data.type} has no kernel", supported="2 spatial axes")
     kernel = windows.kernel_shape(node, 2, weight.shape[2:])
@@ -103,11 +104,8 @@ def _places(layer: _Layer) -> BuiltTensor:
 
 def _side(layer: _Layer, axis: int) -> Array:
     """The coordinates along an axis, of each tap at each place."""
-    window, size = layer.window, layer.data.shape[2 + axis]
-    taps = window.dilations[axis] * np.arange(window.kernel[axis])[:, None]
-    at = window.strides[axis] * np.arange(window.places[axis]) - window.before[axis] + taps
     # The image reaches from -1 to 1, and a coordinate is the centre of a pixel.
-    return np.asarray((2 * at + 1) / size - 1)
+    return np.asarray((2 * layer.window.cells(axis) + 1) / layer.data.shape[2 + axis] - 1)
 
 
 def _products(

@@ -15,7 +15,7 @@ from microgen.frontends.onnx.move_nodes import cut, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ir.graph import DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 
@@ -32,17 +32,15 @@ def _conv(node: OnnxNode) -> BuiltTensor:
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     window = windows.window(node, data.shape[2:], kernel)
     filters = convolution_nodes.Filters(weight, bias, groups)
-    found = convolution_nodes.convolved(
-        node, convolution_nodes.channels_last(node, data), filters, window
-    )
+    image = convolution_nodes.channels_last(node, data)
+    found = convolution_nodes.convolved(node, image, filters, window)
     return convolution_nodes.channels_second(node, found)
 
 
 def _matmul(node: OnnxNode) -> BuiltTensor:
     """Source: numpy.matmul; a vector is a row on the left, and a column on the right."""
-    lhs, rhs = node.tensor(0), node.tensor(1)
-    node.expect(lhs, DType.FLOAT32, DType.INT32, DType.INT64)
-    node.expect(rhs, lhs.dtype)
+    lhs = node.tensor(0, DType.FLOAT32, DType.INT32, DType.INT64)
+    rhs = node.tensor(1, lhs.dtype)
     if not lhs.shape or not rhs.shape:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}; vectors or matrices are expected")
     rows = lhs if len(lhs.shape) > 1 else node.reshaped(lhs, (1, *lhs.shape))
@@ -55,9 +53,8 @@ def _matmul(node: OnnxNode) -> BuiltTensor:
 
 def _gemm(node: OnnxNode) -> BuiltTensor:
     """Alpha * A * B + beta * C, where A and B may be transposed. A constant B is a dense layer."""
-    lhs, rhs = node.tensor(0), node.tensor(1)
+    lhs, rhs = (node.tensor(i, DType.FLOAT32) for i in (0, 1))
     for operand in (lhs, rhs):
-        node.expect(operand, DType.FLOAT32)
         if len(operand.shape) != 2:
             raise node.invalid(f"has the operand {operand.type}; a matrix is expected")
     alpha = np.float32(node.attr("alpha", 1.0))
@@ -120,18 +117,17 @@ def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
     these axes."""
 
     def importer(node: OnnxNode) -> Value:
-        for position in (0, 1):
-            node.expect(node.tensor(position), DType.INT8, DType.UINT8)
+        data, weight = (node.tensor(i, DType.INT8, DType.UINT8) for i in (0, 1))
         group, zero = Group(node), node.optional(2)
-        _check_exact(node, _count(node.tensor(1), op), zero)
-        is_computed = zero is not None and zero.value is None
-        middle = (
-            group.constant(_middle(node.tensor(0)), "middle") if is_computed else group.given(2)
-        )
-        operands = (
-            _floats(group, "x0", middle, lhs_axis),
-            _floats(group, "x1", group.given(3), rhs_axis),
-        )
+        count = math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
+        _check_exact(node, count, zero)
+        is_computed, middle = zero is not None and zero.value is None, group.given(2)
+        if is_computed:
+            # A constant zero point takes the place of the computed one, and the sums are corrected.
+            value = np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
+            middle = group.constant(value, "middle")
+        lhs = _floats(group, "x0", middle, lhs_axis)
+        operands = (lhs, _floats(group, "x1", group.given(3), rhs_axis))
         floats = group.add(op, operands, "floats", node.attributes())
         sums = group.add("Cast", (floats,), "sums" if is_computed else "result", to=_INT32)
         if is_computed:
@@ -141,12 +137,8 @@ def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
     return importer
 
 
-def _count(weight: BuiltTensor, op: str) -> int:
-    """The number of products in a sum."""
-    return math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
-
-
 def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
+    """UnsupportedError if sums of ``count`` products are not exact."""
     weight, zeros = node.tensor(1), node.optional(3)
     # Sums of constant weights are computed in integers; others must be exact in floats.
     is_simple = weight.value is not None and (zeros is None or zeros.value is not None)
@@ -156,11 +148,6 @@ def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
             f"adds {count} products of computed integers",
             supported=f"up to {_EXACT // _LARGEST}, or constant weights and one zero point of data",
         )
-
-
-def _middle(data: BuiltTensor) -> Array:
-    """A constant zero point for data whose own zero point is computed."""
-    return np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
 
 
 def _floats(group: Group, data: str, zero: str, axis: int) -> str:
@@ -177,9 +164,8 @@ def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) ->
     ones = group.constant(np.ones(node.tensor(0).shape, np.float32), "ones")
     weights = group.add(op, (ones, sums[1]), "weights", node.attributes())
     total = group.add("Cast", (weights,), "total", to=_INT32)
-    lhs, rhs = (
-        group.add("Cast", (each,), f"{each}_int32", to=_INT32) for each in (group.given(2), middle)
-    )
+    both = (group.given(2), middle)
+    lhs, rhs = (group.add("Cast", (each,), f"{each}_int32", to=_INT32) for each in both)
     # Each product has to be less by the difference of the zero points times its weight.
     more = group.add("Mul", (group.add("Sub", (lhs, rhs), "difference"), total), "more")
     group.add("Sub", (sums[0], more), "result")
@@ -206,15 +192,11 @@ def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, .
     """The determinant of the rows from ``row`` on and these columns, [..., 1, 1]."""
     if len(columns) == 1:
         return _element(node, data, row, columns[0])
-    terms = [
-        binary(
-            node,
-            "multiply",
-            _element(node, data, row, column),
-            _expanded(node, data, row + 1, columns[:i] + columns[i + 1 :]),
-        )
-        for i, column in enumerate(columns)
-    ]
+    terms = []
+    for i, column in enumerate(columns):
+        element = _element(node, data, row, column)
+        others = _expanded(node, data, row + 1, columns[:i] + columns[i + 1 :])
+        terms.append(binary(node, "multiply", element, others))
     total = terms[0]
     for i, term in enumerate(terms[1:], 1):
         # The signs of cofactors alternate.

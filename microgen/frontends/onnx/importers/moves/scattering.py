@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from microgen.frontends.onnx import move_nodes
 from microgen.frontends.onnx.composing import binary, cast
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
+from microgen.frontends.onnx.windows import OnnxWindow
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
@@ -148,82 +149,62 @@ def _unpooled(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...]:
     return (*data.shape[:2], *spatial)
 
 
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """The blocks of Col2Im along each spatial axis: sizes of the image and of a block."""
-
-    image: tuple[int, ...]
-    block: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    pads: tuple[int, ...]  # before each axis, then after each
-
-    def padded(self) -> tuple[int, ...]:
-        """The sizes of the image with its padding."""
-        rank = len(self.image)
-        sizes = zip(self.image, self.pads[:rank], self.pads[rank:], strict=True)
-        return tuple(sum(each) for each in sizes)
-
-    def counts(self) -> tuple[int, ...]:
-        """The number of blocks along each axis."""
-        sides = zip(self.padded(), self.block, self.strides, self.dilations, strict=True)
-        return tuple((n - dilation * (k - 1) - 1) // step + 1 for n, k, step, dilation in sides)
-
-    def places(self) -> Array:
-        """The place in the padded image of each element of each block: [elements, blocks]."""
-        grids = []
-        sides = zip(self.block, self.counts(), self.strides, self.dilations, strict=True)
-        for k, count, step, dilation in sides:
-            grids.append(np.arange(k)[:, None] * dilation + np.arange(count) * step)
-        flat = np.zeros((1, 1), np.int64)
-        for size, grid in zip(self.padded(), grids, strict=True):
-            flat = flat[:, None, :, None] * size + grid[None, :, None, :]
-            flat = flat.reshape(flat.shape[0] * flat.shape[1], -1)
-        return flat
-
-
 def _col2im(node: OnnxNode) -> BuiltTensor:
     """Elements of blocks are added at their places in the padded image, all channels of a place
     together."""
-    data, blocks = node.tensor(0), _blocks(node)
-    size, count = math.prod(blocks.block), math.prod(blocks.counts())
+    data, image, blocks = node.tensor(0), node.ints_of("image_shape", 1) or (), _blocks(node)
+    size, count = math.prod(blocks.kernel), math.prod(blocks.places)
     if len(data.shape) != 3 or data.shape[1] % size or data.shape[2] != count:
         raise node.invalid(f"has the columns {data.type} for {count} blocks of {size} elements")
     channels = data.shape[1] // size
     planes = data.shape[0] * channels
-    padded = move_nodes.shape_of(node, (*blocks.padded(), planes), data.dtype).shape
+    sizes = _padded(image, blocks)
+    padded = move_nodes.shape_of(node, (*sizes, planes), data.dtype).shape
     budget.spend(ReferenceCost(64 * size * count, 16 * size * count), node.where)
-    places = node.constant(blocks.places().ravel().astype(np.int32), "places")
+    places = node.constant(_places(sizes, blocks).ravel().astype(np.int32), "places")
     rows = move_nodes.reordered(node, node.reshaped(data, (planes, size * count)), (1, 0))
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
-    attrs = ScatterAttrs((math.prod(padded[:-1]), planes), "add")
+    attrs = ScatterAttrs((math.prod(sizes), planes), "add")
     found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
-    rank = len(blocks.image)
-    begin = (*blocks.pads[:rank], 0)
-    found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*blocks.image, planes))
+    rank = len(image)
+    begin = (*blocks.before, 0)
+    found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*image, planes))
     found = move_nodes.reordered(node, found, (rank, *range(rank)))
-    return node.reshaped(found, (data.shape[0], channels, *blocks.image))
+    return node.reshaped(found, (data.shape[0], channels, *image))
 
 
-def _blocks(node: OnnxNode) -> _Blocks:
+def _blocks(node: OnnxNode) -> OnnxWindow:
+    """The blocks as places of a window over the image."""
     image, block = node.ints_of("image_shape", 1) or (), node.ints_of("block_shape", 2) or ()
     rank = len(image)
-    found = _Blocks(
-        image,
-        block,
-        node.ints("strides", (1,) * rank),
-        node.ints("dilations", (1,) * rank),
-        node.ints("pads", (0,) * 2 * rank),
-    )
-    each = (image, block, found.strides, found.dilations)
-    is_whole = len(found.pads) == 2 * rank and all(len(values) == rank for values in each)
-    if not is_whole or not rank or min(map(min, each)) < 1 or min(found.pads) < 0:
+    strides, dilations = (node.ints(name, (1,) * rank) for name in ("strides", "dilations"))
+    pads, each = node.ints("pads", (0,) * 2 * rank), (image, block, strides, dilations)
+    is_whole = len(pads) == 2 * rank and all(len(values) == rank for values in each)
+    if not is_whole or not rank or min(map(min, each)) < 1 or min(pads) < 0:
         raise node.invalid(f"has blocks of {list(block)} of an image of {list(image)}")
-    if min(found.counts()) < 1 or rank > 3:
+    found = OnnxWindow(block, strides, dilations, pads[:rank], pads[rank:], (0,) * rank, ())
+    axes = zip(_padded(image, found), found.covers, strides, strict=True)
+    counts = tuple((size - cover) // step + 1 for size, cover, step in axes)
+    if min(counts) < 1 or rank > 3:
         raise node.unsupported(
             f"has an image of {list(image)}", supported="1 to 3 axes with blocks"
         )
-    return found
+    return dataclasses.replace(found, places=counts)
+
+
+def _padded(image: Sequence[int], blocks: OnnxWindow) -> tuple[int, ...]:
+    """The sizes of the image with its padding."""
+    return tuple(map(sum, zip(image, blocks.before, blocks.after, strict=True)))
+
+
+def _places(sizes: Sequence[int], blocks: OnnxWindow) -> Array:
+    """The place in the padded image of each element of each block: [elements, blocks]."""
+    flat = np.zeros((1, 1), np.int64)
+    for axis, size in enumerate(sizes):
+        cells = blocks.cells(axis) + blocks.before[axis]
+        flat = flat[:, None, :, None] * size + cells[None, :, None, :]
+        flat = flat.reshape(flat.shape[0] * flat.shape[1], -1)
+    return flat
 
 
 IMPORTERS = {

@@ -58,8 +58,7 @@ def _parts(node: OnnxNode, size: int) -> tuple[int, ...]:
     if not 1 <= count <= size or (node.version < 18 and size % count):
         raise node.invalid(f"splits an axis of {size} elements into {count} equal parts")
     each = -(-size // count)
-    sizes = [max(0, min(each, size - each * i)) for i in range(count)]
-    return tuple(sizes)
+    return tuple(max(0, min(each, size - each * i)) for i in range(count))
 
 
 def _slice(node: OnnxNode) -> BuiltTensor:
@@ -135,8 +134,7 @@ def _squeeze(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return _declared(node, data, declared)
-    given = node.ints_of("axes", 1)
-    shape = data.shape
+    given, shape = node.ints_of("axes", 1), data.shape
     if given is None:
         axes = tuple(axis for axis, size in enumerate(shape) if size == 1)
     else:
@@ -152,7 +150,8 @@ def _unsqueeze(node: OnnxNode) -> BuiltTensor:
         return _declared(node, data, declared)
     given = node.ints_of("axes", 1) or ()
     rank = len(data.shape) + len(given)
-    return node.reshaped(data, _widened(data.shape, arguments.axes(node, given, rank), rank))
+    axes, sizes = arguments.axes(node, given, rank), iter(data.shape)
+    return node.reshaped(data, [1 if axis in axes else next(sizes) for axis in range(rank)])
 
 
 def _declared(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:
@@ -160,11 +159,6 @@ def _declared(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltT
     if [size for size in shape if size != 1] != [size for size in data.shape if size != 1]:
         raise node.invalid(f"makes {list(shape)} of {data.type}; only sizes of 1 may differ")
     return node.reshaped(data, shape)
-
-
-def _widened(shape: Sequence[int], axes: Sequence[int], rank: int) -> list[int]:
-    sizes = iter(shape)
-    return [1 if axis in axes else next(sizes) for axis in range(rank)]
 
 
 IMPORTERS = {
