@@ -7,12 +7,11 @@ slices under its taps as further channels of one image.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microgen.frontends.onnx.move_nodes import cut, joined, padded
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import OnnxWindow
+from microgen.frontends.onnx.windows import OnnxWindow, pair
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -80,7 +79,7 @@ def _of_images(
     node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
 ) -> BuiltTensor:
     bias = () if filters.bias is None else (filters.bias,)
-    where = (pair(window.strides), pair(window.dilations), _padding(window))
+    where = (pair(window.strides), pair(window.dilations), window.padding)
     if filters.groups == data.shape[3] > 1:
         weight = node.laid_out(filters.weight, "OIHW", "IHWO")
         multiplier = weight.shape[3] // data.shape[3]
@@ -89,16 +88,6 @@ def _of_images(
     weight = node.laid_out(filters.weight, "OIHW", "OHWI")
     plain = Conv2DAttrs(*where, Activation.UNLIMITED, _ROUNDING)
     return node.emit("nn.conv2d", plain, (data, weight, *bias), hint="NHWC")
-
-
-def pair(values: Sequence[int]) -> tuple[int, int]:
-    """Two numbers, as a type that has exactly two."""
-    first, second = values
-    return first, second
-
-
-def _padding(window: OnnxWindow) -> tuple[int, int, int, int]:
-    return (*pair(window.before), *pair(window.after))
 
 
 def _of_volumes(

@@ -16,7 +16,7 @@ import numpy as np
 from microgen.frontends.onnx.composing import binary
 from microgen.frontends.onnx.move_nodes import cut, padded
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import OnnxWindow
+from microgen.frontends.onnx.windows import OnnxWindow, pair
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
@@ -29,10 +29,10 @@ _IMAGE = 2  # spatial axes
 
 def greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """The greatest values of data [N, axes..., C]; padding is ignored."""
-    least = limits.least(data.dtype.numpy)
     if max(window.dilations) == 1:
         return _along(node, data, window, _greatest)
     for axis in range(len(window.kernel)):
+        least = limits.least(data.dtype.numpy)
         data = _dilated(node, data, _only(window, axis), axis, least, _greatest)
     return data
 
@@ -65,8 +65,7 @@ def _with_zeros(
     node: OnnxNode, data: BuiltTensor, window: OnnxWindow
 ) -> tuple[BuiltTensor, OnnxWindow]:
     """The data with its padding, and the window without."""
-    pads = zip(window.before, window.after, strict=True)
-    none = (0,) * len(window.kernel)
+    pads, none = zip(window.before, window.after, strict=True), (0,) * len(window.kernel)
     whole = padded(node, data, ((0, 0), *pads, (0, 0)))
     return whole, dataclasses.replace(window, before=none, after=none)
 
@@ -85,24 +84,15 @@ def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: Pool) ->
     images = node.reshaped(data, (batches * depth, height, width, channels))
     flat = pool(node, images, window.part(slice(1, None)))
     volume = node.reshaped(flat, (batches, depth, *flat.shape[1:]))
-    return _one_axis(node, volume, _only(window, 0), 0, pool)
+    # The depth is the height of an image, whose width is all later axes.
+    image = node.reshaped(volume, (batches, depth, math.prod(flat.shape[1:3]), channels))
+    found = pool(node, image, _with_width(_only(window, 0)))
+    return node.reshaped(found, (batches, found.shape[1], *flat.shape[1:]))
 
 
 def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
     """The window along one axis."""
     return window.part(slice(axis, axis + 1))
-
-
-def _one_axis(
-    node: OnnxNode, data: BuiltTensor, window: OnnxWindow, axis: int, pool: Pool
-) -> BuiltTensor:
-    """The pool along one axis of data [N, axes..., C], computed on an image whose height is the
-    axis and whose width is all later axes.
-    """
-    shape, at = data.shape, axis + 1
-    image = (math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 : -1]), shape[-1])
-    found = pool(node, node.reshaped(data, image), _with_width(window))
-    return node.reshaped(found, (*shape[:at], found.shape[1], *shape[at + 1 :]))
 
 
 def _with_width(window: OnnxWindow) -> OnnxWindow:
@@ -151,20 +141,11 @@ def _counted(
 def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     is_float = data.dtype is DType.FLOAT32
     activation = Activation.UNLIMITED if is_float else Activation.NONE
-    attrs = MaxPool2DAttrs(*_attributes(window), activation)
+    attrs = MaxPool2DAttrs(pair(window.kernel), pair(window.strides), window.padding, activation)
     return node.emit("nn.max_pool2d", attrs, (data,), hint="NHWC")
 
 
 def _mean(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-    attrs = AvgPool2DAttrs(*_attributes(window), Activation.UNLIMITED)
+    sizes = (pair(window.kernel), pair(window.strides), window.padding)
+    attrs = AvgPool2DAttrs(*sizes, Activation.UNLIMITED)
     return node.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
-
-
-def _attributes(
-    window: OnnxWindow,
-) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int]]:
-    height, width = window.kernel
-    down, across = window.strides
-    top, left = window.before
-    bottom, right = window.ends
-    return (height, width), (down, across), (top, left, bottom, right)

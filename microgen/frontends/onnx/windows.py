@@ -49,6 +49,11 @@ class OnnxWindow:
         taps = self.dilations[axis] * np.arange(self.kernel[axis])[:, None]
         return taps + self.strides[axis] * np.arange(self.places[axis]) - self.before[axis]
 
+    @property
+    def padding(self) -> tuple[int, int, int, int]:
+        """The padding of a window over an image: top, left, bottom, right."""
+        return (*pair(self.before), *pair(self.ends))
+
     def part(self, axes: slice) -> OnnxWindow:
         """The window along some of the axes."""
         return OnnxWindow(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
@@ -57,6 +62,12 @@ class OnnxWindow:
         """The window of one axis as a window of two, over an image of height 1."""
         flat = {name: (1, *getattr(self, name)) for name in _COUNTS}
         return OnnxWindow(**flat, **{name: (0, *getattr(self, name)) for name in _PADS})
+
+
+def pair(values: Sequence[int]) -> tuple[int, int]:
+    """Two numbers, as a type that has exactly two."""
+    first, second = values
+    return first, second
 
 
 def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:

@@ -6,34 +6,18 @@ dilation it is nn.conv2d_transpose. Otherwise zeros between the data's cells mak
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from microgen.frontends.onnx import convolution_nodes, windows
 from microgen.frontends.onnx.convolution_nodes import Filters
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.move_nodes import flipped, padded, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.frontends.onnx.windows import Sizes
+from microgen.frontends.onnx.windows import OnnxWindow, Sizes
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """Where a ConvTranspose puts its taps, per spatial axis: tap t at cell x of the data falls on
-    ``x * stride + t * dilation - before`` of an output of ``outputs`` cells."""
-
-    kernel: Sizes
-    strides: Sizes
-    dilations: Sizes
-    before: Sizes
-    outputs: Sizes
-
-    @property
-    def covers(self) -> Sizes:
-        return windows.covers(self.kernel, self.dilations)
 
 
 def _conv_transpose(node: OnnxNode) -> BuiltTensor:
@@ -46,16 +30,29 @@ def _conv_transpose(node: OnnxNode) -> BuiltTensor:
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     spread = _spread(node, data.shape[2:], kernel)
     filters = Filters(weight, bias, groups)
-    moved = convolution_nodes.channels_last(node, data)
-    found = _computed(node, moved, filters, spread)
+    image = convolution_nodes.channels_last(node, data)
+    is_plain = groups == 1 and max(spread.dilations) == 1 and rank <= 2
+    after = _opposite(spread, data.shape[2:]) if is_plain and max(spread.strides) > 1 else None
+    if after is not None:
+        found = _transposed(node, image, filters, spread, after)
+    else:
+        # Zeros between the cells make the stride 1, and the layer a convolution with the weight
+        # flipped.
+        found = _of_stride_1(node, _with_zeros(node, image, spread.strides), filters, spread)
     return convolution_nodes.channels_second(node, found)
 
 
-def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> _Spread:
+def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
+    """Where the taps fall, per spatial axis: tap t at cell x of the data falls on the cell
+    ``x * stride + t * dilation - before`` of an output of ``places`` cells."""
     rank = len(sizes)
-    strides = windows.positive(node, "strides", rank, (1,) * rank)
-    dilations = windows.positive(node, "dilations", rank, (1,) * rank)
-    added = _after(node, "output_padding", rank)
+    strides, dilations = (
+        windows.positive(node, name, rank, (1,) * rank) for name in ("strides", "dilations")
+    )
+    added = node.ints("output_padding", (0,) * rank)
+    if len(added) != rank or min(added) < 0:
+        what = f"has the output_padding {list(added)}; {rank} numbers from 0 on are expected"
+        raise node.invalid(what)
     full = tuple(
         (n - 1) * s + c + a
         for n, s, c, a in zip(sizes, strides, windows.covers(kernel, dilations), added, strict=True)
@@ -63,14 +60,8 @@ def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> _Spread:
     before, outputs = _cropped(node, full, sizes, strides)
     if min(outputs) < 1:
         raise node.invalid(f"has pads that leave an output of {list(outputs)}")
-    return _Spread(kernel, strides, dilations, before, outputs)
-
-
-def _after(node: OnnxNode, name: str, rank: int) -> Sizes:
-    found = node.ints(name, (0,) * rank)
-    if len(found) != rank or min(found) < 0:
-        raise node.invalid(f"has the {name} {list(found)}; {rank} numbers from 0 on are expected")
-    return found
+    zeros = (0,) * rank
+    return OnnxWindow(kernel, strides, dilations, before, zeros, zeros, outputs)
 
 
 def _cropped(
@@ -97,23 +88,11 @@ def _cropped(
     return tuple(windows.halves(t, kind)[0] for t in totals), wanted
 
 
-def _computed(node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread) -> BuiltTensor:
-    is_plain = filters.groups == 1 and max(spread.dilations) == 1 and len(spread.kernel) <= 2
-    if is_plain and max(spread.strides) > 1:
-        padding = _opposite(spread, data.shape[1:-1])
-        if padding is not None:
-            return _transposed(node, data, filters, spread, padding)
-    # Zeros between the cells make the stride 1, and the layer a convolution with the weight
-    # flipped.
-    rows = _with_zeros(node, data, spread.strides)
-    return _of_stride_1(node, rows, filters, spread)
-
-
-def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
+def _opposite(spread: OnnxWindow, sizes: Sequence[int]) -> Sizes | None:
     """The padding after the output of the convolution in the opposite direction; None if there is
     no such convolution.
     """
-    cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.outputs, strict=True)
+    cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.places, strict=True)
     after = []
     for size, stride, kernel, before, output in cells:
         needed = (size - 1) * stride + kernel - before - output
@@ -126,29 +105,27 @@ def _opposite(spread: _Spread, sizes: Sequence[int]) -> Sizes | None:
 
 
 def _transposed(
-    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread, after: Sizes
+    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: OnnxWindow, after: Sizes
 ) -> BuiltTensor:
     """nn.conv2d_transpose, of height 1 for one spatial axis."""
-    flat = len(spread.kernel) == 1
-    extra, none = ((1,), (0,)) if flat else ((), ())
     batches, *sizes, channels = data.shape
-    image = node.reshaped(data, (batches, *extra, *sizes, channels))
+    window = dataclasses.replace(spread, after=after)
+    if len(sizes) == 1:
+        window, sizes = window.with_height(), [1, *sizes]
+    image = node.reshaped(data, (batches, *sizes, channels))
     count = filters.weight.shape[1]
-    weight = node.reshaped(filters.weight, (channels, count, *extra, *spread.kernel))
+    weight = node.reshaped(filters.weight, (channels, count, *window.kernel))
     attrs = Conv2DTransposeAttrs(
-        convolution_nodes.pair((*extra, *spread.strides)),
-        (
-            *convolution_nodes.pair((*none, *spread.before)),
-            *convolution_nodes.pair((*none, *after)),
-        ),
-        convolution_nodes.pair((*extra, *spread.outputs)),
+        windows.pair(window.strides),
+        window.padding,
+        windows.pair(window.places),
         Activation.UNLIMITED,
         Rounding.DOUBLE,
     )
-    inputs = (image, node.laid_out(weight, "IOHW", "OHWI"))
     bias = () if filters.bias is None else (filters.bias,)
-    found = node.emit("nn.conv2d_transpose", attrs, (*inputs, *bias), hint="NHWC")
-    return node.reshaped(found, (batches, *spread.outputs, count))
+    inputs = (image, node.laid_out(weight, "IOHW", "OHWI"), *bias)
+    found = node.emit("nn.conv2d_transpose", attrs, inputs, hint="NHWC")
+    return node.reshaped(found, (batches, *spread.places, count))
 
 
 def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTensor:
@@ -167,27 +144,23 @@ def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTenso
 
 
 def _of_stride_1(
-    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: _Spread
+    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: OnnxWindow
 ) -> BuiltTensor:
     """The convolution with the flipped weight, over the data with as much padding as the output
     needs."""
     covers, sizes = spread.covers, data.shape[1:-1]
     before = tuple(c - 1 - b for c, b in zip(covers, spread.before, strict=True))
     after = tuple(
-        o + c - 1 - n - b for o, c, n, b in zip(spread.outputs, covers, sizes, before, strict=True)
+        o + c - 1 - n - b for o, c, n, b in zip(spread.places, covers, sizes, before, strict=True)
     )
     crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
     # Data that the output does not need is removed.
     kept = padded(node, data, ((0, 0), *crops, (0, 0)))
-    zeros = (0,) * len(covers)
-    window = windows.OnnxWindow(
-        spread.kernel,
-        (1,) * len(covers),
-        spread.dilations,
-        tuple(max(b, 0) for b in before),
-        tuple(max(a, 0) for a in after),
-        zeros,
-        spread.outputs,
+    window = dataclasses.replace(
+        spread,
+        strides=(1,) * len(covers),
+        before=tuple(max(b, 0) for b in before),
+        after=tuple(max(a, 0) for a in after),
     )
     return convolution_nodes.convolved(node, kept, _flipped(node, filters), window)
 

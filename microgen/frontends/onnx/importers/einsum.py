@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.frontends.onnx import composing
-from microgen.frontends.onnx.move_nodes import transposed
+from microgen.frontends.onnx.move_nodes import broadcast, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.moves.indexed import TakeAttrs
-from microgen.graph.ops.moves.layouts import BroadcastToAttrs
 
 _ELLIPSIS = "..."
 _FIRST_OF_ELLIPSIS = 0x2460  # characters that stand for the axes of an ellipsis, the last one first
@@ -34,10 +33,10 @@ def _einsum(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has the equation {node.attr('equation')!r}: its output is impossible")
     named = [_without_repeats(node, _whole(node, each, sizes)) for each in inputs]
     found = _summed(node, named[0], _needed(named[1:], output))
-    for i, other in enumerate(named[1:], 1):
-        later = _needed(named[i + 1 :], output)
-        found = _multiplied(node, found, other, later)
-    return _ordered(node, found, output)
+    for i, other in enumerate(named[1:], 2):
+        found = _multiplied(node, found, other, _needed(named[i:], output))
+    tensor, labels = found
+    return transposed(node, tensor, [labels.index(label) for label in output])
 
 
 def _parsed(
@@ -50,15 +49,11 @@ def _parsed(
         raise node.invalid(f"has the equation {equation!r} for {len(operands)} operands")
     inputs = [(t, _labels(node, term, t)) for term, t in zip(terms, operands, strict=True)]
     every = "".join(labels for _, labels in inputs)
-    dots = "".join(sorted({c for c in every if _is_of_ellipsis(c)}, reverse=True))
+    dots = "".join(sorted({c for c in every if ord(c) >= _FIRST_OF_ELLIPSIS}, reverse=True))
     if arrow:
         return inputs, right.replace(_ELLIPSIS, dots)
     once = sorted(c for c in set(every) - set(dots) if every.count(c) == 1)
     return inputs, dots + "".join(once)
-
-
-def _is_of_ellipsis(label: str) -> bool:
-    return ord(label) >= _FIRST_OF_ELLIPSIS
 
 
 def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
@@ -90,10 +85,7 @@ def _sizes(node: OnnxNode, inputs: Sequence[Named]) -> dict[str, int]:
 def _whole(node: OnnxNode, named: Named, sizes: dict[str, int]) -> Named:
     """The operand repeated along axes of size 1 that are longer in another operand."""
     tensor, labels = named
-    shape = tuple(sizes[label] for label in labels)
-    if shape == tensor.shape:
-        return named
-    return node.emit("broadcast_to", BroadcastToAttrs(shape), (tensor,)), labels
+    return broadcast(node, tensor, [sizes[label] for label in labels]), labels
 
 
 def _needed(others: Sequence[Named], output: Labels) -> set[str]:
@@ -144,12 +136,12 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
     depth = "".join(label for label in both if label not in later)
     rows = "".join(label for label in lhs[1] if label not in both)
     columns = "".join(label for label in rhs[1] if label not in both)
-    found = composing.matrix_product(
-        node, _matrices(node, lhs, batch, rows, depth), _matrices(node, rhs, batch, depth, columns)
-    )
+    left_matrices = _matrices(node, lhs, batch, rows, depth)
+    right_matrices = _matrices(node, rhs, batch, depth, columns)
+    found = composing.matrix_product(node, left_matrices, right_matrices)
     labels = batch + rows + columns
     sizes = dict(zip(lhs[1] + rhs[1], lhs[0].shape + rhs[0].shape, strict=True))
-    return node.reshaped(found, tuple(sizes[label] for label in labels)), labels
+    return node.reshaped(found, [sizes[label] for label in labels]), labels
 
 
 def _matrices(
@@ -162,11 +154,6 @@ def _matrices(
     start = len(batch) + len(rows)
     pair = math.prod(sizes[len(batch) : start]), math.prod(sizes[start:])
     return node.reshaped(moved, (*sizes[: len(batch)], *pair))
-
-
-def _ordered(node: OnnxNode, named: Named, output: Labels) -> BuiltTensor:
-    tensor, labels = named
-    return transposed(node, tensor, [labels.index(label) for label in output])
 
 
 IMPORTERS = {"Einsum": _einsum}
