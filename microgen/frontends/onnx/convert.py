@@ -10,11 +10,10 @@ import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.onnx import given, schemas, types
-from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxWalk
-from microgen.frontends.onnx.scope import OnnxScope, named
+from microgen.frontends.onnx.scope import DeclaredTypes, OnnxScope, named
 from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
 from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.qdq.recognise import recognised

@@ -4,17 +4,25 @@ that become constants (``--bind``).
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, numpy_helper
 
 from microgen.base.errors import MicrogenError, few, short
-from microgen.frontends.onnx import literals, types
-from microgen.graph.ir.graph import Array
+from microgen.base.files import content
+from microgen.frontends.onnx import types
+from microgen.graph.ir.graph import Array, DType
 
 Dimension = TensorShapeProto.Dimension
-_MOST = 2**31 - 1  # of a size
+_MOST = 2**31 - 1  # of a size, and of the bytes of a file
+_SAVED = "numpy.save writes such a file"
+_HINT = "give a number, a list such as [1,2], true or false, or a file that ends in .npy"
 
 
 def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str) -> bool:
@@ -123,7 +131,7 @@ def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
         names = few([f'"{short(info.name)}"' for info in graph.input])
         raise MicrogenError("the model has no such input", where=where, hint=f"it has {names}")
     tensor = infos[0].type.tensor_type
-    value = literals.value(text, types.dtype(tensor.elem_type, "the input", where), where)
+    value = literal(text, types.dtype(tensor.elem_type, "the input", where), where)
     if tensor.HasField("shape"):
         _check_shape(tensor.shape, value, where)
     _drop(graph, name)
@@ -148,3 +156,57 @@ def _check_shape(declared: TensorShapeProto, value: Array, where: str) -> None:
             where=where,
             hint="give as many numbers, in brackets for each axis: [[1,2],[3,4]]",
         )
+
+
+# Values on the command line: numbers, nested lists of them, or a ``.npy`` file.
+
+
+def literal(text: str, dtype: DType, where: str) -> Array:
+    """The array that a text denotes. Raises MicrogenError if the text is not an array of that
+    dtype.
+    """
+    return _of_file(text, dtype, where) if text.endswith(".npy") else _of_json(text, dtype, where)
+
+
+def _of_file(text: str, dtype: DType, where: str) -> Array:
+    try:
+        data = content(Path(text), "a file that numpy.save wrote", _MOST)
+        found: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    except MicrogenError as error:
+        raise MicrogenError(f"{text}: {error.what}", where=where, hint=_SAVED) from None
+    except (OSError, ValueError, EOFError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MicrogenError(f"{text} cannot be read: {reason}", where=where, hint=_SAVED) from None
+    if found.dtype.newbyteorder("<") != dtype.numpy:
+        raise MicrogenError(
+            f"{text} is of {found.dtype}, and the input of {dtype.value}",
+            where=where,
+            hint=f"save array.astype(numpy.{dtype.numpy.name})",
+        )
+    return found.astype(dtype.numpy)
+
+
+def _of_json(text: str, dtype: DType, where: str) -> Array:
+    try:
+        parsed: Any = json.loads(text)
+        kinds = np.asarray(parsed)
+    except ValueError:
+        raise MicrogenError(f"{short(text)!r} is not a value", where=where, hint=_HINT) from None
+    if not _fits(kinds, dtype):
+        raise MicrogenError(
+            f"{short(text)!r} is not of the input's type {dtype.value}", where=where, hint=_HINT
+        )
+    return kinds.astype(dtype.numpy)
+
+
+def _fits(found: Array, dtype: DType) -> bool:
+    """Whether numbers may be converted to a dtype: integers to floats, but not the reverse."""
+    if not found.size:
+        return True
+    if dtype is DType.BOOL or found.dtype.kind == "b":
+        return dtype is DType.BOOL and found.dtype.kind == "b"
+    if dtype is DType.FLOAT32:
+        return found.dtype.kind in "iuf"
+    info = np.iinfo(dtype.numpy)
+    is_within = found.dtype.kind in "iu" and info.min <= found.min() and found.max() <= info.max
+    return bool(is_within)

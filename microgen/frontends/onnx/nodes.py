@@ -18,9 +18,8 @@ from onnx import AttributeProto, GraphProto, NodeProto
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import importers as tables
 from microgen.frontends.onnx import functions, ordering, provenance, schemas, types
-from microgen.frontends.onnx.declared import DeclaredTypes
 from microgen.frontends.onnx.functions import FunctionBody, Functions
-from microgen.frontends.onnx.scope import OnnxScope
+from microgen.frontends.onnx.scope import DeclaredTypes, OnnxScope
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields

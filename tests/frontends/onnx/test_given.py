@@ -14,7 +14,7 @@ from onnx import ModelProto, TensorProto, helper
 import microgen
 from microgen import frontends
 from microgen.base.errors import MicrogenError
-from microgen.frontends.onnx import literals
+from microgen.frontends.onnx import given
 from microgen.graph.ir.graph import DType
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_refused(
 def test_an_array_has_to_be_of_the_inputs_dtype(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.npy")
     with pytest.raises(MicrogenError, match="is not a regular file"):
-        literals.value(str(tmp_path / "pipe.npy"), DType.INT8, "here")
+        given.literal(str(tmp_path / "pipe.npy"), DType.INT8, "here")
     path = tmp_path / "s.npy"
     np.save(path, np.array([1, 2], np.int32))
     with pytest.raises(MicrogenError, match=r"is of int32, and the input of int64; save array"):
@@ -113,11 +113,11 @@ def test_bools_are_bound_by_words(tmp_path: Path) -> None:
 
 
 def test_other_formats_have_neither() -> None:
-    for given in ({"dim": ["a=1"]}, {"bind": ["a=1"]}):
+    for options in ({"dim": ["a=1"]}, {"bind": ["a=1"]}):
         with pytest.raises(MicrogenError, match=r"the inputs of \.tflite files are fixed; leave"):
-            frontends.load(SMALL, **given)
+            frontends.load(SMALL, **options)
         with pytest.raises(MicrogenError, match="are fixed"):
-            microgen.compile_model(SMALL, "native", **given)
+            microgen.compile_model(SMALL, "native", **options)
 
 
 def test_a_project_contains_what_was_given(

@@ -13,8 +13,7 @@ from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, reader
-from microgen.frontends.onnx.oracle import ort_exact, ort_products, ort_states
-from microgen.frontends.onnx.oracle.ort_slack import OrtSlack
+from microgen.frontends.onnx.oracle import ort_products, ort_slack, ort_states
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 
@@ -62,7 +61,7 @@ class OnnxRuntime:
         """The error that ONNX Runtime's kernels may have in addition to the op's bound."""
         (data,) = files.values()
         model = reader.parsed(data, "the model")
-        return OrtSlack(ort_exact.exact(model, graph.types), ort_exact.operators(model))
+        return ort_slack.of(model, graph.types)
 
 
 def _watched(model: ModelProto, graph: Graph, others: Collection[str]) -> list[str]:

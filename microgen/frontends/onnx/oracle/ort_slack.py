@@ -1,6 +1,7 @@
 """The errors of ONNX Runtime's kernels in addition to the ops' bounds.
 
-Tensors that ONNX Runtime computes exactly have no slack (``ort_exact``). Others are
+IEEE 754 defines the result of one operation, and moves and choices have one result. So a tensor has
+no slack if only such operators lead to it from tensors that the graph has, too. Others are
 
 - stored integers: ONNX Runtime computes a quantized layer in floats, or in its own order, so it may
   round a tie the other way: by 1.
@@ -9,23 +10,57 @@ Tensors that ONNX Runtime computes exactly have no slack (``ort_exact``). Others
   500 (onnxruntime 1.32), rounded up to a power of two.
 - recurrent layers: the same functions, followed through the layer's formula.
 - Fourier transforms: see ``ort_fourier``.
+
+Results that ONNX Runtime defines differently from LiteRT, whose definition microgen's ops have, are
+no errors of a firmware. They are not compared, and a comparison says so.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from onnx import ModelProto
 
-from microgen.frontends.onnx.oracle import ort_departures, ort_fourier
+from microgen.frontends.onnx.nodes import operator_name
+from microgen.frontends.onnx.oracle import ort_fourier
 from microgen.graph.ir.beside import Leeway
 from microgen.graph.ir.graph import Array, Node
+from microgen.graph.ops import registry
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact
 from microgen.graph.ops.recurrent import recurrent
 from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
+
+# Comparisons, choices, moves, conversions, and functions of one rounding.
+_EXACT = frozenset(
+    {
+        *("Abs", "Add", "And", "Cast", "Ceil", "Clip", "Compress", "Concat", "Constant"),
+        *("ConstantOfShape", "DepthToSpace", "DequantizeLinear", "Div", "Equal", "Expand"),
+        *("Flatten", "Floor", "Gather", "GatherElements", "GatherND", "GlobalMaxPool", "Greater"),
+        *("GreaterOrEqual", "Identity", "LeakyRelu", "Less", "LessOrEqual", "Max", "MaxPool"),
+        *("Min", "Mul", "Neg", "Not", "Or", "PRelu", "Pad", "QuantizeLinear", "Reciprocal"),
+        *("ReduceMax", "ReduceMin", "Relu", "Reshape", "Round", "Shape", "Sign", "Slice"),
+        *("SpaceToDepth", "Split", "Sqrt", "Squeeze", "Sub", "ThresholdedRelu", "Tile", "TopK"),
+        *("Transpose", "Trilu", "Unsqueeze", "Where", "Xor"),
+        *("com.microsoft.DequantizeLinear", "com.microsoft.QuantizeLinear"),
+    }
+)
+
+
+def _exact(model: ModelProto, known: Collection[str]) -> frozenset[str]:
+    """The tensors that exact operators compute from ``known`` ones, constants and inputs."""
+    found = {each.name for each in (*model.graph.initializer, *model.graph.input)}
+    given = {*found, *known, ""}
+    for node in model.graph.node:
+        if operator_name(node) in _EXACT and all(name in given for name in node.input):
+            found.update(node.output)
+            given.update(node.output)
+    return frozenset(found)
+
 
 _INTEGERS = frozenset(
     {
@@ -76,7 +111,7 @@ class OrtSlack:
 
     def __call__(self, node: Node, given: Inexact) -> Leeway:
         """The slack of a node, and the elements that ONNX Runtime defines in another way."""
-        departs, why = ort_departures.of(node, given)
+        departs, why = _departures(node, given)
         return Leeway(self._more(node, given), departs, why)
 
     def _more(self, node: Node, given: Inexact) -> Array | float:
@@ -87,6 +122,12 @@ class OrtSlack:
         if self.operators.get(node.origin.layer) in ort_fourier.OPERATORS:
             return ort_fourier.slack(node, given)
         return _of_floats(node, given)
+
+
+def of(model: ModelProto, known: Collection[str]) -> OrtSlack:
+    """The slack for a model whose tensors ``known`` the graph has, too."""
+    operators = {name: operator_name(node) for node in model.graph.node for name in node.output}
+    return OrtSlack(_exact(model, known), operators)
 
 
 def _is_rounded(node: Node, given: Inexact) -> bool:
@@ -148,3 +189,49 @@ def _off(function: ActivationFormula, result: Ball) -> Array | float:
     if function.name == "softplus":
         return error * _sizes(result.value)
     return error * abs(function.alpha) if function.name in ("elu", "scaled_tanh") else error
+
+
+# Results that ONNX Runtime defines differently.
+
+Departure = tuple[Array, str]  # which elements, bool, and why
+
+
+def _departures(node: Node, given: Inexact) -> tuple[Array | None, str]:
+    """The elements of a node's result that ONNX Runtime defines in another way, and why; None if
+    there are none."""
+    rule = _RULES.get(node.op)
+    if rule is None or given.operands.inputs[0].dtype.kind != "f":
+        return None, ""
+    where, why = rule(node, given)
+    return (where, why) if where.any() else (None, "")
+
+
+def _of_nan(node: Node, given: Inexact) -> Departure:
+    """Extremes of NaN and numbers: ONNX Runtime returns NaN if it comes first, for example."""
+    has_nan = np.isnan(given.operands.inputs[0]).astype(np.float32)
+    greatest = {"min": "max", "argmin": "argmax"}.get(node.op, node.op)
+    why = "LiteRT ignores NaN, ONNX Runtime only in some places"
+    if greatest == "argmax":
+        axis: int = node.attrs.axis  # type: ignore[attr-defined]
+        found = has_nan.any(axis=axis, keepdims=True)
+        shape = given.expected[0].shape
+        return np.asarray(found).reshape(shape), why
+    operands = dataclasses.replace(given.operands, inputs=(has_nan,))
+    (found, *_) = registry()[greatest].reference(node.attrs, operands)
+    return np.asarray(found > 0), why
+
+
+def _of_products(_node: Node, given: Inexact) -> Departure:
+    """Hard swish, which LiteRT multiplies before it divides by 6."""
+    overflows = np.isinf(given.expected[0]) & np.isfinite(given.operands.inputs[0])
+    return np.asarray(overflows), "LiteRT's product overflows before it is divided by 6"
+
+
+_RULES: Mapping[str, Callable[[Node, Inexact], Departure]] = {
+    "argmax": _of_nan,
+    "argmin": _of_nan,
+    "max": _of_nan,
+    "min": _of_nan,
+    "nn.hard_swish": _of_products,
+    "nn.max_pool2d": _of_nan,
+}
