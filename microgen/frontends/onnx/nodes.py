@@ -195,12 +195,7 @@ class OnnxNode(Operator):
     # Nodes
 
     def emit(
-        self,
-        op: str,
-        attrs: Attrs,
-        inputs: Sequence[BuiltTensor],
-        output: BuiltTensor | None = None,
-        **kinds: Any,
+        self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], *output: Any, **kinds: Any
     ) -> BuiltTensor:
         """As ``Operator.emit``. A constant whose values only move keeps its stored form. An
         elementwise result of empty tensors is an empty constant.
@@ -215,7 +210,7 @@ class OnnxNode(Operator):
             if op not in ("concatenate", "nn.pad"):
                 what = f"of {empty[0]} has no elements"
                 raise self.unsupported(what, supported="axes of 1 or more")
-        found = super().emit(op, attrs, inputs, output, **kinds)
+        found = super().emit(op, attrs, inputs, *output, **kinds)
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)
 

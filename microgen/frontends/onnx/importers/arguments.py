@@ -9,9 +9,20 @@ from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 
 
-def axis(node: OnnxNode, rank: int, default: int, name: str = "axis") -> int:
-    """An attribute that names an axis of a tensor of that rank, counted from the front."""
-    return checked_axis(node, int(node.attr(name, default)), rank, name)
+def axis(node: OnnxNode, rank: int, default: int) -> int:
+    """The attribute ``axis`` for a tensor of that rank, counted from the front."""
+    return checked_axis(node, int(node.attr("axis", default)), rank)
+
+
+def declared_sizes(
+    node: OnnxNode, position: int, axes: Sequence[int], rank: int
+) -> tuple[int, ...] | None:
+    """The sizes along some axes that the model declares for the output, if the operand that
+    determines them is computed; None if it declares no shape of that rank."""
+    shape = node.declared_for(position)
+    if shape is None or len(shape) != rank:
+        return None
+    return tuple(shape[a] for a in axes)
 
 
 def checked_axis(node: OnnxNode, found: int, rank: int, name: str = "axis") -> int:
@@ -40,7 +51,7 @@ def spatial_rank(node: OnnxNode, data: BuiltTensor) -> int:
 def groups(node: OnnxNode, data: BuiltTensor, weight: BuiltTensor, bias: BuiltTensor | None) -> int:
     """The number of groups. ModelError if it does not divide the channels, or the weight does not
     have the data's axes."""
-    for operand in (data, weight, *([bias] if bias else [])):
+    for operand in filter(None, (data, weight, bias)):
         node.expect(operand, DType.FLOAT32)
     if len(weight.shape) != len(data.shape):
         raise node.invalid(f"has the weight {weight.type} for the input {data.type}")

@@ -69,13 +69,13 @@ def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer
 def _topk(node: OnnxNode) -> Value:
     """The positions, always sorted, and the values at them."""
     data = node.tensor(0)
-    axis, declared = arguments.axis(node, len(data.shape), -1), node.declared_for(1)
+    rank = len(data.shape)
+    axis = arguments.axis(node, rank, -1)
+    declared = arguments.declared_sizes(node, 1, (axis,), rank) if rank else None
     if node.version < 10:
         k = int(node.attr("k"))
-    elif declared is not None and len(declared) == len(data.shape) > 0:
-        k = declared[axis]
     else:
-        k = int(move_nodes.number_of(node, 1, "number of values"))
+        (k,) = declared or (int(move_nodes.number_of(node, 1, "number of values")),)
     attrs = TopKAttrs(axis, k, bool(node.attr("largest", 1)))
     places = node.emit("topk", attrs, (data,), dtype=DType.INT64, quant=None)
     return taken_along(node, data, places, axis), places

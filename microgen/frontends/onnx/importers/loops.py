@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
+import itertools
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -22,9 +22,9 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     goes = True if first is None else _condition(node, first)
     carried = [node.tensor(i) for i in range(2, len(node.operands))]
     stacks: list[tuple[BuiltTensor, ...]] = []
-    for i in count():
+    for i in itertools.count():
         if not goes or i >= most:
-            return (*carried, *_stacked(node, stacks, [0] * _width(stacks)))
+            return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
         _check_count(node, i + 1)
         number = node.constant(np.asarray(i, np.int64), "iteration")
         truth = node.constant(np.asarray(True), "condition")
@@ -48,16 +48,12 @@ def _check_count(node: OnnxNode, found: int) -> None:
         raise node.unsupported(f"has more than {_MOST} iterations", supported=f"up to {_MOST}")
 
 
-def _width(stacks: Sequence[Sequence[BuiltTensor]]) -> int:
-    return len(stacks[0]) if stacks else 0
-
-
 def _stacked(
-    node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Sequence[int]
+    node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Iterable[int]
 ) -> list[BuiltTensor]:
     """The results of all iterations: each output's values are joined along a new axis."""
     found = []
-    for axis, parts in zip(axes, zip(*stacks, strict=True), strict=True):
+    for axis, parts in zip(axes, zip(*stacks, strict=True), strict=False):
         at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)
         shape = (*parts[0].shape[:at], 1, *parts[0].shape[at:])
         found.append(move_nodes.joined(node, [node.reshaped(p, shape) for p in parts], at))
@@ -89,7 +85,7 @@ def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         made = fields(node.branch("body", (*carried, *rows), str(i)))
         stacks.append(made[len(carried) :])
         carried = list(made[: len(carried)])
-    width = _width(stacks)
+    width = len(stacks[0]) if stacks else 0  # a constant may have no elements
     for k, back in enumerate(_list(node, "scan_output_directions", width)):
         if back:
             raise node.unsupported(f"scans output {k} backwards", supported="forwards")

@@ -71,11 +71,9 @@ def _one_hot(node: OnnxNode) -> BuiltTensor:
     """A choice between two values: "on" at the place that the index names."""
     given, values = node.tensor(0), node.tensor(2)
     rank = len(given.shape) + 1
-    axis, declared = arguments.axis(node, rank, -1), node.declared_for(1)
-    if declared is not None and len(declared) == rank:
-        depth = declared[axis]
-    else:
-        depth = int(move_nodes.number_of(node, 1, "depth"))
+    axis = arguments.axis(node, rank, -1)
+    declared = arguments.declared_sizes(node, 1, (axis,), rank)
+    (depth,) = declared or (int(move_nodes.number_of(node, 1, "depth")),)
     if depth < 1 or values.shape != (2,):
         raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
     move_nodes.shape_of(node, (*given.shape, depth), values.dtype)

@@ -90,12 +90,11 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
 
 def _center_crop_pad(node: OnnxNode) -> BuiltTensor:
     """Each axis is cut or padded with zeros; the odd element is one at the end."""
-    data, declared = node.tensor(0), node.declared_for(1)
+    data = node.tensor(0)
     rank = len(data.shape)
     axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
-    if declared is not None and len(declared) == rank:
-        wanted: tuple[int, ...] = tuple(declared[axis] for axis in axes)
-    else:
+    wanted = arguments.declared_sizes(node, 1, axes, rank)
+    if wanted is None:
         wanted = node.ints_of("shape", 1) or ()
     if len(wanted) != len(axes):
         raise node.invalid(f"has {len(wanted)} sizes for {len(axes)} axes")

@@ -64,8 +64,9 @@ def _repeated(node: OnnxNode, data: BuiltTensor, counts: Mapping[int, int]) -> B
 
 def _declared_counts(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...] | None:
     """The number of repetitions that makes the declared shape of the data's."""
-    shape = node.declared_for(1)
-    if shape is None or len(shape) != len(data.shape):
+    rank = len(data.shape)
+    shape = arguments.declared_sizes(node, 1, range(rank), rank)
+    if shape is None:
         return None
     if any(size % own for size, own in zip(shape, data.shape, strict=True)):
         raise node.invalid(f"repeats {data.type} to {list(shape)}")

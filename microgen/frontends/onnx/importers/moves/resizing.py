@@ -92,10 +92,9 @@ def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[
     scales, policy = node.optional_constant(2, "scales"), node.attr(_POLICY, "stretch")
     if scales is not None and scales.size:
         return _scaled(node, data, scales.ravel().tolist(), chosen)
-    declared = node.declared_for(3) if policy == "stretch" else None
-    if declared is not None and len(declared) == len(data.shape):
-        sizes: Sequence[int] = [declared[axis] for axis in chosen]
-    else:
+    is_stretched = policy == "stretch"
+    sizes = arguments.declared_sizes(node, 3, chosen, len(data.shape)) if is_stretched else None
+    if sizes is None:
         sizes = node.ints_of("sizes", 3) or ()
     if len(sizes) != len(chosen):
         raise node.invalid(f"needs as many scales or sizes as the {len(chosen)} axes")
@@ -105,7 +104,7 @@ def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[
         ratio = _POLICIES[policy](ratios.values())
         ratios = dict.fromkeys(chosen, ratio)
         wanted = {k: int(ratio * data.shape[k] + 0.5) for k in chosen}
-    elif policy != "stretch":
+    elif not is_stretched:
         known = ", ".join(("stretch", *_POLICIES))
         raise node.unsupported(f"has the {_POLICY} {policy!r}", supported=known)
     return {k: ResizedAxis(data.shape[k], wanted[k], ratios[k]) for k in chosen}
