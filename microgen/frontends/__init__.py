@@ -51,6 +51,7 @@ _UNPACK = {
 @functools.cache
 def formats() -> Mapping[str, Format]:
     """Suffix of a model file -> its format, for every folder next to this module, sorted."""
+    # Each folder is a format. The modules next to this one are shared by all formats.
     folders = [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
     found: list[Format] = [
         importlib.import_module(f"{__name__}.{folder}").FORMAT for folder in folders
@@ -181,6 +182,7 @@ def _format_of(path: Path) -> Format:
             where=str(path),
             hint="give a .tflite file; tf.lite.TFLiteConverter converts a SavedModel to one",
         )
+    # Protobuf has no magic number, so only the suffix can tell that a file is an ONNX model.
     head, suffix = model_files.head(path), path.suffix.lower()
     for found in formats().values():
         if found.holds(head):
@@ -193,6 +195,8 @@ def _format_of(path: Path) -> Format:
 
 def _unread(path: Path, suffix: str) -> MicrogenError:
     """The error for a file that no frontend reads."""
+    # Names are compared, because pathlib's suffix of a.tar.gz is only .gz. For the same reason
+    # .tar.gz comes before .gz in the table.
     for end, command in _UNPACK.items():
         if path.name.lower().endswith(end):
             return MicrogenError(

@@ -20,6 +20,7 @@ def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
     ``arguments``. Each module has its own part of the table, ``IMPORTERS``. ``path`` is the
     package's ``__path__``.
     """
+    # Modules are listed, not named one by one, so that an operator is added in one file.
     names = sorted(m.name for m in pkgutil.walk_packages(path, f"{package}.") if not m.ispkg)
     modules = [importlib.import_module(name) for name in names if not name.endswith(_SHARED)]
     found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}

@@ -11,6 +11,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # names of axes, if the format gives non
 
 def along(operator: Operator, vector: BuiltTensor, axis: int, rank: int) -> BuiltTensor:
     """One value per index of an axis, in a shape that broadcasts to a tensor of that rank."""
+    # Axes are aligned from the last one on, so only axes after the vector's are added.
     return operator.reshaped(vector, (*vector.shape, *(1,) * (rank - 1 - axis)))
 
 

@@ -21,6 +21,7 @@ from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
+# The default of ``emit``'s ``quant``. It is not None, which means that the result has no scale.
 _SAME: Any = object()
 
 Moved = dict[tuple[str, object], BuiltTensor]
@@ -47,7 +48,9 @@ class Operator:
         self.where = where or f'{origin.file}: layer "{short(origin.layer)}" ({op})'
         self._graph = graph
         self._moved = moved
+        # Nodes before this one belong to other operators, whose tensors ``named`` must not rename.
         self._first = len(graph.nodes)
+        # An ordered set of the names of the tensors that this operator has made.
         self._made: dict[str, None] = {}
 
     # Errors

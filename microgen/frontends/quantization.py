@@ -105,6 +105,7 @@ def reinterpreted(operator: Operator, tensor: BuiltTensor, meaning: Quant | None
     them."""
     if tensor.type.quant == meaning:
         return tensor
+    # The values of a constant do not change, so no node is needed.
     if tensor.value is not None:
         return operator.constant(tensor.value, "values", meaning)
     attrs = ReinterpretAttrs(tensor.shape)
@@ -116,6 +117,7 @@ def activation_of(data: ArrayType, low: float, high: float) -> Activation | None
     if data.dtype is not DType.INT8 or data.quant is None:
         return None
     limits = np.iinfo(np.int8)
+    # Bounds outside of the dtype do not clamp anything.
     bounds = (max(low, limits.min), min(high, limits.max))
     for found in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
         if activation_range(found, data.quant, data.dtype) == bounds:

@@ -107,6 +107,7 @@ def magnitude(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
     found = node.emit("abs", AbsAttrs(), (data,))
     if p != int(p) or p > _MOST_PRODUCTS:
         return power(node, found, p)
+    # Each product rounds once, which is less than exp and log are off.
     base = found
     for _ in range(int(p) - 1):
         found = binary(node, "multiply", found, base)
@@ -147,6 +148,7 @@ def _by_one_matrix(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltT
     if rhs.value is not None:
         attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=True)
         return node.emit("nn.dense", attrs, (lhs, transposed(node, rhs, (1, 0))))
+    # All leading dimensions are rows of one matrix.
     rows = node.reshaped(lhs, (math.prod(lhs.shape[:-1]), lhs.shape[-1]))
     found = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), (rows, rhs))
     return node.reshaped(found, (*lhs.shape[:-1], rhs.shape[-1]))
@@ -172,6 +174,7 @@ def _of_integers(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTen
     turned = transposed(node, rhs, (*range(rank - 2), rank - 1, rank - 2))
     rows = node.reshaped(lhs, (*lhs.shape[:-1], 1, lhs.shape[-1]))
     columns = node.reshaped(turned, (*turned.shape[:-2], 1, *turned.shape[-2:]))
+    # The ops of matrices have no plain integers, whose sums wrap.
     products = binary(node, "multiply", rows, columns)
     last = len(products.shape) - 1
     return total(node, products, (last,), False)
@@ -186,6 +189,7 @@ def total(node: OnnxNode, data: BuiltTensor, axes: Axes, keep_dims: bool) -> Bui
     """The sum over some axes, of float32, int32 or int64."""
     if not axes:
         return data
+    # The sum op has no int64, but running sums have; the last one is the total.
     if data.dtype is not DType.INT64:
         return node.emit("sum", SumAttrs(axes, keep_dims), (data,))
     return _last(node, data, axes, "cumsum", keep_dims)

@@ -43,13 +43,17 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     for kind, found in (("inputs", inputs), ("outputs", outputs)):
         if not found:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
+    # Constants that only importers have read, such as shapes, are no part of the graph.
     builder.drop_dead(outputs)
     graph = builder.graph(PurePath(file).stem, inputs, outputs)
+    # Integers are recognised in the complete graph, because any nodes may be between two
+    # conversions.
     return recognised(graph, builder.stored).replace(notes=tuple(declared.notes))
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
     """The inputs, without initialisers, which old models list among them."""
+    # All missing sizes are named in one error, so they are looked up before the first input.
     sizes, found = _sizes(graph, scope.file), []
     for info in given.inputs(graph):
         type_ = _type(info, sizes, scope.file)

@@ -80,6 +80,7 @@ def _of_images(
 ) -> BuiltTensor:
     bias = () if filters.bias is None else (filters.bias,)
     where = (pair(window.strides), pair(window.dilations), window.padding)
+    # Each filter reads one channel. With one channel in all, a plain convolution is the same.
     if filters.groups == data.shape[3] > 1:
         weight = node.laid_out(filters.weight, "OIHW", "IHWO")
         multiplier = weight.shape[3] // data.shape[3]
@@ -93,6 +94,7 @@ def _of_images(
 def _of_volumes(
     node: OnnxNode, data: BuiltTensor, filters: Filters, window: OnnxWindow
 ) -> BuiltTensor:
+    # Each tap in depth becomes a slice of the data, and they are joined.
     if window.kernel[0] > _DEEPEST:
         raise node.unsupported(
             f"has a kernel of depth {window.kernel[0]}", supported=f"depths up to {_DEEPEST}"

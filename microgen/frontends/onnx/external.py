@@ -26,6 +26,7 @@ def embed(model: ModelProto, path: Path) -> bool:
     for tensor in found:
         where = f'{path.name}: the tensor "{short(tensor.name)}"'
         total += types.stored_bytes(tensor, where)
+        # A project keeps the model with its data in one protobuf message (``Format.kept``).
         if total > _MOST_BYTES:
             raise UnsupportedError(
                 f"the external data has more than {_MOST_BYTES} bytes", where=path.name
@@ -39,6 +40,7 @@ def embed(model: ModelProto, path: Path) -> bool:
 def _tensors(model: ModelProto) -> Iterator[TensorProto]:
     """The tensors that a model stores, also in functions and branches."""
     yield from _of_graph(model.graph)
+    # Functions have no initialisers, but their nodes may have constants.
     for function in model.functions:
         yield from _of_nodes(function.node)
 
@@ -60,6 +62,7 @@ def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:
     """The bytes of a tensor, from its file."""
     given = {each.key: each.value for each in tensor.external_data}
     wanted = types.stored_bytes(tensor, where)
+    # Both are optional in ONNX: by default the data is the whole file.
     offset = _number(given.get("offset", "0"), "offset", where)
     length = _number(given.get("length", str(wanted)), "length", where)
     if length != wanted:
@@ -84,6 +87,7 @@ def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:
 
 
 def _number(text: str, what: str, where: str) -> int:
+    # 19 digits are enough for every int64, and int() takes long for very many.
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise ModelError(f"has the {what} {short(text)!r} of external data", where=where)
     return int(text)
@@ -91,6 +95,7 @@ def _number(text: str, what: str, where: str) -> int:
 
 def _file(location: str, folder: Path, where: str) -> Path:
     """The file with external data, which is in the model's folder even if links are followed."""
+    # A model that was saved on Windows may have backslashes between folders.
     relative = PurePosixPath(location.replace("\\", "/"))
     is_sound = bool(location) and not relative.is_absolute() and ".." not in relative.parts
     try:

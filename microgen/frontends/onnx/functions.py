@@ -35,6 +35,7 @@ class Functions:
     def __init__(self, model: onnx.ModelProto, file: str) -> None:
         self._local: dict[_Key, FunctionProto] = {}
         for function in model.functions:
+            # Functions of one name may differ in the overload, which ONNX has since IR version 10.
             key = (schemas.domain(function.domain), function.name, function.overload)
             if key in self._local:
                 raise ModelError(f'defines the function "{short(function.name)}" twice', where=file)
@@ -69,6 +70,7 @@ def of_schema(call: NodeProto, version: int, operands: Operands) -> FunctionBody
 
 def _content(schema: Any, call: NodeProto, version: int, operands: Operands) -> bytes:
     """The serialised function; empty if there is none."""
+    # A body is either fixed, or built for the types of the operands of one call.
     fixed = schema.function_opset_versions
     if fixed:
         return bytes(schema.get_function_with_opset_version(_nearest(fixed, version)))

@@ -82,6 +82,7 @@ def _pairs(given: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
     """Names and values. A name may contain "=", and a value may not."""
     found = []
     for text in given:
+        # From the right, because names of tensors may contain =.
         name, _, value = text.rpartition("=")
         if not name or not value:
             raise MicrogenError(f"{short(text)!r} is not of the form {form}", where=flag)
@@ -93,6 +94,7 @@ def _pairs(given: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
 
 
 def _size(name: str, text: str) -> int:
+    # Eleven digits show that a number is too large. Converting thousands of them takes long.
     if text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= _MOST:
         return int(text)
     raise MicrogenError(
@@ -112,6 +114,7 @@ def _resize(graph: GraphProto, sizes: Mapping[str, int], file: str) -> None:
                 where=f"{file}: --dim",
                 hint=f"it has {names}" if known else "it has none: leave --dim out",
             )
+        # Otherwise the declared types of inner tensors would contradict the new sizes.
         for each in itertools.chain(known[name], _others(graph, name)):
             each.dim_value = size
 
@@ -142,6 +145,7 @@ def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
 def _drop(graph: GraphProto, name: str) -> None:
     """Remove an input, and its initialiser if it has one."""
     for entries in (graph.input, graph.initializer):
+        # From the end, because deleting an entry moves all later ones.
         for i in reversed([i for i, each in enumerate(entries) if each.name == name]):
             del entries[i]
 
@@ -177,6 +181,7 @@ def _of_file(text: str, dtype: DType, where: str) -> Array:
     except (OSError, ValueError, EOFError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise MicrogenError(f"{text} cannot be read: {reason}", where=where, hint=_SAVED) from None
+    # Files may be of either byte order; the graph's arrays are little-endian.
     if found.dtype.newbyteorder("<") != dtype.numpy:
         raise MicrogenError(
             f"{text} is of {found.dtype}, and the input of {dtype.value}",

@@ -58,6 +58,7 @@ def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> BuiltTensor:
 
 def empty(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> BuiltTensor:
     """A constant without elements: other operators may join it to some."""
+    # Types need an element on each axis, so the other sizes are checked with ones.
     shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
     return node.constant(np.empty(tuple(sizes), dtype.numpy), "empty")
 
@@ -95,6 +96,7 @@ def picked(node: OnnxNode, data: BuiltTensor, axis: int, places: Array) -> Built
     step = int(places[1]) - first if count > 1 else 1
     if step != 0 and np.array_equal(places, first + step * np.arange(count)):
         return cut(node, data, axis, first, count, step)
+    # int32 is the dtype of indices in C, and the places are within the axis.
     table = node.constant(places.astype(np.int32), "indices")
     return node.emit("take", TakeAttrs(axis), (data, table))
 
@@ -127,6 +129,7 @@ def padded(
     node: OnnxNode, data: BuiltTensor, pads: Sequence[tuple[int, int]], value: float = 0.0
 ) -> BuiltTensor:
     """The data with cells before and after each axis; negative numbers remove cells."""
+    # Cells are removed first, so that padding is made for the remaining ones only.
     removed = [(max(-b, 0), max(-a, 0)) for b, a in pads]
     for axis, (before, after) in enumerate(removed):
         data = cut(node, data, axis, before, data.shape[axis] - before - after)
@@ -177,6 +180,7 @@ def along(node: OnnxNode, indices: BuiltTensor, shape: Sequence[int], axis: int)
 
 
 def _inside(node: OnnxNode, positions: BuiltTensor, indices: BuiltTensor) -> BuiltTensor:
+    # Constant indices are folded, unless one is outside: then the op fails, and remains a node.
     if indices.value is not None and positions.value is None:
         low, high = indices.value.min(), indices.value.max()
         raise node.invalid(f"has indices from {low} to {high}, which are not all inside the data")

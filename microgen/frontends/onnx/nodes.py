@@ -88,8 +88,10 @@ class OnnxWalk:
         for name, tensor in zip(proto.output, found, strict=False):
             if name:
                 scope.add(name, tensor)
+                # ``DeclaredTypes`` has the names of the main graph only.
                 if not scope.depth:
                     self.declared.check(name, tensor)
+        # An output that an importer lacks is an error only if something reads it.
         for name in filter(None, proto.output[len(found) :]):
             what = f'has the output "{short(name)}"'
             scope.lacking[name] = node.unsupported(what, supported=f"the first {len(found)}")
@@ -137,6 +139,7 @@ class OnnxNode(Operator):
         super().__init__(op, name, origin, graph=walk.builder, moved=walk.moved, where=where)
         self._walk, self._scope, self._proto = walk, scope, proto
         self._operands = tuple(operands)
+        # Operands as plain numbers, by position: one view for each, however often it is read.
         self._plain: dict[int, BuiltTensor] = {}
         self._attrs = {a.name: a for a in proto.attribute}
 
@@ -182,6 +185,7 @@ class OnnxNode(Operator):
         tensor = self.tensor(position)
         if tensor.value is not None:
             return tensor.value
+        # Only inputs of the model itself can be bound.
         if tensor.name in self._walk.fed:
             hint = f"give its value with --bind {short(tensor.name)}=FILE.npy, or =NUMBERS"
         else:
@@ -211,6 +215,8 @@ class OnnxNode(Operator):
                 what = f"of {empty[0]} has no elements"
                 raise self.unsupported(what, supported="axes of 1 or more")
         found = super().emit(op, attrs, inputs, *output, **kinds)
+        # Integers that the model stores for floats survive moves, so that layers of them remain
+        # integers.
         stored = provenance.moved(op, attrs, inputs, found)
         return found if stored is None else dataclasses.replace(found, stored=stored)
 
@@ -262,6 +268,7 @@ class OnnxNode(Operator):
         """
         if self._scope.depth:
             self._walk.count(self, self._scope.depth)
+        # A function of the model comes first, also if ONNX has an operator of that name.
         local = self._walk.functions.local(self._proto)
         if local is not None:
             return self.called(local)
@@ -283,6 +290,7 @@ class OnnxNode(Operator):
                 hint="give the model as it was before ONNX Runtime optimized it: export it anew, "
                 "or save it with GraphOptimizationLevel.ORT_DISABLE_ALL",
             )
+        # The table is empty, so this raises the error for an operator without an importer.
         return tables.of(self, {})
 
     def called(self, body: FunctionBody) -> Value:
@@ -316,11 +324,13 @@ class OnnxNode(Operator):
         graph: GraphProto = found.g
         caller = f"{self.name}/{step}" if step else self.name
         scope = self._scope.inner(caller, self._scope.versions, self._scope.attributes)
+        # A branch reads the tensors around it, but its own names end with it.
         scope.values = ChainMap({}, self._scope.values)
         if len(operands) != len(graph.input):
             raise self.invalid(f"gives {len(operands)} tensors to a graph of {len(graph.input)}")
         for info, tensor in zip(graph.input, operands, strict=True):
             scope.add(info.name, tensor)
+        # A body of several iterations has no output that is this node's.
         if not step:
             names = [info.name for info in graph.output]
             scope.public = {n: o for n, o in zip(names, self.outputs, strict=False) if o}

@@ -35,6 +35,7 @@ def reads(node: NodeProto) -> Iterator[str]:
     """The names that a node reads, and the outer names that its graphs read."""
     yield from node.input
     for graph in _graphs(node):
+        # Names that the inner graph makes itself are not outer ones.
         made = {name for inner in graph.node for name in inner.output}
         made.update(info.name for info in graph.input)
         made.update(tensor.name for tensor in graph.initializer)
@@ -78,6 +79,7 @@ def _sorted(nodes: Sequence[NodeProto], file: str) -> list[int] | None:
     makers: dict[str, int] = {}
     for k, node in enumerate(nodes):
         for name in filter(None, node.output):
+            # Of two makers of one name the first counts; ``OnnxScope.add`` refuses the second one.
             makers.setdefault(name, k)
     needs = [[makers[name] for name in reads(node) if name in makers] for node in nodes]
     if all(maker < k for k, own in enumerate(needs) for maker in own):

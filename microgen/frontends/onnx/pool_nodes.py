@@ -44,6 +44,7 @@ def mean(
     padding, which ``ceil_mode`` adds, are always excluded.
     """
     if counts_padding:
+        # The op excludes its own padding, so zeros that count become data.
         data, window = _with_zeros(node, data, window)
     if max(window.dilations) == 1:
         return _along(node, data, window, _mean)
@@ -56,6 +57,7 @@ def mean(
 
 def total(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     """The sums of data [N, axes..., C]."""
+    # A mean over whole windows times the number of taps is the sum.
     whole = dataclasses.replace(window, after=window.ends, extra=(0,) * len(window.extra))
     means = mean(node, data, whole, counts_padding=True)
     return binary(node, "multiply", means, float(math.prod(window.kernel)))
@@ -133,6 +135,7 @@ def _counted(
     counts = (after.clip(max=kernel) - first.clip(0)).clip(1).astype(np.float32)
     if (counts == kernel).all():
         return means
+    # Each mean was divided by all taps, and its sum is right, because the excluded cells are 0.
     factors = np.float32(kernel) / counts
     shape = (-1, *(1,) * (len(means.shape) - 2 - axis))
     return binary(node, "multiply", means, node.constant(factors.reshape(shape), "counts"))

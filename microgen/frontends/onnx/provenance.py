@@ -21,6 +21,7 @@ def moved(
     stored = inputs[0].stored
     if stored is None or output.value is None or op not in _MOVES:
         return None
+    # Moves do not look at values, so integers move as their floats did.
     values = _evaluated(op, attrs, stored.values)
     quant = stored.quant
     if quant.axis is not None:
@@ -54,6 +55,7 @@ def _axis(
     places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
     for found in range(len(shape)):
         first = np.moveaxis(places, found, 0).reshape(shape[found], -1)
+        # All elements at one index of this axis must come from the same index of the old one.
         if (first == first[:, :1]).all():
             return found, first[:, 0]
     return None

@@ -53,6 +53,7 @@ class Scales:
     def over(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
         """Scale and zero point as they are broadcast to a tensor of that shape."""
         if self.block:
+            # The last block may reach past the end of the axis.
             last = shape[self.axis]
             wide = [np.repeat(v, self.block, self.axis) for v in (self.scale, self.zero_point)]
             scale, zero = (each.take(range(last), self.axis) for each in wide)
@@ -175,9 +176,11 @@ def _constant(node: OnnxNode, data: BuiltTensor, found: Scales) -> BuiltTensor:
     with np.errstate(over="ignore"):
         floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
     made = node.constant(floats.astype(np.float32), "float")
+    # A Quant has no blocks, and unsigned integers become signed ones only if they have 8 bits.
     if found.block or data.dtype is DType.UINT16:
         return made
     values, quant = data.value, found.quant
+    # The graph's stored integers are signed, so unsigned ones move by half of their range.
     if data.is_int4 and data.dtype is DType.UINT8:
         values, quant = (values - np.uint8(_HALF_INT4)).view(np.int8), moved(quant, -_HALF_INT4)
     elif data.dtype is DType.UINT8:

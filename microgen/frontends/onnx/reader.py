@@ -28,6 +28,7 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
     is_embedded = external.embed(model, path)
     is_given = given.apply(model, request.dim, request.bind, path.name)
     if is_embedded or is_given:
+        # The same model must give the same bytes in every run.
         data = model.SerializeToString(deterministic=True)
     return model, data
 
@@ -39,6 +40,7 @@ def parsed(data: bytes, file: str) -> onnx.ModelProto:
     model = _message(data, file)
     if not all(_is_text(each) for each in _strings(model)):
         raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")
+    # Protobuf may read other bytes as a message without fields, so a message alone is no model.
     if not model.graph.node or not model.opset_import:
         raise ModelError(
             "is not an ONNX model: it has no nodes, or names no opset",

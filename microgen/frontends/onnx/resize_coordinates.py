@@ -46,6 +46,7 @@ def _symmetric(axis: ResizedAxis, x: Array) -> Array:
 
 
 def _align_corners(axis: ResizedAxis, x: Array) -> Array:
+    # One place has no distance to the next, by which the other places are divided.
     if axis.length == 1:
         return np.zeros_like(x)
     return x * _F(axis.size - 1) / _F(axis.length - 1)
@@ -118,11 +119,13 @@ class Filter:
         """For each position, the first element that has a weight, int32 [places], and the weights
         of it and the next elements, float32 [places, n].
         """
+        # float64 holds the differences of positions and elements exactly.
         reach, exact = self.reach(axis.scale), at.astype(np.float64)
         elements = np.floor(exact)[:, None] + np.arange(-reach, reach + 2)
         weights = self._weight((elements - exact[:, None]) * self._stretch(axis.scale))
         if self.excludes:
             weights = np.where((elements >= 0) & (elements < axis.size), weights, 0.0)
+        # Without these two the weights of a place add up to 1 already.
         if self.antialias or self.excludes:
             sums = weights.sum(1, keepdims=True)
             weights = weights / np.where(sums == 0, 1, sums)
@@ -138,6 +141,7 @@ def _compact(elements: Array, weights: Array, size: int) -> tuple[Array, Array]:
     first = np.minimum(low, size - count)
     table = np.zeros((len(first), count))
     rows = np.broadcast_to(np.arange(len(first))[:, None], elements.shape)
+    # Elements past an edge equal the edge's, so their weights are added to its own.
     columns = (elements - first[:, None]).clip(0, count - 1)
     np.add.at(table, (rows, columns), weights)
     return first.astype(np.int32), table.astype(np.float32)

@@ -14,6 +14,7 @@ from onnx.defs import OpSchema
 from microgen.frontends.onnx import types
 from microgen.graph.builder import BuiltTensor
 
+# onnx.defs.get_schema takes a C++ int.
 _MOST = 2**31 - 1  # of a version
 _OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
 _KIND_OF = {code: name for name, code in AttributeProto.AttributeType.items()}
@@ -62,6 +63,7 @@ def _counts(proto: NodeProto, schema: OpSchema) -> Iterator[str]:
         if not least <= found <= most:
             expected = f"{least}" if least == most else f"{least} to {most}"
             yield f"has {found} {kind}; {expected} are expected"
+    # A repeated field of protobuf may have two entries of one name.
     if len({each.name for each in proto.attribute}) != len(proto.attribute):
         yield "has the same attribute twice"
 
@@ -88,8 +90,10 @@ def _kinds(schema: Any) -> dict[str, str]:
 def _types(schema: OpSchema, operands: Sequence[BuiltTensor | None]) -> Iterator[str]:
     """An operand of a type that the operator does not take, or that differs from another operand
     whose type has to be the same."""
+    # type variable (T, T1) -> the type of the first operand that has it
     bound: dict[str, str] = {}
     for i, tensor in enumerate(operands):
+        # A variadic input is the last formal one, and stands for all further operands.
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
         if tensor is None:
             if formal.option != _OPTIONAL and formal.option != _VARIADIC:

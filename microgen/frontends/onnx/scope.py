@@ -42,6 +42,7 @@ class OnnxScope:
 
     def add(self, name: str, tensor: BuiltTensor | None) -> None:
         """A new name. ModelError if there is one already."""
+        # Each name is assigned once in ONNX's graphs, and branches may not reuse outer names.
         if not name or name in self.values or name in self.lacking:
             what = f'two tensors have the name "{short(name)}"' if name else "a tensor has no name"
             raise ModelError(what, where=self.file, hint="onnx.checker finds such errors")
@@ -102,11 +103,13 @@ def named(
     """The outputs under their names in the model. A node's result that has another name is renamed,
     if it is no other output. Inputs, constants and other outputs are copied. UnsupportedError for
     an output without elements."""
+    # Only results of nodes can be renamed: inputs and constants keep their own names.
     free = {name for node in builder.nodes for name in node.outputs}.difference(wanted)
     results: list[BuiltTensor] = []
     names: dict[str, str] = {}
     for tensor, name in zip(found, wanted, strict=True):
         checked(tensor.type, f'{file}: the output "{short(name)}"')
+        # The same tensor may be several outputs, and be renamed for an earlier one.
         own = dataclasses.replace(tensor, name=names.get(tensor.name, tensor.name))
         if own.name == name:
             results.append(own)
@@ -194,5 +197,6 @@ def _fits(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:
 def _shown(declared: onnx.TypeProto.Tensor) -> str:
     if not declared.HasField("shape"):
         return ""
+    # A symbolic size is shown by its name.
     sizes = [short(dim.dim_param) or str(dim.dim_value) for dim in declared.shape.dim]
     return f"[{','.join(sizes)}]"

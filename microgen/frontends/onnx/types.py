@@ -26,6 +26,7 @@ _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
     TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
 }
 _NAMES: dict[int, str] = {code: name for name, code in TensorProto.DataType.items()}
+# onnx packs these elements, but numpy's dtypes for them have a byte for each.
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 _BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
@@ -80,6 +81,7 @@ def array(proto: TensorProto, called: str, where: str) -> Array:
     wanted = _INT4.get(proto.data_type) or dtype(proto.data_type, called, where)
     if proto.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"{called} has its data in another file, where none is read", where=where)
+    # Before it is decoded, because a few bytes of a file can declare any shape.
     if stored_bytes(proto, where) > MAX_BYTES:
         raise UnsupportedError(
             f"{called} has more than {MAX_BYTES} bytes", where=where, hint="make it smaller"
@@ -88,6 +90,7 @@ def array(proto: TensorProto, called: str, where: str) -> Array:
         found = numpy_helper.to_array(proto)
     except Exception as error:  # the library raises errors of many types
         raise ModelError(f"{called} cannot be read: {error}", where=where) from error
+    # ascontiguousarray makes an axis for a number without axes; reshape removes it.
     return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
 
 

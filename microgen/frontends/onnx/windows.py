@@ -17,6 +17,7 @@ from microgen.graph.ir.graph import Array
 
 Sizes = tuple[int, ...]
 
+# Over a new axis of size 1, counts are 1 and paddings are 0.
 _COUNTS = ("kernel", "strides", "dilations", "places")
 _PADS = ("before", "after", "extra")
 
@@ -119,6 +120,7 @@ def halves(total: int, kind: str) -> tuple[int, int]:
     has one more cell after, and SAME_LOWER one more before.
     """
     less = total // 2
+    # Other kinds are SAME_LOWER, and NOTSET of a ConvTranspose that has an output_shape.
     return (less, total - less) if kind == "SAME_UPPER" else (total - less, less)
 
 
@@ -131,6 +133,8 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
     cover = covers(kernel, dilations)
     axes = list(zip(sizes, cover, strides, strict=True))
     kind = auto_pad(node)
+    # SAME defines the number of windows, from which the padding follows; otherwise it is the
+    # reverse.
     if kind.startswith("SAME"):
         pairs = [halves(_same(*axis), kind) for axis in axes]
         before, after = (tuple(side) for side in zip(*pairs, strict=True))
@@ -139,6 +143,7 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
     ceil = bool(node.attr("ceil_mode", 0))
     if ceil and kind == "VALID":
         _refuse_last_windows(node, axes)
+    # SAME fixes the number of windows, and for VALID ceil_mode was refused if it matters.
     ceil = ceil and kind == "NOTSET"
     places = tuple(
         _places(node, *axis, pad, end, ceil=ceil)

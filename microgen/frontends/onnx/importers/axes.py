@@ -32,6 +32,7 @@ def _along_an_axis(rows: _Rows) -> Importer:
         rank, is_flat = len(data.shape), node.version < _ONE_AXIS
         axis = arguments.axis(node, rank, 1 if is_flat and rank > 1 else -1 if not is_flat else 0)
         if is_flat:
+            # All axes from this one on are one row.
             matrix = (math.prod(data.shape[:axis]), math.prod(data.shape[axis:]))
             return node.reshaped(rows(node, node.reshaped(data, matrix)), data.shape)
         moved, source, target = axis_last(node, data, axis)
@@ -47,6 +48,7 @@ def _node(op: str, attrs: Attrs) -> _Rows:
 def _hardmax(node: OnnxNode, rows: BuiltTensor) -> BuiltTensor:
     """1 at the first of the greatest values, otherwise 0."""
     attrs = ArgMaxAttrs(len(rows.shape) - 1)
+    # argmax finds the first of equal values, so only one element of a row is 1.
     which = node.emit("argmax", attrs, (rows,), dtype=DType.INT32)
     column = node.reshaped(which, (*which.shape, 1))
     places = node.constant(np.arange(rows.shape[-1], dtype=np.int32), "places")
@@ -93,6 +95,7 @@ def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
             supported="one or more of scores [batches, classes, boxes]",
         )
     attrs = AllClassSuppressionAttrs(
+        # No class can have more boxes than there are.
         min(int(most), scores.shape[2]),
         _number(node, 3, "threshold") or 0.0,
         _number(node, 4, "threshold"),

@@ -27,6 +27,7 @@ def _constant(node: OnnxNode) -> BuiltTensor:
 
 
 def _constant_of_shape(node: OnnxNode) -> BuiltTensor:
+    # An empty shape is the shape of one number.
     sizes = node.declared_for(0) or node.ints_of("shape", 0) or ()
     value = np.ravel(node.attr("value", np.zeros(1, np.float32)))
     if len(value) != 1:
@@ -55,6 +56,7 @@ def _range(node: OnnxNode) -> BuiltTensor:
     if any(len(part) != 1 for part in (start, limit, delta)) or not delta[0]:
         raise node.invalid("needs three numbers, and a step other than 0")
     exact = (float(limit[0]) - float(start[0])) / float(delta[0])
+    # The limits may be infinite, and the quotient may overflow.
     if not math.isfinite(exact):
         raise node.invalid(f"has the limits {start[0]}, {limit[0]} and the step {delta[0]}")
     count = max(0, math.ceil(exact))
@@ -79,6 +81,7 @@ def _eye_like(node: OnnxNode) -> BuiltTensor:
     dtype = data.dtype if code is None else types.dtype(int(code), "the output", node.where)
     move_nodes.budgeted(node, data.shape, dtype, moved)
     rows, columns = data.shape
+    # A diagonal outside of the matrix is empty, however far outside it is.
     k = max(-rows, min(columns, int(node.attr("k", 0))))
     return node.constant(np.eye(rows, columns, k, dtype.numpy), "eye")
 
@@ -93,6 +96,7 @@ def _non_zero(node: OnnxNode) -> BuiltTensor:
     value: Array = node.constant_of(0, "data")
     kind = ArrayType((value.ndim, value.size), DType.INT64)
     budget.spend(moved(None, (kind,), (kind,)), node.where)
+    # A number is treated as a vector of one element, as in numpy.
     found = np.stack(np.nonzero(np.atleast_1d(value))).astype(np.int64)
     return node.constant(found, "places")
 

@@ -84,6 +84,7 @@ def _cropped(
         return before, tuple(n - b - a for n, b, a in left)
     if len(wanted) != rank or min(wanted) < 1:
         raise node.invalid(f"has the output_shape {list(wanted)} for {rank} spatial axes")
+    # Cells that output_shape asks for beyond the taps are zeros after the output.
     totals = [max(n - w, 0) for n, w in zip(full, wanted, strict=True)]
     return tuple(windows.halves(t, kind)[0] for t in totals), wanted
 
@@ -135,6 +136,7 @@ def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTenso
     batches, *sizes, channels = data.shape
     if max(strides) == 1:
         return data
+    # Each cell gets an axis of its own, which is padded with the zeros after it.
     pairs = [number for size in sizes for number in (size, 1)]
     apart = node.reshaped(data, (batches, *pairs, channels))
     inner = [pads for stride in strides for pads in ((0, 0), (0, stride - 1))]
@@ -169,6 +171,7 @@ def _flipped(node: OnnxNode, filters: Filters) -> Filters:
     """The filters [O, C / groups, axes...], with their taps in the opposite order."""
     channels, count, *kernel = filters.weight.shape
     groups, rank = filters.groups, len(kernel)
+    # The weight is [C, O / groups, axes...]; the convolution needs the outputs first in each group.
     split = node.reshaped(filters.weight, (groups, channels // groups, count, *kernel))
     turned = transposed(node, split, (0, 2, 1, *range(3, 3 + rank)))
     weight = node.reshaped(turned, (groups * count, channels // groups, *kernel))

@@ -50,6 +50,7 @@ def _deform_conv(node: OnnxNode) -> BuiltTensor:
     image = convolution_nodes.channels_last(node, layer.data)
     each = image.shape[3] // layer.groups
     sampled = [_sampled(layer, cut(node, image, 3, k * each, each), k) for k in range(layer.groups)]
+    # [N, taps, places..., C] -> [N, places..., taps, C], as the filters read them.
     columns = transposed(node, joined(node, sampled, 4), (0, 2, 3, 1, 4))
     found = joined(node, list(_products(layer, columns, bias, groups)), 3)
     return convolution_nodes.channels_second(node, found)
@@ -81,6 +82,7 @@ def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     batches, size = image.shape[0], layer.data.shape[2:]
     own = cut(node, layer.offset, 1, 2 * taps * group, 2 * taps)
     pairs = node.reshaped(own, (batches, taps, 2, *places))
+    # Offsets are row before column, and grid_sample reads the column first.
     shifts = flipped(node, transposed(node, pairs, (0, 1, 3, 4, 2)), (4,))
     # grid_sample's coordinates, in which an image is 2 wide.
     scale = node.constant(np.array([2 / size[1], 2 / size[0]], np.float32), "scale")
@@ -115,6 +117,7 @@ def _products(
     node, places = layer.node, columns.shape[:3]
     outputs, inputs = layer.weight.shape[0] // groups, layer.weight.shape[1]
     depth = layer.taps * inputs
+    # The taps are channels of the columns, so the kernel is 1 by 1.
     window = OnnxWindow(*(_ONES,) * 3, *(_NONE,) * 3, layer.window.places)
     for k in range(groups):
         image = node.reshaped(cut(node, columns, 4, k * inputs, inputs), (*places, depth))

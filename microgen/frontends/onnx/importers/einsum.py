@@ -52,6 +52,7 @@ def _parsed(
     dots = "".join(sorted({c for c in every if ord(c) >= _FIRST_OF_ELLIPSIS}, reverse=True))
     if arrow:
         return inputs, right.replace(_ELLIPSIS, dots)
+    # Without an arrow the output has the labels that occur once, in alphabetical order.
     once = sorted(c for c in set(every) - set(dots) if every.count(c) == 1)
     return inputs, dots + "".join(once)
 
@@ -61,6 +62,7 @@ def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
     count = len(tensor.shape) - len(term.replace(_ELLIPSIS, ""))
     # Counted from the last axis, at which numpy aligns the axes of ellipses.
     dots = "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(max(count, 0))))
+    # A second ellipsis remains, and is refused, because dots are no letters.
     found = term.replace(_ELLIPSIS, dots, 1)
     letters = term.replace(_ELLIPSIS, "", 1)
     if len(found) != len(tensor.shape) or not all(c.isascii() and c.isalpha() for c in letters):
@@ -73,6 +75,7 @@ def _sizes(node: OnnxNode, inputs: Sequence[Named]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for tensor, labels in inputs:
         for label, size in zip(labels, tensor.shape, strict=True):
+            # numpy.einsum broadcasts labelled axes of size 1, too.
             known = sizes.setdefault(label, size)
             if known == size or size == 1:
                 continue
@@ -112,6 +115,7 @@ def _diagonal(node: OnnxNode, tensor: BuiltTensor, first: int, second: int) -> B
         raise node.invalid(f"takes the diagonal of {tensor.type}")
     others = [axis for axis in range(rank) if axis not in (first, second)]
     moved = transposed(node, tensor, (*others, first, second))
+    # Of a flattened square, the diagonal is every (size + 1)-th element.
     flat = node.reshaped(moved, (*moved.shape[:-2], size * size))
     places = node.constant(np.arange(size, dtype=np.int32) * (size + 1), "diagonal")
     return node.emit("take", TakeAttrs(rank - 2), (flat, places))

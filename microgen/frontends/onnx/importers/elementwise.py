@@ -52,6 +52,7 @@ def _sum(node: OnnxNode) -> BuiltTensor:
 
 def _mean(node: OnnxNode) -> BuiltTensor:
     total, count = _sum(node), len(node.tensors())
+    # A sum of one tensor is the tensor itself, without a node.
     if count == 1:
         return total
     return binary(node, "divide", total, count)
@@ -84,6 +85,7 @@ def _small_power(node: OnnxNode, base: BuiltTensor, exponent: BuiltTensor) -> Bu
     base's shape."""
     assert exponent.value is not None
     pairs = zip(exponent.shape[::-1], base.shape[::-1], strict=False)
+    # Otherwise the result has the exponent's shape, to which products do not broadcast.
     fits = len(exponent.shape) <= len(base.shape) and all(one in (1, other) for one, other in pairs)
     power = exponent.value.flat[0] if exponent.value.size else 0
     if not fits or power not in (1, 2, 3) or np.any(exponent.value != power):
@@ -104,6 +106,7 @@ def _shift(node: OnnxNode) -> Value:
 
 def _bitwise_not(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0, *INTEGERS)
+    # x XOR all ones is NOT x.
     ones = node.constant(np.invert(np.zeros((), data.dtype.numpy)), "ones")
     return node.emit("bitwise", BitwiseAttrs(BitFunction.XOR), (data, ones))
 

@@ -34,6 +34,8 @@ def _dft(node: OnnxNode) -> BuiltTensor:
     is_real = inverse and onesided
     if parts not in (1, 2) or (onesided and parts != 1 + inverse):
         raise node.invalid(f"has values of {parts} parts; 1 is real, 2 are complex")
+    # An inverse with real results reads the first half of a symmetrical spectrum, N / 2 + 1
+    # elements.
     length = _length(node, 1, 2 * (size - 1) if is_real else size)
     read = min(size, length // 2 + 1 if is_real else length)
     made = length if is_real or not onesided else length // 2 + 1
@@ -78,9 +80,11 @@ def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> A
     # Exponents are whole numbers modulo the length, so that no angle is large and loses digits.
     exponents = np.outer(np.arange(made, dtype=np.int64), np.arange(read, dtype=np.int64)) % length
     angles = 2 * np.pi / length * exponents
+    # Roundings of 0 become 0, so that products with them add nothing.
     cosines, sines = (
         np.where(np.abs(v) < _NOTHING, 0, v) for v in (np.cos(angles), np.sin(angles))
     )
+    # (a + bi) (cos + i sin) = a cos - b sin + i (a sin + b cos)
     rows = [np.stack([cosines, -sign * sines], -1), np.stack([sign * sines, cosines], -1)]
     return np.stack(rows, 1)
 
@@ -130,6 +134,7 @@ def _stft(node: OnnxNode) -> BuiltTensor:
             raise node.invalid(f"has the window {window.type} for frames of {length}")
         filters = binary(node, "multiply", filters, node.reshaped(window, (1, 1, length, 1)))
     attrs = Conv2DAttrs((1, step), (1, 1), "VALID", Activation.UNLIMITED, Rounding.DOUBLE)
+    # The signal is an image of height 1, whose channels are the parts of numbers.
     image = node.reshaped(data, (batches, 1, size, parts))
     found = node.emit("nn.conv2d", attrs, (image, filters))
     return node.reshaped(found, (batches, found.shape[2], made, 2))
@@ -143,6 +148,7 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
         size = declared[0] if declared else int(move_nodes.number_of(node, 0, "size"))
         dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
         move_nodes.budgeted(node, (size,), dtype)
+        # A periodic window is a symmetric one of one more element, without its end.
         steps = size if node.attr("periodic", 1) else size - 1
         angles = 2 * np.pi * np.arange(size) / max(steps, 1)
         values = terms[0] - terms[1] * np.cos(angles) + terms[2] * np.cos(2 * angles)
@@ -161,6 +167,7 @@ def _mel_weights(node: OnnxNode) -> BuiltTensor:
     if min(bands, length, rate) < 1 or not -700 < low < high:
         raise node.invalid(f"has {bands} bands from {low} to {high} of {length} values")
     kind = move_nodes.budgeted(node, (int(length) // 2 + 1, int(bands)), dtype)
+    # The mel scale is 2595 log10(1 + f / 700); its factor cancels.
     edges = np.log10(1 + np.array([low, high]) / 700)
     places = edges[0] + (edges[1] - edges[0]) / (bands + 2) * np.arange(bands + 2)
     bins = np.floor((length + 1) * (700 * (10**places - 1)) / rate).astype(np.int64)

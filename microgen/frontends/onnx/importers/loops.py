@@ -26,6 +26,7 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         if not goes or i >= most:
             return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
         _check_count(node, i + 1)
+        # The iteration's number and condition are constants, so what depends on them is folded.
         number = node.constant(np.asarray(i, np.int64), "iteration")
         truth = node.constant(np.asarray(True), "condition")
         made = fields(node.branch("body", (number, truth, *carried), str(i)))
@@ -75,6 +76,7 @@ def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     if len(lengths) != 1:
         raise node.invalid(f"scans axes of {sorted(lengths)} elements; equal ones are expected")
     (length,) = lengths
+    # Each iteration is imported again, so the graph grows with their number.
     _check_count(node, length)
     stacks: list[tuple[BuiltTensor, ...]] = []
     for i in range(length):
@@ -106,6 +108,7 @@ def _row(node: OnnxNode, data: BuiltTensor, axis: int, at: int) -> BuiltTensor:
 
 
 def _if(node: OnnxNode) -> Value:
+    # Only one branch is imported, so the condition must be known.
     condition = np.ravel(node.constant_of(0, "conditions"))
     if condition.size != 1:
         raise node.invalid(f"has a condition of {condition.size} elements; one is expected")

@@ -93,6 +93,7 @@ def _batch(node: OnnxNode) -> Value:
         return _training(node, data, axis)
     if any(node.outputs[1:]):
         raise node.unsupported("has statistics as outputs", supported="inference with one output")
+    # All four are usually constants, so factor and shift are folded.
     factor = binary(node, "multiply", _inverse_root(node, variance), scale)
     shift = binary(node, "multiply", mean, factor)
     if shift.value is None:
@@ -117,6 +118,7 @@ def _training(node: OnnxNode, data: BuiltTensor, axis: int) -> Value:
     running = []
     for position, own in ((3, mean), (4, variance)):
         old = node.tensor(position)
+        # running = running * momentum + own * (1 - momentum)
         kept = binary(node, "multiply", old, momentum)
         added = binary(node, "multiply", node.reshaped(own, old.shape), 1 - momentum)
         running.append(binary(node, "add", kept, added))
@@ -157,6 +159,7 @@ def _group(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has {groups} groups for {shape[1]} channels")
     split = node.reshaped(data, (shape[0], groups, math.prod(shape[1:]) // groups))
     found, _, _ = _standardized(node, split, (2,))
+    # If there are as many groups as channels, both readings are the same.
     if node.tensor(1).shape == (groups,) != (shape[1],):
         return node.reshaped(_affine(node, found, 1), shape)
     return _affine(node, node.reshaped(found, shape), 1)

@@ -99,6 +99,7 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
             f"has positions of a kernel {list(window.kernel)}",
             supported=f"Indices of up to {_MOST_TAPS} taps",
         )
+    # Extremes over an axis are computed in float32 or int32.
     numbers = data if data.dtype is DType.FLOAT32 else cast(node, data, DType.INT32)
     # Each tap of the window is a slice of the data, and a node.
     taps = _taps(node, numbers, window)
@@ -107,8 +108,10 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
     steps = _steps(node, data.shape[2:])
     offsets = node.constant(_offsets(window, steps), "offsets")
     chosen = node.emit("take", TakeAttrs(0, 0), (offsets, which), dtype=DType.INT32)
+    # A position is the first tap's plus the distance to the chosen one.
     first = node.constant(_firsts(window, steps), "firsts")
     places = binary(node, "add", chosen, first)
+    # Positions count through all planes [N, C] of the data.
     if math.prod(data.shape[:2]) > 1:
         places = binary(node, "add", places, node.constant(_planes(data), "planes"))
     return cast(node, greatest, data.dtype), cast(node, places, DType.INT64)
@@ -130,6 +133,7 @@ def _taps(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
 
 def _steps(node: OnnxNode, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """The distance in positions from one cell of each axis to the next."""
+    # Column-major: the first spatial axis is the densest.
     if node.attr("storage_order", 0):
         return tuple(math.prod(sizes[:axis]) for axis in range(len(sizes)))
     return tuple(math.prod(sizes[axis + 1 :]) for axis in range(len(sizes)))

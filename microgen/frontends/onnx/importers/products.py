@@ -43,6 +43,7 @@ def _matmul(node: OnnxNode) -> BuiltTensor:
     rhs = node.tensor(1, lhs.dtype)
     if not lhs.shape or not rhs.shape:
         raise node.invalid(f"multiplies {lhs.type} by {rhs.type}; vectors or matrices are expected")
+    # A vector gets an axis of size 1, which the result loses again.
     rows = lhs if len(lhs.shape) > 1 else node.reshaped(lhs, (1, *lhs.shape))
     columns = rhs if len(rhs.shape) > 1 else node.reshaped(rhs, (*rhs.shape, 1))
     found = composing.matrix_product(node, rows, columns)
@@ -60,6 +61,7 @@ def _gemm(node: OnnxNode) -> BuiltTensor:
     alpha = np.float32(node.attr("alpha", 1.0))
     flips = bool(node.attr("transA", 0)), bool(node.attr("transB", 0))
     offset = _offset(node)
+    # A computed B is no weight of a dense layer, so the offset is added after the product.
     if rhs.value is None:
         found = node.emit("nn.batch_matmul", BatchMatmulAttrs(*flips), (lhs, rhs))
         return _plus(node, _times(node, found, alpha), offset)
@@ -162,6 +164,7 @@ def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) ->
     """The sums, corrected from the zero point ``middle`` of the data to the computed one."""
     node = group.node
     ones = group.constant(np.ones(node.tensor(0).shape, np.float32), "ones")
+    # Ones in place of the data give the sums of the weights that each output reads.
     weights = group.add(op, (ones, sums[1]), "weights", node.attributes())
     total = group.add("Cast", (weights,), "total", to=_INT32)
     both = (group.given(2), middle)

@@ -18,6 +18,7 @@ from microgen.graph.ir.graph import Array, DType
 
 
 def _dequantize(node: OnnxNode) -> BuiltTensor:
+    # The scale that an earlier operator has given the data matters here, unlike elsewhere.
     data = node.typed(0) or node.tensor(0)
     node.expect(data, *qdq_nodes.ACCEPTED)
     _check_output(node)
@@ -149,6 +150,7 @@ def _bias(group: Group, position: int, scales: tuple[str, str]) -> str:
 
 def _matmul(node: OnnxNode) -> Value:
     group = Group(node)
+    # Several scales are along the rows of A and the columns of B.
     inputs = [group.dequantized(0, axis=-2), group.dequantized(3, axis=-1)]
     return group.quantized(group.add("MatMul", inputs, "sums"), 6)
 
@@ -157,11 +159,13 @@ def _gemm(node: OnnxNode) -> Value:
     """QGemm; the bias has the scale alpha * a_scale * b_scale."""
     group, alpha = Group(node), np.float32(node.attr("alpha", 1.0))
     scale = group.add("Mul", ("x4", group.constant(np.asarray(alpha), "alpha")), "b_scale")
+    # Several scales are along the columns of B, which are its first axis if it is transposed.
     axis = 0 if node.attr("transB", 0) else 1
     rhs = group.add("DequantizeLinear", ("x3", scale, group.given(5)), "rhs", axis=axis)
     inputs = [group.dequantized(0), rhs]
     if group.given(6):
         inputs.append(_bias(group, 6, ("x1", scale)))
+    # Without a scale of the result, QGemm returns floats.
     floats = bool(group.given(7))
     sums = group.add("Gemm", inputs, "sums" if floats else _OUTPUT, node.attributes("alpha"))
     return group.quantized(sums, 7) if floats else group.value()
@@ -196,6 +200,7 @@ def _softmax(node: OnnxNode) -> Value:
 
 def _concat(node: OnnxNode) -> Value:
     group = Group(node)
+    # The result's scale and zero point come first, then three operands for each part.
     inputs = [group.dequantized(i) for i in range(2, len(node.operands), 3)]
     joined = group.add("Concat", inputs, "found", node.attributes())
     return group.quantized(joined, 0, like=2)

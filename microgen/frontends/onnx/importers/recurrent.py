@@ -131,6 +131,7 @@ def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFo
     if len(names) != FUNCTIONS[kind] * directions:
         raise node.invalid(f"has {len(names)} activations for {directions} directions")
     found = tuple(_function(node, str(name), alphas, betas) for name in names)
+    # Numbers are assigned in the order of the functions that have any.
     if next(alphas, None) is not None or next(betas, None) is not None:
         raise node.invalid("has more alphas or betas than its activations take")
     return found
@@ -156,10 +157,12 @@ def _direction(
     after = layer.kind == "gru" and bool(node.attr("linear_before_reset", 0))
     couples = layer.kind == "lstm" and bool(node.attr("input_forget", 0))
     clip, reverse = node.attr("clip", None), layer.reverses[direction]
+    # An infinite limit clips nothing.
     limit = math.inf if clip is None else float(np.float32(clip))
     if not limit >= 0:
         raise node.invalid(f"has the clip {clip}; 0 or more is expected")
     attrs = RecurrentAttrs(layer.kind, functions, limit, reverse, keeps, after, couples)
+    # A gate is an axis of its own: [gates * cells, n] -> [gates, cells, n].
     weights = [
         layer.of_direction(weight, direction, gates, cells, weight.shape[2])
         for weight in _weights(layer)
@@ -188,6 +191,8 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
     both = [move_nodes.cut(node, rows, 0, first, gates) for first in (0, gates)]
     if not resets_after:
         return binary(node, "add", *both)
+    # The reset gate multiplies the state's bias of the third gate, so that bias cannot be added
+    # before.
     added = binary(node, "add", *(move_nodes.cut(node, each, 0, 0, 2) for each in both))
     return joined(node, [added, *(move_nodes.cut(node, each, 0, 2, 1) for each in both)], 0)
 

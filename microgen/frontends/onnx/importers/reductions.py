@@ -40,6 +40,7 @@ def _reduction(
             node.expect(data, *accepted)
             return _of_nothing(node, data, keep, of_nothing)
         axes = _axes(node, len(data.shape))
+        # Shapes are int64, of which the ops have no extremes, so constants are computed here.
         if shapes and data.value is not None and data.value.dtype.kind in "iu":
             found = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
             return node.constant(np.asarray(found), "reduced")
@@ -56,6 +57,7 @@ def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) ->
         shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep)
     if 0 in shape:
         return move_nodes.empty(node, shape, data.dtype)
+    # A mean of no elements is 0 / 0.
     if math.isnan(result):
         raise node.unsupported(f"of {data.type} has no value", supported="axes of 1 or more")
     dtype = data.dtype.numpy
@@ -134,6 +136,7 @@ def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer
         data = node.tensor(0, *_ORDERED)
         axis = arguments.axis(node, len(data.shape), 0)
         is_last = bool(node.attr("select_last_index", 0))
+        # From the end, the last of equal values is the first one.
         numbers = flipped(node, _comparable(node, data), (axis,) if is_last else ())
         found = node.emit(op, attrs(axis), (numbers,), dtype=DType.INT64, quant=None)
         if is_last:

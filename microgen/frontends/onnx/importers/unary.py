@@ -57,6 +57,7 @@ def _real(function: str, **defaults: float) -> Importer:
     order."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
+        # Keyword arguments keep their order, which is the order of the function's numbers.
         numbers = (float(node.attr(name, default)) for name, default in defaults.items())
         return real(node, function, node.tensor(0), *numbers)
 
@@ -101,6 +102,7 @@ def _bit_cast(node: OnnxNode) -> BuiltTensor:
     """The same bits in another dtype of that size."""
     data = node.tensor(0)
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
+    # A bool is 0 or 1, so not every byte is a bool.
     if dtype.nbytes != data.dtype.nbytes or dtype is DType.BOOL:
         raise node.unsupported(
             f"makes {dtype.value} of {data.type}", supported="numbers of the same size"
@@ -119,6 +121,7 @@ def _dropout(node: OnnxNode) -> Value:
     if training is not None and training.any():
         ratio = node.optional_constant(1, "ratio")
         # Training drops elements at random, so only a ratio of 0 has one result.
+        # By default the ratio is 0.5.
         if ratio is None or ratio.any():
             raise node.unsupported("drops elements at random, as in training", hint=EVAL)
     if len(node.outputs) < 2:
@@ -215,6 +218,8 @@ def _clipped_floats(
     most = math.inf if high is None else float(high.value)  # type: ignore[arg-type]
     if math.isnan(least) or math.isnan(most):
         return None
+    # The greatest float32 is the default limit of old opsets. It clamps infinity, unlike
+    # RELU_UNLIMITED.
     activation = Activation.RELU if (least, most) == (0, _LARGEST) else _RANGES.get((least, most))
     if activation is not None:
         return node.emit("clip", ClipAttrs(activation), (data,))

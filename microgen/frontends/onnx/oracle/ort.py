@@ -42,6 +42,7 @@ class OnnxRuntime:
         ONNX Runtime refuses the model, for example because its opset is too new."""
         (data,) = files.values()
         model = reader.parsed(data, "the model")
+        # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
         states = ort_states.named(model)
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
@@ -88,6 +89,7 @@ def _inner(graph: Graph, known: Mapping[str, Array]) -> dict[str, Array]:
 def _session(model: ModelProto) -> Any:
     runtime: Any = importlib.import_module("onnxruntime")  # it has no annotations
     options = runtime.SessionOptions()
+    # Optimizations fuse layers, whose tensors could then not be compared.
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _FATAL

@@ -36,6 +36,7 @@ def slack(node: Node, given: Inexact) -> Array | float:
     if node.op not in ("nn.dense", "nn.conv2d"):
         return 0.0
     data, weight, *_ = given.operands.inputs
+    # ONNX Runtime multiplies by a root for each element, also if the matrix has a 0.
     largest = np.broadcast_to(np.abs(weight).max(axis=0), weight.shape)
     sizes = (np.abs(data) + given.errors[0]).astype(np.float32)
     operands = dataclasses.replace(given.operands, inputs=(sizes, np.ascontiguousarray(largest)))

@@ -38,6 +38,7 @@ def widened(model: ModelProto) -> ModelProto:
     for node in found.graph.node:
         for position in _positions(node, kinds, stored):
             name = node.input[position]
+            # Several layers may read one weight.
             moved.setdefault(name, _moved(stored[name]))
             node.input[position] = moved[name].name
     found.graph.initializer.extend(moved.values())
@@ -66,5 +67,6 @@ def _positions(
 
 def _moved(tensor: TensorProto) -> TensorProto:
     """The tensor as uint8, moved by 128."""
+    # Flipping the highest bit adds 128 modulo 256.
     values = numpy_helper.to_array(tensor).view(np.uint8) ^ np.uint8(128)
     return numpy_helper.from_array(values, tensor.name + _MOVED)

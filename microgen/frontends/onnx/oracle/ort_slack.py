@@ -117,6 +117,7 @@ class OrtSlack:
     def _more(self, node: Node, given: Inexact) -> Array | float:
         if node.origin.layer in self.exact:
             return 0.0
+        # Integers differ by at most one, if they were rounded.
         if given.expected[0].dtype.kind != "f":
             return float(_is_rounded(node, given))
         if self.operators.get(node.origin.layer) in ort_fourier.OPERATORS:

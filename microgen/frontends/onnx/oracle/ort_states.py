@@ -42,7 +42,9 @@ def of(
         layer = node.origin.layer
         if not isinstance(node.attrs, RecurrentAttrs) or layer not in layers:
             continue
+        # Nodes of one layer follow one another in the order of its directions.
         direction = directions[layer] = directions.get(layer, -1) + 1
+        # The outputs are the states of all steps, then the last states, then an LSTM's cell states.
         rows, *last = (_in_steps(layers[layer], known[name]) for name in layers[layer].output)
         kept = [rows[:, direction]] if node.attrs.keeps else []
         yield node.outputs[0], np.concatenate([*kept, *(each[direction][None] for each in last)])

@@ -26,8 +26,10 @@ def _gather(node: OnnxNode) -> BuiltTensor:
 def _parts(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -> BuiltTensor:
     """Parts along an axis. Constant indices at regular steps need no table."""
     shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
+    # Concat leaves out empty parts, so importers may compute with them.
     if indices.type.size == 0 and math.prod(shape) == 0 and data.value is not None:
         return node.constant(np.empty(shape, data.dtype.numpy), "empty", data.type.quant)
+    # An index along one axis is a tuple of one index.
     tuples = node.reshaped(indices, (*indices.shape, 1))
     places = move_nodes.of_tuples(node, tuples, (data.shape[axis],))
     if places.value is not None:
@@ -57,6 +59,7 @@ def _gather_nd(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has indices {indices.type} of {data.type}, {first} axes are batches")
     sizes = data.shape[first : first + depth]
     positions = move_nodes.of_tuples(node, indices, sizes)
+    # The indexed axes are merged to one, in which a tuple is one position.
     rows = (*data.shape[:first], math.prod(sizes), *data.shape[first + depth :])
     return node.emit("take", TakeAttrs(first, first), (node.reshaped(data, rows), positions))
 

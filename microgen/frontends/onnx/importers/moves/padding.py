@@ -28,6 +28,7 @@ def _pad(node: OnnxNode) -> BuiltTensor:
         return data
     if mode == "constant":
         return move_nodes.padded(node, data, pads, _value(node, data))
+    # The op mirrors once; larger pads of small axes are selected place by place.
     if mode == "reflect" and _fits(data.shape, pads):
         return node.emit("nn.mirror_pad", MirrorPadAttrs(pads, repeats_edge=False), (data,))
     for axis, pair in enumerate(pads):
@@ -40,6 +41,7 @@ def _pads(node: OnnxNode, data: BuiltTensor) -> tuple[Pair, ...]:
     """(before, after) per axis."""
     rank, given = len(data.shape), node.ints_of("pads", 1) or ()
     stated = node.optional_constant(3, "axes")
+    # Only opset 18 and later have axes, so by default all are padded.
     axes = arguments.axes(node, range(rank) if stated is None else stated.ravel().tolist(), rank)
     if len(given) != 2 * len(axes):
         raise node.invalid(f"has {len(given)} pads for {len(axes)} axes; two each are expected")
@@ -61,6 +63,7 @@ def _cropped(node: OnnxNode, data: BuiltTensor, pads: tuple[Pair, ...]) -> Built
 
 def _value(node: OnnxNode, data: BuiltTensor) -> float:
     """The number around the data: an attribute in old opsets, then an input."""
+    # Before opset 11 the number is an attribute, and there is no such input.
     given = node.optional_constant(2, "padding values") if node.version > 10 else None
     number: Array = np.ravel(node.attr("value", 0.0) if given is None else given)
     if len(number) != 1:

@@ -68,6 +68,7 @@ def _declared_counts(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...] | Non
     shape = arguments.declared_sizes(node, 1, range(rank), rank)
     if shape is None:
         return None
+    # The declared shape must consist of whole repetitions.
     if any(size % own for size, own in zip(shape, data.shape, strict=True)):
         raise node.invalid(f"repeats {data.type} to {list(shape)}")
     return tuple(size // own for size, own in zip(shape, data.shape, strict=True))
@@ -79,6 +80,7 @@ def _depth_to_space(node: OnnxNode) -> BuiltTensor:
     depth = channels // block**2
     if mode not in ("DCR", "CRD") or channels % block**2:
         raise node.invalid(f"has the mode {mode!r} and blocks of {block} for {data.type}")
+    # Blocks are moved in NHWC, where the channels of a pixel are next to each other.
     image, pixel = node.laid_out(data, "NCHW", "NHWC"), (block, block, depth)
     axes = (0, 1, 3, 2, 4, 5)
     if mode == "CRD":
@@ -149,6 +151,7 @@ def _reverse_sequence(node: OnnxNode) -> BuiltTensor:
     numbers = np.arange(data.shape[time], dtype=lengths.dtype.numpy).reshape(_along(time, -1))
     steps, after = node.constant(numbers, "steps"), node.constant(numbers + 1, "after")
     mirrored = binary(node, "subtract", counts, after)
+    # Steps after the end of a sequence keep their rows.
     places = chosen(node, compared(node, "less", steps, counts), mirrored, steps)
     return _rows(node, data, move_nodes.along(node, places, data.shape[:2], time))
 

@@ -101,6 +101,7 @@ def _new_axes(node: OnnxNode, data: BuiltTensor, chosen: Sequence[int]) -> dict[
     wanted = dict(zip(chosen, sizes, strict=True))
     ratios = {axis: size / data.shape[axis] for axis, size in wanted.items()}
     if policy in _POLICIES:
+        # One ratio for all axes keeps the aspect.
         ratio = _POLICIES[policy](ratios.values())
         ratios = dict.fromkeys(chosen, ratio)
         wanted = {k: int(ratio * data.shape[k] + 0.5) for k in chosen}
@@ -182,12 +183,14 @@ def _by_axes(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
             value = np.array(_extrapolated(node, data), data.dtype.numpy)
             return move_nodes.filled(node, wanted.sizes(data.shape), value)
         first, last = int(np.argmax(inside)), len(at) - int(np.argmax(inside[::-1]))
+        # Positions are monotone, so the places outside are at the two ends.
         pads[k] = (first, len(at) - last)
         data = _along(node, data, k, wanted, axis, at[first:last])
     return move_nodes.padded(node, data, pads, _extrapolated(node, data))
 
 
 def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
+    # Numbers per place while the tables are computed.
     each = 1 if wanted.mode == "nearest" else 2 * wanted.filter.reach(axis.scale) + 2
     kind = ArrayType((axis.places * each,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (kind,)), node.where)
@@ -218,6 +221,7 @@ def _along(
 def _is_resize2d(data: BuiltTensor, wanted: _Wanted) -> bool:
     """Whether ``image.resize2d`` computes it, which needs no tables."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
+    # image.resize2d computes the scale from the sizes, so the scale may have no other fraction.
     is_whole = all(axis.length == axis.places for axis in wanted.axes.values())
     is_image = len(data.shape) == 4 and set(wanted.axes) == {2, 3}
     return wanted.mode == "linear" and is_plain and is_whole and is_image

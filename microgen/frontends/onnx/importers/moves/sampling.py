@@ -77,11 +77,14 @@ def _places(node: OnnxNode, sizes: Sequence[int], aligns: bool) -> Array:
     """The coordinates of each place, last axis first, then a 1."""
     if aligns and min(sizes) == 1:
         raise node.unsupported("aligns the corners of an axis of one element", supported="two")
+    # -1 and 1 are the centres of the first and the last pixel if aligned, otherwise their outer
+    # edges.
     sides = [
         -1 + 2 * np.arange(n) / (n - 1) if aligns else -1 + (2 * np.arange(n) + 1) / n
         for n in sizes
     ]
     grids = np.meshgrid(*sides, indexing="ij")
+    # The 1 multiplies the translation, the last column of a matrix.
     return np.stack([*grids[::-1], np.ones(tuple(sizes))], -1).astype(np.float32)
 
 

@@ -93,6 +93,7 @@ def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
     places = _batch_places(node, (data.shape[0], count))
     if mode == "circular":
         places = _circular(node, places, data.shape[axis])
+    # The places of a batch are the same for all axes between batch and the indexed axis.
     places = node.reshaped(places, (data.shape[0], *(1,) * (axis - 1), count))
     places = move_nodes.broadcast(node, places, updates.shape[: axis + 1])
     positions = move_nodes.along(node, places, data.shape[: axis + 1], axis)
@@ -167,6 +168,7 @@ def _col2im(node: OnnxNode) -> BuiltTensor:
     attrs = ScatterAttrs((math.prod(sizes), planes), "add")
     found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
     rank = len(image)
+    # The padding is cut off after all blocks were added.
     begin = (*blocks.before, 0)
     found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*image, planes))
     found = move_nodes.reordered(node, found, (rank, *range(rank)))
@@ -201,6 +203,7 @@ def _places(sizes: Sequence[int], blocks: OnnxWindow) -> Array:
     """The place in the padded image of each element of each block: [elements, blocks]."""
     flat = np.zeros((1, 1), np.int64)
     for axis, size in enumerate(sizes):
+        # The padding is part of the image here, so no cell is negative.
         cells = blocks.cells(axis) + blocks.before[axis]
         flat = flat[:, None, :, None] * size + cells[None, :, None, :]
         flat = flat.reshape(flat.shape[0] * flat.shape[1], -1)

@@ -31,6 +31,7 @@ def _split(node: OnnxNode) -> Value:
     axis = arguments.axis(node, len(data.shape), 0)
     if not data.shape:
         raise node.invalid("splits a tensor without axes")
+    # Before opset 13 the sizes are an attribute, then an input.
     sizes = _declared_sizes(node, axis) or node.ints_of("split", 1)
     if sizes is None:
         sizes = _parts(node, data.shape[axis])
@@ -38,6 +39,7 @@ def _split(node: OnnxNode) -> Value:
         raise node.invalid(f"splits {data.type} along axis {axis} into {list(sizes)}")
     if len(sizes) < len(node.outputs):
         raise node.invalid(f"has {len(node.outputs)} outputs for {len(sizes)} parts")
+    # The last number is the end, at which no part begins.
     starts = np.cumsum((0, *sizes)).tolist()
     return tuple(
         move_nodes.cut(node, data, axis, start, size)
@@ -76,11 +78,13 @@ def _slice(node: OnnxNode) -> BuiltTensor:
     begin, stride, shape = [0] * rank, [1] * rank, list(data.shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         begin[axis], shape[axis] = _within(data.shape[axis], start, end, step)
+        # The step to the next element does not matter for one element, and may be huge.
         stride[axis] = step if shape[axis] > 1 else 1
     return move_nodes.sliced(node, data, begin, stride, shape)
 
 
 def _within(size: int, start: int, end: int, step: int) -> tuple[int, int]:
+    # Backwards, the end may be before the first element, which is -1 after clamping.
     low, high = (0, size) if step > 0 else (-1, size - 1)
     first = min(max(start + size if start < 0 else start, 0), high)
     last = min(max(end + size if end < 0 else end, low), high)
