@@ -150,29 +150,29 @@ class OnnxNode(Operator):
         """All operands as ``optional`` returns them."""
         return tuple(self.optional(i) for i in range(len(self._operands)))
 
-    def optional(self, position: int) -> BuiltTensor | None:
+    def optional(self, position: int, *accepted: DType) -> BuiltTensor | None:
         """An operand, or None if it is left out. Integers are plain numbers, even if an earlier
         operator has given them a scale, because operators of ONNX compute with stored values.
+        UnsupportedError if its dtype is not one of the ``accepted`` ones; without any, all are.
         """
         found = self.typed(position)
-        if found is None or found.type.quant is None:
-            return found
-        if position not in self._plain:
-            self._plain[position] = reinterpreted(self, found, None)
-        return self._plain[position]
+        if found is not None and found.type.quant is not None:
+            if position not in self._plain:
+                self._plain[position] = reinterpreted(self, found, None)
+            found = self._plain[position]
+        if found is not None and accepted:
+            self.expect(found, *accepted)
+        return found
 
     def typed(self, position: int) -> BuiltTensor | None:
         """An operand with the scale that an operator has given it, or None if it is left out."""
         return self._operands[position] if position < len(self._operands) else None
 
     def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
-        """An operand. ModelError if it is left out, UnsupportedError if its dtype is not one of the
-        ``accepted`` ones; without any, all are."""
-        found = self.optional(position)
+        """As ``optional``. ModelError if it is left out."""
+        found = self.optional(position, *accepted)
         if found is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
-        if accepted:
-            self.expect(found, *accepted)
         return found
 
     def tensors(self) -> tuple[BuiltTensor, ...]:

@@ -27,6 +27,11 @@ class ResizedAxis:
     end: float = 1.0
 
     @property
+    def is_changed(self) -> bool:
+        """Whether the resize changes the axis."""
+        return self.scale != 1 or self.size != self.places or (self.start, self.end) != (0, 1)
+
+    @property
     def length(self) -> float:
         """The new length, which has a fraction if the model gives a scale."""
         return float(_F(self.scale) * _F(self.size))

@@ -58,9 +58,7 @@ def _deform_conv(node: OnnxNode) -> BuiltTensor:
 
 def _read(node: OnnxNode) -> _Layer:
     data, weight, offset = (node.tensor(i, DType.FLOAT32) for i in range(3))
-    mask = node.optional(4)
-    if mask is not None:
-        node.expect(mask, DType.FLOAT32)
+    mask = node.optional(4, DType.FLOAT32)
     if len(data.shape) != 4 or len(weight.shape) != 4:
         raise node.unsupported(f"of {data.type} has no kernel", supported="2 spatial axes")
     kernel = windows.kernel_shape(node, 2, weight.shape[2:])

@@ -23,9 +23,7 @@ _LEAST = float(np.finfo(np.float32).tiny)  # for a norm of 0, whose data is 0
 def _floats(node: OnnxNode, *positions: int) -> BuiltTensor:
     """The first operand. UnsupportedError if it or an operand at ``positions`` is not float32."""
     for position in (0, *positions):
-        operand = node.optional(position)
-        if operand is not None:
-            node.expect(operand, DType.FLOAT32)
+        node.optional(position, DType.FLOAT32)
     return node.tensor(0)
 
 

@@ -77,10 +77,9 @@ def _gemm(node: OnnxNode) -> BuiltTensor:
 
 def _offset(node: OnnxNode) -> BuiltTensor | None:
     """The last operand times beta; None if it is left out, or beta is 0."""
-    offset, beta = node.optional(2), np.float32(node.attr("beta", 1.0))
+    offset, beta = node.optional(2, DType.FLOAT32), np.float32(node.attr("beta", 1.0))
     if offset is None or beta == 0:
         return None
-    node.expect(offset, DType.FLOAT32)
     return _times(node, offset, beta)
 
 

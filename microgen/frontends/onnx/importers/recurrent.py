@@ -57,13 +57,11 @@ class _Layer:
 
     def operand(self, position: int, shape: tuple[int, ...]) -> BuiltTensor | None:
         """An optional float32 operand. ModelError if its shape is another one."""
-        found = self.node.optional(position)
-        if found is not None:
-            self.node.expect(found, DType.FLOAT32)
-            if found.shape != shape:
-                raise self.node.invalid(
-                    f"has the input {position} {found.type}; {list(shape)} is expected"
-                )
+        found = self.node.optional(position, DType.FLOAT32)
+        if found is not None and found.shape != shape:
+            raise self.node.invalid(
+                f"has the input {position} {found.type}; {list(shape)} is expected"
+            )
         return found
 
     def state(self, position: int) -> BuiltTensor | None:
@@ -113,10 +111,9 @@ def _is_batch_first(node: OnnxNode) -> bool:
 def _lengths(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The steps of each sequence, by default all."""
     steps, batches, _ = data.shape
-    found = node.optional(4)
+    found = node.optional(4, DType.INT32)
     if found is None:
         return node.constant(np.full(batches, steps, np.int32), "lengths")
-    node.expect(found, DType.INT32)
     if found.shape != (batches,):
         raise node.invalid(f"has the lengths {found.type} for {batches} sequences")
     if found.value is not None and not ((found.value >= 0) & (found.value <= steps)).all():

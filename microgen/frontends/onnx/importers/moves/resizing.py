@@ -61,8 +61,7 @@ def _upsample(node: OnnxNode) -> BuiltTensor:
     data, given = node.tensor(0), node.attr("scales", None)
     scales = given if given is not None else node.constant_of(1, "scales").ravel().tolist()
     axes = _scaled(node, data, scales, range(len(data.shape)))
-    mode = str(node.attr("mode", "nearest"))
-    return _resized(node, data, _Wanted(_changed(axes), "asymmetric", mode))
+    return _resized(node, data, _Wanted(axes, "asymmetric", str(node.attr("mode", "nearest"))))
 
 
 def _resize(node: OnnxNode) -> BuiltTensor:
@@ -74,7 +73,7 @@ def _resize(node: OnnxNode) -> BuiltTensor:
     coordinates = str(node.attr("coordinate_transformation_mode", "half_pixel"))
     chosen = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)
     axes = _new_axes(node, data, chosen)
-    axes = _with_roi(node, axes) if coordinates == "tf_crop_and_resize" else _changed(axes)
+    axes = _with_roi(node, axes) if coordinates == "tf_crop_and_resize" else axes
     wanted = _Wanted(
         axes,
         coordinates,
@@ -125,25 +124,21 @@ def _scaled(
     }
 
 
-def _changed(axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
-    """The axes that the resize changes."""
-    return {k: axis for k, axis in axes.items() if axis.scale != 1 or axis.size != axis.places}
-
-
 def _with_roi(node: OnnxNode, axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
     """The axes with the parts that are read: all starts come first, then all ends."""
     roi = node.constant_of(1, "regions").ravel()
     if roi.size != 2 * len(axes):
         raise node.invalid(f"has {roi.size} limits of a region for {len(axes)} axes")
     limits = zip(axes.items(), roi, roi[len(axes) :], strict=False)
-    found = {
+    return {
         k: dataclasses.replace(axis, start=float(start), end=float(end))
         for (k, axis), start, end in limits
     }
-    return {k: a for k, a in found.items() if _changed({k: a}) or (a.start, a.end) != (0, 1)}
 
 
 def _resized(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
+    changed = {k: axis for k, axis in wanted.axes.items() if axis.is_changed}
+    wanted = dataclasses.replace(wanted, axes=changed)
     _check(node, data, wanted)
     return (_resize2d if _is_resize2d(data, wanted) else _by_axes)(node, data, wanted)
 
