@@ -53,10 +53,10 @@ def formats() -> Mapping[str, Format]:
     """Suffix of a model file -> its format, for every folder next to this module, sorted."""
     # Each folder is a format. The modules next to this one are shared by all formats.
     folders = [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
-    found: list[Format] = [
+    known: list[Format] = [
         importlib.import_module(f"{__name__}.{folder}").FORMAT for folder in folders
     ]
-    return MappingProxyType({each.suffix: each for each in sorted(found, key=lambda f: f.suffix)})
+    return MappingProxyType({each.suffix: each for each in sorted(known, key=lambda f: f.suffix)})
 
 
 def load(
@@ -96,11 +96,11 @@ def stored(path: Path) -> dict[str, bytes]:
     not interpreted yet. Raises MicrogenError for anything but regular files.
     """
     suffix = path.suffix.lower()
-    found = {suffix: model_files.read(path)}
+    data = {suffix: model_files.read(path)}
     for each in formats().values():
         others = {end: path.with_suffix(end) for end in each.beside if each.names(suffix)}
-        found |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
-    return found
+        data |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
+    return data
 
 
 def numerics_of(path: Path, wanted: str = "") -> str:
@@ -120,16 +120,16 @@ def numerics_of(path: Path, wanted: str = "") -> str:
 
 def check(path: Path, request: Request) -> None:
     """Raise MicrogenError if the request has options that the format of a model lacks."""
-    found = _format_of(path)
-    if request.signature and not found.has_signatures:
+    kind = _format_of(path)
+    if request.signature and not kind.has_signatures:
         raise MicrogenError(
-            f"has no signatures: {found.suffix} files have one network each",
+            f"has no signatures: {kind.suffix} files have one network each",
             where=str(path),
             hint="leave --signature out",
         )
-    if (request.dim or request.bind) and not found.has_open_inputs:
+    if (request.dim or request.bind) and not kind.has_open_inputs:
         raise MicrogenError(
-            f"has no open sizes or parameters: the inputs of {found.suffix} files are fixed",
+            f"has no open sizes or parameters: the inputs of {kind.suffix} files are fixed",
             where=str(path),
             hint="leave --dim and --bind out",
         )
@@ -146,8 +146,8 @@ def relay_module(path: Path) -> IRModule | None:
     """The module of a Relay model, with its types; None for models of other formats. Raises the
     errors of ``load``.
     """
-    found = _format_of(path)
-    return found.module(path) if isinstance(found, ModuleFormat) else None
+    kind = _format_of(path)
+    return kind.module(path) if isinstance(kind, ModuleFormat) else None
 
 
 def partitioned(
@@ -156,21 +156,21 @@ def partitioned(
     """The graph of a module that was made from the Relay model at ``path``, and the module's files
     by suffix. Raises the errors of ``load``.
     """
-    found = _format_of(path)
-    assert isinstance(found, ModuleFormat), "relay_module has given its module"
+    kind = _format_of(path)
+    assert isinstance(kind, ModuleFormat), "relay_module has given its module"
     request = Request(targets=targets, generators=generators)
     with budget.of_model():
-        return found.of_module(module, path.name, request)
+        return kind.of_module(module, path.name, request)
 
 
 def supported() -> dict[str, tuple[str, ...]]:
     """Suffix of a model file -> the operators of that format that are supported."""
-    return {suffix: found.operators() for suffix, found in formats().items()}
+    return {suffix: each.operators() for suffix, each in formats().items()}
 
 
 def about_operators() -> dict[str, list[str]]:
     """Suffix of a model file -> facts about that format's operators, as lines of text."""
-    return {suffix: found.about_operators() for suffix, found in formats().items()}
+    return {suffix: each.about_operators() for suffix, each in formats().items()}
 
 
 def _format_of(path: Path) -> Format:
@@ -184,12 +184,12 @@ def _format_of(path: Path) -> Format:
         )
     # Protobuf has no magic number, so only the suffix can tell that a file is an ONNX model.
     head, suffix = model_files.head(path), path.suffix.lower()
-    for found in formats().values():
-        if found.holds(head):
-            return found
-    for found in formats().values():
-        if found.names(suffix):
-            return found
+    for each in formats().values():
+        if each.holds(head):
+            return each
+    for each in formats().values():
+        if each.names(suffix):
+            return each
     raise _unread(path, suffix)
 
 

@@ -23,8 +23,10 @@ def table(package: str, path: Iterable[str]) -> Mapping[str, Any]:
     # Modules are listed, not named one by one, so that an operator is added in one file.
     names = sorted(m.name for m in pkgutil.walk_packages(path, f"{package}.") if not m.ispkg)
     modules = [importlib.import_module(name) for name in names if not name.endswith(_SHARED)]
-    found = {name: importer for module in modules for name, importer in module.IMPORTERS.items()}
-    return MappingProxyType(dict(sorted(found.items())))
+    importers = {
+        name: importer for module in modules for name, importer in module.IMPORTERS.items()
+    }
+    return MappingProxyType(dict(sorted(importers.items())))
 
 
 def of(operator: Operator, known: Mapping[str, _Importer]) -> _Importer:

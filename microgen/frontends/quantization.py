@@ -119,7 +119,7 @@ def activation_of(data: ArrayType, low: float, high: float) -> Activation | None
     limits = np.iinfo(np.int8)
     # Bounds outside of the dtype do not clamp anything.
     bounds = (max(low, limits.min), min(high, limits.max))
-    for found in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
-        if activation_range(found, data.quant, data.dtype) == bounds:
-            return found
+    for activation in (Activation.RELU, Activation.RELU6, Activation.RELU_N1_TO_1):
+        if activation_range(activation, data.quant, data.dtype) == bounds:
+            return activation
     return None

@@ -104,14 +104,14 @@ def magnitude(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
     """|data| ** p, for p from 1 on."""
     if p == 2:
         return binary(node, "multiply", data, data)
-    found = node.emit("abs", AbsAttrs(), (data,))
+    result = node.emit("abs", AbsAttrs(), (data,))
     if p != int(p) or p > _MOST_PRODUCTS:
-        return power(node, found, p)
+        return power(node, result, p)
     # Each product rounds once, which is less than exp and log are off.
-    base = found
+    base = result
     for _ in range(int(p) - 1):
-        found = binary(node, "multiply", found, base)
-    return found
+        result = binary(node, "multiply", result, base)
+    return result
 
 
 def root(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
@@ -150,16 +150,16 @@ def _by_one_matrix(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltT
         return node.emit("nn.dense", attrs, (lhs, transposed(node, rhs, (1, 0))))
     # All leading dimensions are rows of one matrix.
     rows = node.reshaped(lhs, (math.prod(lhs.shape[:-1]), lhs.shape[-1]))
-    found = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), (rows, rhs))
-    return node.reshaped(found, (*lhs.shape[:-1], rhs.shape[-1]))
+    product = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), (rows, rhs))
+    return node.reshaped(product, (*lhs.shape[:-1], rhs.shape[-1]))
 
 
 def _by_matrices(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     batches = lhs.shape[:-2]
     if batches == rhs.shape[:-2]:
         flat = [node.reshaped(t, (math.prod(batches), *t.shape[-2:])) for t in (lhs, rhs)]
-        found = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), flat)
-        return node.reshaped(found, (*batches, *found.shape[1:]))
+        product = node.emit("nn.batch_matmul", BatchMatmulAttrs(False, False), flat)
+        return node.reshaped(product, (*batches, *product.shape[1:]))
     if max(len(lhs.shape), len(rhs.shape)) > MAX_RANK:
         raise node.unsupported(
             f"multiplies {lhs.type} by {rhs.type}, whose leading dimensions broadcast",

@@ -40,8 +40,8 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     )
     names = [info.name for info in model.graph.output]
     outputs = named(builder, walk.graph(model.graph, scope), names, file)
-    for kind, found in (("inputs", inputs), ("outputs", outputs)):
-        if not found:
+    for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
+        if not tensors:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
     # Constants that only importers have read, such as shapes, are no part of the graph.
     builder.drop_dead(outputs)
@@ -54,17 +54,17 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
     """The inputs, without initialisers, which old models list among them."""
     # All missing sizes are named in one error, so they are looked up before the first input.
-    sizes, found = _sizes(graph, scope.file), []
+    sizes, tensors = _sizes(graph, scope.file), []
     for info in given.inputs(graph):
         type_ = _type(info, sizes, scope.file)
         if type_.size:
             tensor = builder.declare(info.name, type_)
-            found.append(tensor)
+            tensors.append(tensor)
         else:
             # An input without elements has only one value, so it is a constant.
             tensor = builder.constant(info.name, np.zeros(type_.shape, type_.dtype.numpy), type_)
         scope.add(info.name, tensor)
-    return found
+    return tensors
 
 
 def _sizes(graph: onnx.GraphProto, file: str) -> Mapping[str, int]:
@@ -98,7 +98,7 @@ def _type(info: onnx.ValueInfoProto, sizes: Mapping[str, int], file: str) -> Arr
         sizes[given.dim_name(info.name, axis, dim)] if given.is_symbolic(dim) else dim.dim_value
         for axis, dim in enumerate(tensor.shape.dim)
     ]
-    found = ArrayType(tuple(map(int, shape)), dtype)
-    whole = ArrayType(tuple(size for size in found.shape if size), dtype)
+    type_ = ArrayType(tuple(map(int, shape)), dtype)
+    whole = ArrayType(tuple(size for size in type_.shape if size), dtype)
     checked(whole, f"{file}: {called}")  # without elements, too, so that numpy takes it
-    return found
+    return type_

@@ -71,8 +71,8 @@ def _of_rows(
     image = node.reshaped(data, (batches, 1, width, channels))
     weight = node.reshaped(filters.weight, (outputs, inputs, 1, taps))
     flat = dataclasses.replace(filters, weight=weight)
-    found = _of_images(node, image, flat, window.with_height())
-    return node.reshaped(found, (batches, found.shape[2], outputs))
+    result = _of_images(node, image, flat, window.with_height())
+    return node.reshaped(result, (batches, result.shape[2], outputs))
 
 
 def _of_images(
@@ -113,8 +113,8 @@ def _of_volumes(
     moved = node.laid_out(filters.weight, "OIDHW", "ODIHW")
     weight = node.reshaped(moved, (outputs, depth * inputs, *kernel))
     flat = dataclasses.replace(filters, weight=weight)
-    found = _of_images(node, images, flat, window.part(slice(1, None)))
-    return node.reshaped(found, (batches, places, *found.shape[1:]))
+    result = _of_images(node, images, flat, window.part(slice(1, None)))
+    return node.reshaped(result, (batches, places, *result.shape[1:]))
 
 
 def _slices(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> list[BuiltTensor]:

@@ -21,9 +21,9 @@ def embed(model: ModelProto, path: Path) -> bool:
     Raises ModelError for data outside of the model's folder, and for sizes that do not agree, and
     MicrogenError if a file is missing.
     """
-    found = [each for each in _tensors(model) if each.data_location == TensorProto.EXTERNAL]
+    tensors = [each for each in _tensors(model) if each.data_location == TensorProto.EXTERNAL]
     total = 0
-    for tensor in found:
+    for tensor in tensors:
         where = f'{path.name}: the tensor "{short(tensor.name)}"'
         total += types.stored_bytes(tensor, where)
         # A project keeps the model with its data in one protobuf message (``Format.kept``).
@@ -34,7 +34,7 @@ def embed(model: ModelProto, path: Path) -> bool:
         tensor.raw_data = _data(tensor, path.parent, where)
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
-    return bool(found)
+    return bool(tensors)
 
 
 def _tensors(model: ModelProto) -> Iterator[TensorProto]:
@@ -60,14 +60,14 @@ def _of_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
 
 def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:
     """The bytes of a tensor, from its file."""
-    given = {each.key: each.value for each in tensor.external_data}
+    entries = {each.key: each.value for each in tensor.external_data}
     wanted = types.stored_bytes(tensor, where)
     # Both are optional in ONNX: by default the data is the whole file.
-    offset = _number(given.get("offset", "0"), "offset", where)
-    length = _number(given.get("length", str(wanted)), "length", where)
+    offset = _number(entries.get("offset", "0"), "offset", where)
+    length = _number(entries.get("length", str(wanted)), "length", where)
     if length != wanted:
         raise ModelError(f"has {length} bytes of external data, not {wanted}", where=where)
-    file = _file(given.get("location", ""), folder, where)
+    file = _file(entries.get("location", ""), folder, where)
     if not file.exists():
         raise ModelError(
             f"has its values in the file {short(file.name)!r}, which is not next to the model",
@@ -99,9 +99,9 @@ def _file(location: str, folder: Path, where: str) -> Path:
     relative = PurePosixPath(location.replace("\\", "/"))
     is_sound = bool(location) and not relative.is_absolute() and ".." not in relative.parts
     try:
-        found = (folder / relative).resolve()
-        if is_sound and found.is_relative_to(folder.resolve()):
-            return found
+        path = (folder / relative).resolve()
+        if is_sound and path.is_relative_to(folder.resolve()):
+            return path
     except (OSError, ValueError, RuntimeError):  # a null character, a loop of links
         pass
     raise ModelError(

@@ -43,11 +43,11 @@ class Functions:
 
     def local(self, call: NodeProto) -> FunctionBody | None:
         """The body of a function that the model defines; None if it has no such function."""
-        found = self._local.get((schemas.domain(call.domain), call.op_type, call.overload))
-        if found is None:
+        function = self._local.get((schemas.domain(call.domain), call.op_type, call.overload))
+        if function is None:
             return None
-        defaults = {each.name: each for each in found.attribute_proto}
-        return _body(found, call, defaults)
+        defaults = {each.name: each for each in function.attribute_proto}
+        return _body(function, call, defaults)
 
 
 def of_schema(call: NodeProto, version: int, operands: Operands) -> FunctionBody | None:
@@ -91,9 +91,11 @@ def _nearest(versions: Sequence[int], wanted: int) -> int:
 
 
 def _body(
-    found: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]
+    function: FunctionProto, call: NodeProto, defaults: Mapping[str, AttributeProto]
 ) -> FunctionBody:
-    given = {each.name: each for each in call.attribute}
+    own = {each.name: each for each in call.attribute}
     # Functions of ONNX's previews do not import the domains that they use.
-    versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(found.opset_import)
-    return FunctionBody(found.input, found.output, found.node, versions, {**defaults, **given})
+    versions = {"": onnx.defs.onnx_opset_version()} | schemas.versions(function.opset_import)
+    return FunctionBody(
+        function.input, function.output, function.node, versions, {**defaults, **own}
+    )

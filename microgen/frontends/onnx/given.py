@@ -41,12 +41,12 @@ def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str)
 
 def symbolic(graph: GraphProto) -> dict[str, list[Dimension]]:
     """The dimensions of inputs that have no size, by the name that ``--dim`` takes."""
-    found: dict[str, list[Dimension]] = {}
+    dims: dict[str, list[Dimension]] = {}
     for info in inputs(graph):
         for axis, each in enumerate(info.type.tensor_type.shape.dim):
             if is_symbolic(each):
-                found.setdefault(dim_name(info.name, axis, each), []).append(each)
-    return found
+                dims.setdefault(dim_name(info.name, axis, each), []).append(each)
+    return dims
 
 
 def is_symbolic(dim: Dimension) -> bool:
@@ -78,19 +78,19 @@ def inputs(graph: GraphProto) -> list[ValueInfoProto]:
     return [info for info in graph.input if info.name not in initialised]
 
 
-def _pairs(given: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
+def _pairs(texts: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
     """Names and values. A name may contain "=", and a value may not."""
-    found = []
-    for text in given:
+    pairs = []
+    for text in texts:
         # From the right, because names of tensors may contain =.
         name, _, value = text.rpartition("=")
         if not name or not value:
             raise MicrogenError(f"{short(text)!r} is not of the form {form}", where=flag)
-        found.append((name, value))
-    twice = {name for name, _ in found if sum(name == other for other, _ in found) > 1}
+        pairs.append((name, value))
+    twice = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
     if twice:
         raise MicrogenError(f"gives {short(min(twice))!r} twice", where=flag, hint="give one")
-    return found
+    return pairs
 
 
 def _size(name: str, text: str) -> int:
@@ -138,8 +138,8 @@ def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
     if tensor.HasField("shape"):
         _check_shape(tensor.shape, value, where)
     _drop(graph, name)
-    found = numpy_helper.from_array(value, name)
-    graph.initializer.append(found)
+    proto = numpy_helper.from_array(value, name)
+    graph.initializer.append(proto)
 
 
 def _drop(graph: GraphProto, name: str) -> None:
@@ -175,20 +175,20 @@ def literal(text: str, dtype: DType, where: str) -> Array:
 def _of_file(text: str, dtype: DType, where: str) -> Array:
     try:
         data = content(Path(text), "a file that numpy.save wrote", _MOST)
-        found: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+        values: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except MicrogenError as error:
         raise MicrogenError(f"{text}: {error.what}", where=where, hint=_SAVED) from None
     except (OSError, ValueError, EOFError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise MicrogenError(f"{text} cannot be read: {reason}", where=where, hint=_SAVED) from None
     # Files may be of either byte order; the graph's arrays are little-endian.
-    if found.dtype.newbyteorder("<") != dtype.numpy:
+    if values.dtype.newbyteorder("<") != dtype.numpy:
         raise MicrogenError(
-            f"{text} is of {found.dtype}, and the input of {dtype.value}",
+            f"{text} is of {values.dtype}, and the input of {dtype.value}",
             where=where,
             hint=f"save array.astype(numpy.{dtype.numpy.name})",
         )
-    return found.astype(dtype.numpy)
+    return values.astype(dtype.numpy)
 
 
 def _of_json(text: str, dtype: DType, where: str) -> Array:
@@ -204,14 +204,14 @@ def _of_json(text: str, dtype: DType, where: str) -> Array:
     return kinds.astype(dtype.numpy)
 
 
-def _fits(found: Array, dtype: DType) -> bool:
+def _fits(array: Array, dtype: DType) -> bool:
     """Whether numbers may be converted to a dtype: integers to floats, but not the reverse."""
-    if not found.size:
+    if not array.size:
         return True
-    if dtype is DType.BOOL or found.dtype.kind == "b":
-        return dtype is DType.BOOL and found.dtype.kind == "b"
+    if dtype is DType.BOOL or array.dtype.kind == "b":
+        return dtype is DType.BOOL and array.dtype.kind == "b"
     if dtype is DType.FLOAT32:
-        return found.dtype.kind in "iuf"
+        return array.dtype.kind in "iuf"
     info = np.iinfo(dtype.numpy)
-    is_within = found.dtype.kind in "iu" and info.min <= found.min() and found.max() <= info.max
+    is_within = array.dtype.kind in "iu" and info.min <= array.min() and array.max() <= info.max
     return bool(is_within)

@@ -36,8 +36,8 @@ def number_of(node: OnnxNode, position: int, what: str) -> float:
     value = node.constant_of(position, what).ravel()
     if value.size != 1 or not np.isfinite(value[0]):
         raise node.invalid(f"has the {what} {value[:4].tolist()}; one finite number is expected")
-    found: float = value[0].item()
-    return found
+    result: float = value[0].item()
+    return result
 
 
 def budgeted(
@@ -160,9 +160,9 @@ def transposed(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltT
 
 def indices_of(node: OnnxNode, position: int) -> BuiltTensor:
     """An operand that is indices."""
-    found = node.tensor(position)
-    node.expect(found, DType.INT32, DType.INT64)
-    return found
+    indices = node.tensor(position)
+    node.expect(indices, DType.INT32, DType.INT64)
+    return indices
 
 
 def of_tuples(node: OnnxNode, indices: BuiltTensor, shape: Sequence[int]) -> BuiltTensor:

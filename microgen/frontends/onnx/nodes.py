@@ -84,17 +84,17 @@ class OnnxWalk:
     def _import(self, proto: NodeProto, scope: OnnxScope) -> None:
         operands = [scope.operand(name) for name in proto.input]
         node = OnnxNode(self, scope, scope.renamed(proto), operands)
-        found = node.finished(node.value())
-        for name, tensor in zip(proto.output, found, strict=False):
+        tensors = node.finished(node.value())
+        for name, tensor in zip(proto.output, tensors, strict=False):
             if name:
                 scope.add(name, tensor)
                 # ``DeclaredTypes`` has the names of the main graph only.
                 if not scope.depth:
                     self.declared.check(name, tensor)
         # An output that an importer lacks is an error only if something reads it.
-        for name in filter(None, proto.output[len(found) :]):
+        for name in filter(None, proto.output[len(tensors) :]):
             what = f'has the output "{short(name)}"'
-            scope.lacking[name] = node.unsupported(what, supported=f"the first {len(found)}")
+            scope.lacking[name] = node.unsupported(what, supported=f"the first {len(tensors)}")
 
     def count(self, node: OnnxNode, depth: int) -> None:
         """Count a node of a function or a branch. UnsupportedError if there are too many, or
@@ -155,14 +155,14 @@ class OnnxNode(Operator):
         operator has given them a scale, because operators of ONNX compute with stored values.
         UnsupportedError if its dtype is not one of the ``accepted`` ones; without any, all are.
         """
-        found = self.typed(position)
-        if found is not None and found.type.quant is not None:
+        tensor = self.typed(position)
+        if tensor is not None and tensor.type.quant is not None:
             if position not in self._plain:
-                self._plain[position] = reinterpreted(self, found, None)
-            found = self._plain[position]
-        if found is not None and accepted:
-            self.expect(found, *accepted)
-        return found
+                self._plain[position] = reinterpreted(self, tensor, None)
+            tensor = self._plain[position]
+        if tensor is not None and accepted:
+            self.expect(tensor, *accepted)
+        return tensor
 
     def typed(self, position: int) -> BuiltTensor | None:
         """An operand with the scale that an operator has given it, or None if it is left out."""
@@ -170,10 +170,10 @@ class OnnxNode(Operator):
 
     def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
         """As ``optional``. ModelError if it is left out."""
-        found = self.optional(position, *accepted)
-        if found is None:
+        operand = self.optional(position, *accepted)
+        if operand is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
-        return found
+        return operand
 
     def tensors(self) -> tuple[BuiltTensor, ...]:
         """All operands. ModelError if one is left out, or there is none."""
@@ -214,11 +214,11 @@ class OnnxNode(Operator):
             if op not in ("concatenate", "nn.pad"):
                 what = f"of {empty[0]} has no elements"
                 raise self.unsupported(what, supported="axes of 1 or more")
-        found = super().emit(op, attrs, inputs, *output, **kinds)
+        output_ = super().emit(op, attrs, inputs, *output, **kinds)
         # Integers that the model stores for floats survive moves, so that layers of them remain
         # integers.
-        stored = provenance.moved(op, attrs, inputs, found)
-        return found if stored is None else dataclasses.replace(found, stored=stored)
+        stored = provenance.moved(op, attrs, inputs, output_)
+        return output_ if stored is None else dataclasses.replace(output_, stored=stored)
 
     def declared_for(self, position: int, output: int = 0) -> tuple[int, ...] | None:
         """The shape that the model declares for an output, if the operand that determines it is
@@ -236,21 +236,21 @@ class OnnxNode(Operator):
         """An attribute: int, float, str, a tuple of them, or an array. Without a default,
         ModelError if it is absent.
         """
-        found = self._attrs.get(name)
-        if found is not None:
-            return types.attribute(found, self.where)
+        proto = self._attrs.get(name)
+        if proto is not None:
+            return types.attribute(proto, self.where)
         if default is _NOTHING:
             raise self.invalid(f"has no attribute {name!r}, which the operator needs")
         return default
 
     def ints(self, name: str, default: Any = _NOTHING) -> tuple[int, ...]:
         """An attribute that is a list of integers."""
-        found = self.attr(name, default)
-        if found is None:
+        value = self.attr(name, default)
+        if value is None:
             return ()
-        if not isinstance(found, tuple) or not all(isinstance(v, int) for v in found):
-            raise self.invalid(f"has the {name} {found!r}; a list of integers is expected")
-        return found
+        if not isinstance(value, tuple) or not all(isinstance(v, int) for v in value):
+            raise self.invalid(f"has the {name} {value!r}; a list of integers is expected")
+        return value
 
     def ints_of(self, name: str, position: int) -> tuple[int, ...] | None:
         """Integers that are an attribute in old opsets and a constant operand in newer ones; None
@@ -318,10 +318,10 @@ class OnnxNode(Operator):
         are the graph's inputs; it also reads tensors around the node. ``step`` is part of the names
         of its tensors, if it is imported several times.
         """
-        found = self._attrs.get(name)
-        if found is None or found.type != AttributeProto.GRAPH:
+        proto = self._attrs.get(name)
+        if proto is None or proto.type != AttributeProto.GRAPH:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        graph: GraphProto = found.g
+        graph: GraphProto = proto.g
         caller = f"{self.name}/{step}" if step else self.name
         scope = self._scope.inner(caller, self._scope.versions, self._scope.attributes)
         # A branch reads the tensors around it, but its own names end with it.
@@ -340,10 +340,10 @@ class OnnxNode(Operator):
 
     def finished(self, value: Value) -> tuple[BuiltTensor, ...]:
         """The outputs. Nodes that compute them get the model's names for them."""
-        found = fields(value)
+        tensors = fields(value)
         wanted = {
             tensor.name: name
-            for tensor, name in zip(found, self.outputs, strict=False)
+            for tensor, name in zip(tensors, self.outputs, strict=False)
             if name and tensor.name != name
         }
-        return fields(self.named(tuple(found), wanted))
+        return fields(self.named(tuple(tensors), wanted))

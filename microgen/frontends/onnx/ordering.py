@@ -46,13 +46,13 @@ def reads(node: NodeProto) -> Iterator[str]:
 
 def needed(protos: Sequence[NodeProto], wanted: Sequence[str]) -> list[NodeProto]:
     """The nodes that the wanted tensors depend on, in their order."""
-    read, found = {*filter(None, wanted)}, []
+    read, nodes = {*filter(None, wanted)}, []
     # Backwards, because the readers of a node come after it.
     for proto in reversed(protos):
         if not read.isdisjoint(proto.output):
-            found.append(_with_outputs(proto, read))
+            nodes.append(_with_outputs(proto, read))
             read.update(filter(None, reads(proto)))
-    return found[::-1]
+    return nodes[::-1]
 
 
 def _with_outputs(proto: NodeProto, read: Container[str]) -> NodeProto:

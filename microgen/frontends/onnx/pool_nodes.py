@@ -78,8 +78,8 @@ def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: Pool) ->
     if rank == 1:
         batches, width, channels = data.shape
         image = node.reshaped(data, (batches, 1, width, channels))
-        found = pool(node, image, window.with_height())
-        return node.reshaped(found, (batches, *window.places, channels))
+        result = pool(node, image, window.with_height())
+        return node.reshaped(result, (batches, *window.places, channels))
     if rank == _IMAGE:
         return pool(node, data, window)
     batches, depth, height, width, channels = data.shape
@@ -88,8 +88,8 @@ def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: Pool) ->
     volume = node.reshaped(flat, (batches, depth, *flat.shape[1:]))
     # The depth is the height of an image, whose width is all later axes.
     image = node.reshaped(volume, (batches, depth, math.prod(flat.shape[1:3]), channels))
-    found = pool(node, image, _with_width(_only(window, 0)))
-    return node.reshaped(found, (batches, found.shape[1], *flat.shape[1:]))
+    result = pool(node, image, _with_width(_only(window, 0)))
+    return node.reshaped(result, (batches, result.shape[1], *flat.shape[1:]))
 
 
 def _only(window: OnnxWindow, axis: int) -> OnnxWindow:
@@ -117,8 +117,8 @@ def _dilated(
     rows = shape[at] // step
     apart = (math.prod(shape[:at]), rows, step * math.prod(shape[at + 1 : -1]), shape[-1])
     plain = OnnxWindow((kernel,), (1,), (1,), (0,), (0,), (0,), (rows - kernel + 1,))
-    found = pool(node, node.reshaped(whole, apart), _with_width(plain))
-    dense = node.reshaped(found, (*shape[:at], found.shape[1] * step, *shape[at + 1 :]))
+    result = pool(node, node.reshaped(whole, apart), _with_width(plain))
+    dense = node.reshaped(result, (*shape[:at], result.shape[1] * step, *shape[at + 1 :]))
     return cut(node, dense, at, 0, places, window.strides[0])
 
 

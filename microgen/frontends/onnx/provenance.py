@@ -36,8 +36,8 @@ def _evaluated(op: str, attrs: Attrs, values: Array) -> Array:
     kind = ArrayType(tuple(values.shape), DType(values.dtype.name))
     (shape,) = registry()[op].infer(attrs, [kind])
     output = ArrayType(shape, kind.dtype)
-    (found,) = registry()[op].reference(attrs, Operands((values,), (kind,), (output,)))
-    return found
+    (result,) = registry()[op].reference(attrs, Operands((values,), (kind,), (output,)))
+    return result
 
 
 def _axis(
@@ -53,11 +53,11 @@ def _axis(
     # The op moves the indices as it moves the values.
     numbers = np.broadcast_to(np.arange(count, dtype=np.int32).reshape(along), stored.values.shape)
     places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
-    for found in range(len(shape)):
-        first = np.moveaxis(places, found, 0).reshape(shape[found], -1)
+    for new in range(len(shape)):
+        first = np.moveaxis(places, new, 0).reshape(shape[new], -1)
         # All elements at one index of this axis must come from the same index of the old one.
         if (first == first[:, :1]).all():
-            return found, first[:, 0]
+            return new, first[:, 0]
     return None
 
 

@@ -72,9 +72,9 @@ def read(node: OnnxNode, data: BuiltTensor, scale: int, zero_point: int) -> Scal
         return None
     values = scales.value.astype(np.float32)
     whole = np.zeros(values.shape, np.int64) if zeros is None else _whole(node, zeros, values)
-    found = Scales(values, whole, *_along(node, data, values.shape, values.size))
-    _check(node, scales, found)
-    return found
+    result = Scales(values, whole, *_along(node, data, values.shape, values.size))
+    _check(node, scales, result)
+    return result
 
 
 def _whole(node: OnnxNode, zeros: BuiltTensor, scales: Array) -> Array:
@@ -86,15 +86,15 @@ def _whole(node: OnnxNode, zeros: BuiltTensor, scales: Array) -> Array:
 
 def broadcast(node: OnnxNode, data: BuiltTensor, position: int) -> BuiltTensor | None:
     """Computed scales or zero points as they are broadcast to ``data``; None if left out."""
-    found = node.optional(position)
-    if found is None or found.type.size == 1:
-        return None if found is None else node.reshaped(found, ())
-    axis, block = _along(node, data, found.shape, found.type.size)
+    tensor = node.optional(position)
+    if tensor is None or tensor.type.size == 1:
+        return None if tensor is None else node.reshaped(tensor, ())
+    axis, block = _along(node, data, tensor.shape, tensor.type.size)
     if block:
         raise node.unsupported("has computed scales of blocks", supported="constants")
     along = [1] * len(data.shape)
-    along[axis] = found.type.size
-    return node.reshaped(found, along)
+    along[axis] = tensor.type.size
+    return node.reshaped(tensor, along)
 
 
 def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int) -> tuple[int, int]:
@@ -116,14 +116,14 @@ def _along(node: OnnxNode, data: BuiltTensor, shape: tuple[int, ...], size: int)
     return axis, block
 
 
-def _check(node: OnnxNode, tensor: BuiltTensor, found: Scales) -> None:
+def _check(node: OnnxNode, tensor: BuiltTensor, constants: Scales) -> None:
     # Scales must be finite and not negative; scales of whole tensors, which may be computed, also
     # normal.
-    least = SMALLEST_SCALE if found.scale.size == 1 and not found.block else 0.0
-    wrong = ~((found.scale >= least) & (found.scale < np.inf))
+    least = SMALLEST_SCALE if constants.scale.size == 1 and not constants.block else 0.0
+    wrong = ~((constants.scale >= least) & (constants.scale < np.inf))
     if wrong.any():
         raise node.invalid(
-            f'has the scale {found.scale[wrong][0]:g} in "{short(tensor.name)}"; {NORMAL_SCALE}'
+            f'has the scale {constants.scale[wrong][0]:g} in "{short(tensor.name)}"; {NORMAL_SCALE}'
         )
 
 
@@ -141,18 +141,18 @@ def fits(quant: Quant, dtype: DType) -> bool:
 _HALF_INT4 = 8
 
 
-def dequantized(node: OnnxNode, data: BuiltTensor, found: Scales) -> BuiltTensor:
+def dequantized(node: OnnxNode, data: BuiltTensor, scales: Scales) -> BuiltTensor:
     """The numbers that stored integers mean, float32: (stored - zero point) * scale.
 
     Source: ONNX's operator DequantizeLinear.
     """
     if data.value is not None:
-        return _constant(node, data, found)
-    if not found.block and fits(found.quant, data.dtype):
-        typed = reinterpreted(node, data, found.quant)
+        return _constant(node, data, scales)
+    if not scales.block and fits(scales.quant, data.dtype):
+        typed = reinterpreted(node, data, scales.quant)
         kinds: dict[str, Any] = {"dtype": DType.FLOAT32, "quant": None, "hint": "float"}
         return node.emit("qnn.dequantize", DequantizeAttrs(), (typed,), **kinds)
-    scale, zero = found.over(data.shape)
+    scale, zero = scales.over(data.shape)
     return scaled(node, data, node.constant(scale, "scale"), zero)
 
 
@@ -169,17 +169,17 @@ def scaled(
     return node.emit("multiply", MultiplyAttrs(Activation.NONE), (lhs, scale))
 
 
-def _constant(node: OnnxNode, data: BuiltTensor, found: Scales) -> BuiltTensor:
+def _constant(node: OnnxNode, data: BuiltTensor, scales: Scales) -> BuiltTensor:
     """A constant as floats, whose stored form is recorded."""
     assert data.value is not None
-    scale, zero = found.over(data.shape)
+    scale, zero = scales.over(data.shape)
     with np.errstate(over="ignore"):
         floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
     made = node.constant(floats.astype(np.float32), "float")
     # A Quant has no blocks, and unsigned integers become signed ones only if they have 8 bits.
-    if found.block or data.dtype is DType.UINT16:
+    if scales.block or data.dtype is DType.UINT16:
         return made
-    values, quant = data.value, found.quant
+    values, quant = data.value, scales.quant
     # The graph's stored integers are signed, so unsigned ones move by half of their range.
     if data.is_int4 and data.dtype is DType.UINT8:
         values, quant = (values - np.uint8(_HALF_INT4)).view(np.int8), moved(quant, -_HALF_INT4)
@@ -188,17 +188,17 @@ def _constant(node: OnnxNode, data: BuiltTensor, found: Scales) -> BuiltTensor:
     return dataclasses.replace(made, stored=Stored(frozen(values), quant, data.is_int4))
 
 
-def quantized(node: OnnxNode, data: BuiltTensor, found: Scales, dtype: DType) -> BuiltTensor:
+def quantized(node: OnnxNode, data: BuiltTensor, scales: Scales, dtype: DType) -> BuiltTensor:
     """The stored integers of numbers: round(x / scale) + zero point, saturated; halves are rounded
     to even.
 
     Source: ONNX's operator QuantizeLinear.
     """
     floats = cast(node, data, DType.FLOAT32)
-    if found.block == 0 and fits(found.quant, dtype):
-        kinds: dict[str, Any] = {"dtype": dtype, "quant": found.quant, "hint": "stored"}
+    if scales.block == 0 and fits(scales.quant, dtype):
+        kinds: dict[str, Any] = {"dtype": dtype, "quant": scales.quant, "hint": "stored"}
         return node.emit("qnn.quantize", QuantizeAttrs(ties_even=True), (floats,), **kinds)
-    scale, zero = found.over(data.shape)
+    scale, zero = scales.over(data.shape)
     zeros = node.constant(zero.astype(np.float32), "zero")
     return divided(node, floats, node.constant(scale, "scale"), zeros, dtype)
 

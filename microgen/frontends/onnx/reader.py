@@ -78,9 +78,9 @@ def _strings(message: Message) -> Iterator[object]:
             yield from (value,) if is_one else value
 
 
-def _is_text(found: object) -> bool:
+def _is_text(value: object) -> bool:
     # The library gives bytes if a string is not UTF-8.
-    return isinstance(found, str)
+    return isinstance(value, str)
 
 
 def _check_opset(model: onnx.ModelProto, file: str) -> None:

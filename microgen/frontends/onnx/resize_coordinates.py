@@ -85,14 +85,14 @@ ROUNDINGS: Mapping[str, Callable[[Array], Array]] = {
 def positions(mode: str, axis: ResizedAxis) -> Array:
     """The position of each place in the old axis, float32 [places]."""
     with np.errstate(all="ignore"):
-        found: Array = COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
-    return found
+        at: Array = COORDINATES[mode](axis, np.arange(axis.places, dtype=_F))
+    return at
 
 
 def nearest(rounding: str, at: Array, size: int) -> Array:
     """The element nearest to each position, int64."""
-    found: Array = ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
-    return found
+    elements: Array = ROUNDINGS[rounding](at).clip(0, size - 1).astype(np.int64)
+    return elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ class Filter:
         a = self.cubic
         near = ((a + 2) * x - (a + 3)) * x * x + 1
         far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-        found: Array = np.where(x <= 1, near, np.where(x < 2, far, 0.0))
-        return found
+        weights: Array = np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+        return weights
 
     def terms(self, at: Array, axis: ResizedAxis) -> tuple[Array, Array]:
         """For each position, the first element that has a weight, int32 [places], and the weights

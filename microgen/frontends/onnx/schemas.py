@@ -40,10 +40,10 @@ def find(proto: NodeProto, version: int) -> OpSchema | None:
 @functools.cache
 def _find(domain_: str, op: str, version: int) -> OpSchema | None:
     try:
-        found = onnx.defs.get_schema(op, version, domain_)
+        schema = onnx.defs.get_schema(op, version, domain_)
     except onnx.defs.SchemaError:
         return None
-    return None if found.deprecated else found
+    return None if schema.deprecated else schema
 
 
 def violations(
@@ -56,13 +56,13 @@ def violations(
 
 
 def _counts(proto: NodeProto, schema: OpSchema) -> Iterator[str]:
-    for kind, found, least, most in (
+    for kind, count, least, most in (
         ("inputs", len(proto.input), schema.min_input, schema.max_input),
         ("outputs", len(proto.output), schema.min_output, schema.max_output),
     ):
-        if not least <= found <= most:
+        if not least <= count <= most:
             expected = f"{least}" if least == most else f"{least} to {most}"
-            yield f"has {found} {kind}; {expected} are expected"
+            yield f"has {count} {kind}; {expected} are expected"
     # A repeated field of protobuf may have two entries of one name.
     if len({each.name for each in proto.attribute}) != len(proto.attribute):
         yield "has the same attribute twice"
@@ -71,14 +71,14 @@ def _counts(proto: NodeProto, schema: OpSchema) -> Iterator[str]:
 def _attributes(proto: NodeProto, schema: OpSchema) -> Iterator[str]:
     known = _kinds(schema)
     for each in proto.attribute:
-        found = _KIND_OF.get(each.type, "of no kind")
+        actual = _KIND_OF.get(each.type, "of no kind")
         if each.name not in known:
             yield f"has the attribute {each.name!r}, which the operator does not have"
-        elif found != known[each.name]:
+        elif actual != known[each.name]:
             expected = known[each.name].lower()
-            yield f"has the attribute {each.name!r} of the kind {found.lower()}, not {expected}"
-    given = {each.name for each in proto.attribute}
-    missing = sorted(n for n, a in schema.attributes.items() if a.required and n not in given)
+            yield f"has the attribute {each.name!r} of the kind {actual.lower()}, not {expected}"
+    names = {each.name for each in proto.attribute}
+    missing = sorted(n for n, a in schema.attributes.items() if a.required and n not in names)
     if missing:
         yield f"has no attribute {missing[0]!r}, which the operator needs"
 

@@ -64,10 +64,10 @@ class OnnxScope:
 
     def tensor(self, name: str) -> BuiltTensor:
         """A tensor that must be there. Raises as ``operand`` does."""
-        found = self.operand(name)
-        if found is None:
+        result = self.operand(name)
+        if result is None:
             raise ModelError(f'the tensor "{short(name)}" is left out', where=self.file)
-        return found
+        return result
 
     def renamed(self, proto: NodeProto) -> NodeProto:
         """The node with its outputs under their names in the graph, with the attributes of the
@@ -75,30 +75,30 @@ class OnnxScope:
         """
         if not self.depth and not any(each.ref_attr_name for each in proto.attribute):
             return proto  # it may have large constants
-        found = NodeProto(op_type=proto.op_type, domain=proto.domain, overload=proto.overload)
+        node = NodeProto(op_type=proto.op_type, domain=proto.domain, overload=proto.overload)
         outputs = [self.public.get(n, self.prefix + n) if n else "" for n in proto.output]
         inputs = ["" if self.values.get(name) is None else name for name in proto.input]
-        found.input.extend(inputs)
-        found.output.extend(outputs)
-        found.attribute.extend(self._attributes(proto))
-        return found
+        node.input.extend(inputs)
+        node.output.extend(outputs)
+        node.attribute.extend(self._attributes(proto))
+        return node
 
     def _attributes(self, proto: NodeProto) -> Iterator[AttributeProto]:
         for each in proto.attribute:
             if not each.ref_attr_name:
                 yield each
             elif each.ref_attr_name in self.attributes:
-                found = AttributeProto()
-                found.CopyFrom(self.attributes[each.ref_attr_name])
-                found.name = each.name
-                yield found
+                attribute = AttributeProto()
+                attribute.CopyFrom(self.attributes[each.ref_attr_name])
+                attribute.name = each.name
+                yield attribute
 
 
 # The names of a model's outputs.
 
 
 def named(
-    builder: GraphBuilder, found: Sequence[BuiltTensor], wanted: Sequence[str], file: str
+    builder: GraphBuilder, tensors: Sequence[BuiltTensor], wanted: Sequence[str], file: str
 ) -> list[BuiltTensor]:
     """The outputs under their names in the model. A node's result that has another name is renamed,
     if it is no other output. Inputs, constants and other outputs are copied. UnsupportedError for
@@ -107,7 +107,7 @@ def named(
     free = {name for node in builder.nodes for name in node.outputs}.difference(wanted)
     results: list[BuiltTensor] = []
     names: dict[str, str] = {}
-    for tensor, name in zip(found, wanted, strict=True):
+    for tensor, name in zip(tensors, wanted, strict=True):
         checked(tensor.type, f'{file}: the output "{short(name)}"')
         # The same tensor may be several outputs, and be renamed for an earlier one.
         own = dataclasses.replace(tensor, name=names.get(tensor.name, tensor.name))
@@ -150,10 +150,10 @@ class DeclaredTypes:
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape that the model declares for the tensor that it calls ``name``, if it has one
         without symbolic sizes."""
-        found = self._types.get(name)
-        if found is None or not found.HasField("shape"):
+        declared = self._types.get(name)
+        if declared is None or not declared.HasField("shape"):
             return None
-        sizes = tuple(int(dim.dim_value) for dim in found.shape.dim)
+        sizes = tuple(int(dim.dim_value) for dim in declared.shape.dim)
         # A symbolic dimension has the dim_value 0.
         return sizes if all(size > 0 for size in sizes) else None
 
@@ -161,22 +161,22 @@ class DeclaredTypes:
         """Raise ModelError if the model declares another element type or shape for the tensor that
         it calls ``name``. A symbolic size agrees with any. A tensor of one element may have any
         number of axes, as in ONNX Runtime; of an output there is a note."""
-        found = self._types.get(name)
-        if found is None:
+        type_ = self._types.get(name)
+        if type_ is None:
             return
-        wanted = types.element_name(found.elem_type)
-        is_same = found.elem_type in (0, types.code(tensor.dtype))
-        fits = not found.HasField("shape") or _fits(found.shape, tensor.shape)
-        if is_same and not fits and _is_one(found.shape, tensor.shape):
+        wanted = types.element_name(type_.elem_type)
+        is_same = type_.elem_type in (0, types.code(tensor.dtype))
+        fits = not type_.HasField("shape") or _fits(type_.shape, tensor.shape)
+        if is_same and not fits and _is_one(type_.shape, tensor.shape):
             if name in self._outputs:
                 self.notes.append(
-                    f'the output "{short(name)}" is declared {_shown(found)}, and its one element '
+                    f'the output "{short(name)}" is declared {_shown(type_)}, and its one element '
                     f"is computed as {tensor.type}"
                 )
         elif not is_same or not fits:
             raise ModelError(
                 f'the tensor "{short(name)}" is {tensor.type}, but the model declares '
-                f"{wanted}{_shown(found)}",
+                f"{wanted}{_shown(type_)}",
                 where=self._file,
                 hint="onnx.shape_inference computes what belongs there",
             )

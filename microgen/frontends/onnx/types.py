@@ -54,9 +54,9 @@ def dtype(code: int, called: str, where: str) -> DType:
     return _DTYPES[code]
 
 
-def code(found: DType) -> int:
+def code(dtype_: DType) -> int:
     """ONNX's element type for a dtype of the graph."""
-    return int(helper.np_dtype_to_tensor_dtype(found.numpy))
+    return int(helper.np_dtype_to_tensor_dtype(dtype_.numpy))
 
 
 def proto(tensor: BuiltTensor | None) -> TypeProto:
@@ -87,11 +87,11 @@ def array(proto: TensorProto, called: str, where: str) -> Array:
             f"{called} has more than {MAX_BYTES} bytes", where=where, hint="make it smaller"
         )
     try:
-        found = numpy_helper.to_array(proto)
+        values = numpy_helper.to_array(proto)
     except Exception as error:  # the library raises errors of many types
         raise ModelError(f"{called} cannot be read: {error}", where=where) from error
     # ascontiguousarray makes an axis for a number without axes; reshape removes it.
-    return np.ascontiguousarray(found, dtype=wanted.numpy).reshape(found.shape)
+    return np.ascontiguousarray(values, dtype=wanted.numpy).reshape(values.shape)
 
 
 def constant(proto: TensorProto, called: str, where: str) -> tuple[ArrayType, Array]:

@@ -78,41 +78,41 @@ def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:
 
 def kernel_shape(node: OnnxNode, rank: int, default: Sequence[int] | None = None) -> Sizes:
     """``kernel_shape``. ModelError if it is absent without a default, or differs from it."""
-    found = positive(node, "kernel_shape", rank, default)
-    if default is not None and found != tuple(default):
-        raise node.invalid(f"has the kernel_shape {list(found)} for a weight of {list(default)}")
-    return found
+    kernel = positive(node, "kernel_shape", rank, default)
+    if default is not None and kernel != tuple(default):
+        raise node.invalid(f"has the kernel_shape {list(kernel)} for a weight of {list(default)}")
+    return kernel
 
 
 def positive(node: OnnxNode, name: str, rank: int, default: Sequence[int] | None = None) -> Sizes:
     """An attribute of one number per spatial axis, each at least 1. ModelError otherwise."""
-    found = _numbers(node, name, rank, default)
-    if min(found) < 1:
-        raise node.invalid(f"has the {name} {list(found)}; numbers from 1 on are expected")
-    return found
+    values = _numbers(node, name, rank, default)
+    if min(values) < 1:
+        raise node.invalid(f"has the {name} {list(values)}; numbers from 1 on are expected")
+    return values
 
 
 def pads(node: OnnxNode, rank: int) -> tuple[Sizes, Sizes]:
     """The attribute ``pads``: the cells before each axis, and the cells after it."""
-    found = _numbers(node, "pads", 2 * rank, (0,) * (2 * rank))
-    if min(found) < 0:
-        raise node.invalid(f"has the pads {list(found)}; numbers from 0 on are expected")
-    return found[:rank], found[rank:]
+    values = _numbers(node, "pads", 2 * rank, (0,) * (2 * rank))
+    if min(values) < 0:
+        raise node.invalid(f"has the pads {list(values)}; numbers from 0 on are expected")
+    return values[:rank], values[rank:]
 
 
 def _numbers(node: OnnxNode, name: str, count: int, default: Sequence[int] | None) -> Sizes:
-    found = node.ints(name) if default is None else node.ints(name, tuple(default))
-    if len(found) != count:
-        raise node.invalid(f"has {len(found)} {name}; {count} are expected")
-    return found
+    numbers = node.ints(name) if default is None else node.ints(name, tuple(default))
+    if len(numbers) != count:
+        raise node.invalid(f"has {len(numbers)} {name}; {count} are expected")
+    return numbers
 
 
 def auto_pad(node: OnnxNode) -> str:
     """The attribute ``auto_pad``."""
-    found = str(node.attr("auto_pad", "NOTSET")) or "NOTSET"
-    if found not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
-        raise node.invalid(f"has the auto_pad {found!r}")
-    return found
+    kind = str(node.attr("auto_pad", "NOTSET")) or "NOTSET"
+    if kind not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise node.invalid(f"has the auto_pad {kind!r}")
+    return kind
 
 
 def halves(total: int, kind: str) -> tuple[int, int]:
@@ -182,6 +182,6 @@ def _places(
         )
     if not ceil:
         return room // stride + 1
-    found = -(-room // stride) + 1
+    count = -(-room // stride) + 1
     # A window that would begin after the data is left out.
-    return found - 1 if (found - 1) * stride >= size + before else found
+    return count - 1 if (count - 1) * stride >= size + before else count

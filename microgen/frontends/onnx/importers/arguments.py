@@ -25,18 +25,18 @@ def declared_sizes(
     return tuple(shape[a] for a in axes)
 
 
-def checked_axis(node: OnnxNode, found: int, rank: int, name: str = "axis") -> int:
+def checked_axis(node: OnnxNode, axis_: int, rank: int, name: str = "axis") -> int:
     """An axis counted from the front. ModelError if there is no such axis."""
-    if not -rank <= found < max(rank, 1):
-        raise node.invalid(f"has the {name} {found}, but the tensor has {rank} axes")
-    return found % rank if rank else 0
+    if not -rank <= axis_ < max(rank, 1):
+        raise node.invalid(f"has the {name} {axis_}, but the tensor has {rank} axes")
+    return axis_ % rank if rank else 0
 
 
-def axes(node: OnnxNode, found: Sequence[int], rank: int) -> tuple[int, ...]:
+def axes(node: OnnxNode, stated: Sequence[int], rank: int) -> tuple[int, ...]:
     """Axes counted from the front, in their order. ModelError if one is listed twice."""
-    counted = tuple(checked_axis(node, int(a), rank, "axes entry") for a in found)
+    counted = tuple(checked_axis(node, int(a), rank, "axes entry") for a in stated)
     if len(set(counted)) != len(counted):
-        raise node.invalid(f"has the axes {list(found)}: one is listed twice")
+        raise node.invalid(f"has the axes {list(stated)}: one is listed twice")
     return counted
 
 
@@ -55,7 +55,7 @@ def groups(node: OnnxNode, data: BuiltTensor, weight: BuiltTensor, bias: BuiltTe
         node.expect(operand, DType.FLOAT32)
     if len(weight.shape) != len(data.shape):
         raise node.invalid(f"has the weight {weight.type} for the input {data.type}")
-    found = int(node.attr("group", 1))
-    if found < 1 or data.shape[1] % found:
-        raise node.invalid(f"has {found} groups for {data.shape[1]} channels")
-    return found
+    count = int(node.attr("group", 1))
+    if count < 1 or data.shape[1] % count:
+        raise node.invalid(f"has {count} groups for {data.shape[1]} channels")
+    return count

@@ -102,11 +102,11 @@ def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
         bool(node.attr("center_point_box", 0)),
     )
     name = "vision.all_class_non_max_suppression"
-    found = node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
+    rows = node.emit(name, attrs, (boxes, scores), dtype=DType.INT64, quant=None)
     declared = node.declared_for(0)
-    if declared is None or len(declared) != 2 or declared[0] >= found.shape[0]:
-        return found
-    return move_nodes.cut(node, found, 0, 0, declared[0])
+    if declared is None or len(declared) != 2 or declared[0] >= rows.shape[0]:
+        return rows
+    return move_nodes.cut(node, rows, 0, 0, declared[0])
 
 
 def _number(node: OnnxNode, position: int, what: str) -> float | None:

@@ -19,10 +19,10 @@ _NUMBERS = {"value_float": np.float32, "value_floats": np.float32}
 
 def _constant(node: OnnxNode) -> BuiltTensor:
     for name in ("value", "value_float", "value_int", "value_floats", "value_ints"):
-        found = node.attr(name, None)
-        if found is not None:
+        stated = node.attr(name, None)
+        if stated is not None:
             dtype = _NUMBERS.get(name, np.int64)
-            return node.constant(found if name == "value" else np.asarray(found, dtype), "value")
+            return node.constant(stated if name == "value" else np.asarray(stated, dtype), "value")
     raise node.unsupported("has no value", supported="numbers and tensors")
 
 
@@ -97,8 +97,8 @@ def _non_zero(node: OnnxNode) -> BuiltTensor:
     kind = ArrayType((value.ndim, value.size), DType.INT64)
     budget.spend(moved(None, (kind,), (kind,)), node.where)
     # A number is treated as a vector of one element, as in numpy.
-    found = np.stack(np.nonzero(np.atleast_1d(value))).astype(np.int64)
-    return node.constant(found, "places")
+    indices = np.stack(np.nonzero(np.atleast_1d(value))).astype(np.int64)
+    return node.constant(indices, "places")
 
 
 IMPORTERS = {

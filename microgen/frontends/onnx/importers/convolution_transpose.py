@@ -34,12 +34,12 @@ def _conv_transpose(node: OnnxNode) -> BuiltTensor:
     is_plain = groups == 1 and max(spread.dilations) == 1 and rank <= 2
     after = _opposite(spread, data.shape[2:]) if is_plain and max(spread.strides) > 1 else None
     if after is not None:
-        found = _transposed(node, image, filters, spread, after)
+        result = _transposed(node, image, filters, spread, after)
     else:
         # Zeros between the cells make the stride 1, and the layer a convolution with the weight
         # flipped.
-        found = _of_stride_1(node, _with_zeros(node, image, spread.strides), filters, spread)
-    return convolution_nodes.channels_second(node, found)
+        result = _of_stride_1(node, _with_zeros(node, image, spread.strides), filters, spread)
+    return convolution_nodes.channels_second(node, result)
 
 
 def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
@@ -125,8 +125,8 @@ def _transposed(
     )
     bias = () if filters.bias is None else (filters.bias,)
     inputs = (image, node.laid_out(weight, "IOHW", "OHWI"), *bias)
-    found = node.emit("nn.conv2d_transpose", attrs, inputs, hint="NHWC")
-    return node.reshaped(found, (batches, *spread.places, count))
+    result = node.emit("nn.conv2d_transpose", attrs, inputs, hint="NHWC")
+    return node.reshaped(result, (batches, *spread.places, count))
 
 
 def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTensor:

@@ -52,8 +52,8 @@ def _deform_conv(node: OnnxNode) -> BuiltTensor:
     sampled = [_sampled(layer, cut(node, image, 3, k * each, each), k) for k in range(layer.groups)]
     # [N, taps, places..., C] -> [N, places..., taps, C], as the filters read them.
     columns = transposed(node, joined(node, sampled, 4), (0, 2, 3, 1, 4))
-    found = joined(node, list(_products(layer, columns, bias, groups)), 3)
-    return convolution_nodes.channels_second(node, found)
+    result = joined(node, list(_products(layer, columns, bias, groups)), 3)
+    return convolution_nodes.channels_second(node, result)
 
 
 def _read(node: OnnxNode) -> _Layer:
@@ -85,11 +85,11 @@ def _sampled(layer: _Layer, image: BuiltTensor, group: int) -> BuiltTensor:
     # grid_sample's coordinates, in which an image is 2 wide.
     scale = node.constant(np.array([2 / size[1], 2 / size[0]], np.float32), "scale")
     grid = binary(node, "add", binary(node, "multiply", shifts, scale), _places(layer))
-    found = node.emit("grid_sample", GridSampleAttrs("linear", "zeros", False), (image, grid))
+    samples = node.emit("grid_sample", GridSampleAttrs("linear", "zeros", False), (image, grid))
     if layer.mask is None:
-        return found
+        return samples
     mask = cut(node, layer.mask, 1, taps * group, taps)
-    return binary(node, "multiply", found, node.reshaped(mask, (batches, taps, *places, 1)))
+    return binary(node, "multiply", samples, node.reshaped(mask, (batches, taps, *places, 1)))
 
 
 def _places(layer: _Layer) -> BuiltTensor:

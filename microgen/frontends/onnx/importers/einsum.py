@@ -32,10 +32,10 @@ def _einsum(node: OnnxNode) -> BuiltTensor:
     if not set(output) <= set(sizes) or len(set(output)) != len(output):
         raise node.invalid(f"has the equation {node.attr('equation')!r}: its output is impossible")
     named = [_without_repeats(node, _whole(node, each, sizes)) for each in inputs]
-    found = _summed(node, named[0], _needed(named[1:], output))
+    result = _summed(node, named[0], _needed(named[1:], output))
     for i, other in enumerate(named[1:], 2):
-        found = _multiplied(node, found, other, _needed(named[i:], output))
-    tensor, labels = found
+        result = _multiplied(node, result, other, _needed(named[i:], output))
+    tensor, labels = result
     return transposed(node, tensor, [labels.index(label) for label in output])
 
 
@@ -63,11 +63,11 @@ def _labels(node: OnnxNode, term: str, tensor: BuiltTensor) -> Labels:
     # Counted from the last axis, at which numpy aligns the axes of ellipses.
     dots = "".join(chr(_FIRST_OF_ELLIPSIS + i) for i in reversed(range(max(count, 0))))
     # A second ellipsis remains, and is refused, because dots are no letters.
-    found = term.replace(_ELLIPSIS, dots, 1)
+    labels = term.replace(_ELLIPSIS, dots, 1)
     letters = term.replace(_ELLIPSIS, "", 1)
-    if len(found) != len(tensor.shape) or not all(c.isascii() and c.isalpha() for c in letters):
+    if len(labels) != len(tensor.shape) or not all(c.isascii() and c.isalpha() for c in letters):
         raise node.invalid(f"names the axes of {tensor.type} {term!r}")
-    return found
+    return labels
 
 
 def _sizes(node: OnnxNode, inputs: Sequence[Named]) -> dict[str, int]:
@@ -125,8 +125,8 @@ def _summed(node: OnnxNode, named: Named, needed: set[str]) -> Named:
     """The tensor summed over the axes that nothing needs."""
     tensor, labels = named
     axes = tuple(axis for axis, label in enumerate(labels) if label not in needed)
-    found = composing.total(node, tensor, axes, keep_dims=False)
-    return found, "".join(label for label in labels if label in needed)
+    sums = composing.total(node, tensor, axes, keep_dims=False)
+    return sums, "".join(label for label in labels if label in needed)
 
 
 def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> Named:
@@ -142,10 +142,10 @@ def _multiplied(node: OnnxNode, left: Named, right: Named, later: set[str]) -> N
     columns = "".join(label for label in rhs[1] if label not in both)
     left_matrices = _matrices(node, lhs, batch, rows, depth)
     right_matrices = _matrices(node, rhs, batch, depth, columns)
-    found = composing.matrix_product(node, left_matrices, right_matrices)
+    products = composing.matrix_product(node, left_matrices, right_matrices)
     labels = batch + rows + columns
     sizes = dict(zip(lhs[1] + rhs[1], lhs[0].shape + rhs[0].shape, strict=True))
-    return node.reshaped(found, [sizes[label] for label in labels]), labels
+    return node.reshaped(products, [sizes[label] for label in labels]), labels
 
 
 def _matrices(

@@ -68,9 +68,9 @@ def _pow(node: OnnxNode) -> BuiltTensor:
     base = node.tensor(0, DType.FLOAT32, DType.INT32, DType.INT64)
     exponent = node.tensor(1, *NUMBERS)
     if is_float(base) and exponent.value is not None:
-        found = _small_power(node, base, exponent)
-        if found is not None:
-            return found
+        product = _small_power(node, base, exponent)
+        if product is not None:
+            return product
     dtype = base.dtype
     # Integers with exponents of another integer dtype are raised in int64, those with floats as
     # exponents in float32.

@@ -53,22 +53,22 @@ def _axis(node: OnnxNode) -> tuple[int, int]:
     if rank < 2:
         raise node.invalid(f"has the input {data.type}; an axis and parts of numbers are expected")
     if node.version < 20:
-        found = int(node.attr("axis", 1))
+        stated = int(node.attr("axis", 1))
     else:
-        found = -2 if node.optional(2) is None else int(move_nodes.number_of(node, 2, "axis"))
-    axis = arguments.checked_axis(node, found, rank)
+        stated = -2 if node.optional(2) is None else int(move_nodes.number_of(node, 2, "axis"))
+    axis = arguments.checked_axis(node, stated, rank)
     if axis == rank - 1:
-        raise node.invalid(f"has the axis {found}, which has the parts of numbers")
+        raise node.invalid(f"has the axis {stated}, which has the parts of numbers")
     return axis, data.shape[axis]
 
 
 def _length(node: OnnxNode, position: int, default: int) -> int:
     """The number of elements that are transformed."""
-    given = node.optional(position) is not None
-    found = int(move_nodes.number_of(node, position, "length")) if given else default
-    if found < 1:
-        raise node.invalid(f"has the length {found}; 1 or more is expected")
-    return found
+    is_stated = node.optional(position) is not None
+    size = int(move_nodes.number_of(node, position, "length")) if is_stated else default
+    if size < 1:
+        raise node.invalid(f"has the length {size}; 1 or more is expected")
+    return size
 
 
 def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> Array:
@@ -102,15 +102,15 @@ def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
 
 def _along(node: OnnxNode, data: BuiltTensor, axis: int, matrix: Array) -> BuiltTensor:
     """The data [..., axis, ..., parts] times a matrix [outputs, parts, inputs, parts]."""
-    rank, (made, parts, read, given) = len(data.shape), matrix.shape
+    rank, (made, parts, read, read_parts) = len(data.shape), matrix.shape
     others = [k for k in range(rank - 1) if k != axis]
     moved = transposed(node, data, (*others, axis, rank - 1))
     sizes = [data.shape[k] for k in others]
-    rows = node.reshaped(moved, (math.prod(sizes), read * given))
-    weight = _constant(node, matrix.reshape(made * parts, read * given))
+    rows = node.reshaped(moved, (math.prod(sizes), read * read_parts))
+    weight = _constant(node, matrix.reshape(made * parts, read * read_parts))
     attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=False)
-    found = node.reshaped(node.emit("nn.dense", attrs, (rows, weight)), (*sizes, made, parts))
-    return transposed(node, found, (*range(axis), rank - 2, *range(axis, rank - 2), rank - 1))
+    result = node.reshaped(node.emit("nn.dense", attrs, (rows, weight)), (*sizes, made, parts))
+    return transposed(node, result, (*range(axis), rank - 2, *range(axis, rank - 2), rank - 1))
 
 
 def _stft(node: OnnxNode) -> BuiltTensor:
@@ -136,8 +136,8 @@ def _stft(node: OnnxNode) -> BuiltTensor:
     attrs = Conv2DAttrs((1, step), (1, 1), "VALID", Activation.UNLIMITED, Rounding.DOUBLE)
     # The signal is an image of height 1, whose channels are the parts of numbers.
     image = node.reshaped(data, (batches, 1, size, parts))
-    found = node.emit("nn.conv2d", attrs, (image, filters))
-    return node.reshaped(found, (batches, found.shape[2], made, 2))
+    spectrum = node.emit("nn.conv2d", attrs, (image, filters))
+    return node.reshaped(spectrum, (batches, spectrum.shape[2], made, 2))
 
 
 def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
@@ -183,9 +183,9 @@ def _triangles(bins: Array, size: int) -> Array:
     at = np.arange(size)[:, None]
     with np.errstate(all="ignore"):
         rising, falling = (at - left) / (centre - left), (right - at) / (right - centre)
-    found = np.where((at >= left) & (at <= centre) & (centre > left), rising, 0)
-    found = np.where((at == centre) & (centre == left), 1, found)
-    return np.where((at >= centre) & (at < right), falling, found)
+    heights = np.where((at >= left) & (at <= centre) & (centre > left), rising, 0)
+    heights = np.where((at == centre) & (centre == left), 1, heights)
+    return np.where((at >= centre) & (at < right), falling, heights)
 
 
 def _constant(node: OnnxNode, values: Array) -> BuiltTensor:

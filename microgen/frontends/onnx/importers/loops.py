@@ -33,8 +33,8 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         if len(made) <= len(carried):
             raise node.invalid(f"has a body with {len(made)} outputs for {len(carried)} values")
         goes = _condition(node, made[0])
-        carried, rest = list(made[1 : 1 + len(carried)]), made[1 + len(carried) :]
-        stacks.append(rest)
+        carried, row = list(made[1 : 1 + len(carried)]), made[1 + len(carried) :]
+        stacks.append(row)
     raise AssertionError("count does not end")
 
 
@@ -44,8 +44,8 @@ def _condition(node: OnnxNode, tensor: BuiltTensor) -> bool:
     return bool(tensor.value.ravel()[0])
 
 
-def _check_count(node: OnnxNode, found: int) -> None:
-    if found > _MOST:
+def _check_count(node: OnnxNode, count: int) -> None:
+    if count > _MOST:
         raise node.unsupported(f"has more than {_MOST} iterations", supported=f"up to {_MOST}")
 
 
@@ -53,12 +53,12 @@ def _stacked(
     node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Iterable[int]
 ) -> list[BuiltTensor]:
     """The results of all iterations: each output's values are joined along a new axis."""
-    found = []
+    outputs = []
     for axis, parts in zip(axes, zip(*stacks, strict=True), strict=False):
         at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)
         shape = (*parts[0].shape[:at], 1, *parts[0].shape[at:])
-        found.append(move_nodes.joined(node, [node.reshaped(p, shape) for p in parts], at))
-    return found
+        outputs.append(move_nodes.joined(node, [node.reshaped(p, shape) for p in parts], at))
+    return outputs
 
 
 def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
@@ -95,10 +95,10 @@ def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
 
 
 def _list(node: OnnxNode, name: str, length: int) -> list[int]:
-    found = list(node.ints(name, (0,) * length))
-    if len(found) != length:
-        raise node.invalid(f"has the {name} {found}; {length} are expected")
-    return found
+    numbers = list(node.ints(name, (0,) * length))
+    if len(numbers) != length:
+        raise node.invalid(f"has the {name} {numbers}; {length} are expected")
+    return numbers
 
 
 def _row(node: OnnxNode, data: BuiltTensor, axis: int, at: int) -> BuiltTensor:

@@ -110,7 +110,7 @@ def _training(node: OnnxNode, data: BuiltTensor, axis: int) -> Value:
     rank, momentum = len(data.shape), float(node.attr("momentum", 0.9))
     axes = tuple(a for a in range(rank) if a != axis)
     scale, offset = (along(node, node.tensor(i), axis, rank) for i in (1, 2))
-    found, mean, _ = _standardized(node, data, axes)
+    result, mean, _ = _standardized(node, data, axes)
     centred = binary(node, "subtract", data, mean)
     variance = _mean(node, binary(node, "multiply", centred, centred), axes)
     running = []
@@ -120,31 +120,31 @@ def _training(node: OnnxNode, data: BuiltTensor, axis: int) -> Value:
         kept = binary(node, "multiply", old, momentum)
         added = binary(node, "multiply", node.reshaped(own, old.shape), 1 - momentum)
         running.append(binary(node, "add", kept, added))
-    return _scaled(node, found, scale, offset), *running
+    return _scaled(node, result, scale, offset), *running
 
 
 def _instance(node: OnnxNode) -> BuiltTensor:
     """Each channel of each image standardized by itself."""
     data = _floats(node, 1, 2)
     arguments.spatial_rank(node, data)
-    found, _, _ = _standardized(node, data, tuple(range(2, len(data.shape))))
-    return _affine(node, found, 1)
+    result, _, _ = _standardized(node, data, tuple(range(2, len(data.shape))))
+    return _affine(node, result, 1)
 
 
 def _layer(node: OnnxNode) -> Value:
     """Source: ONNX's specification of LayerNormalization; the mean and the inverse of the
     deviation are outputs, too."""
     data = _floats(node, 1, 2)
-    found, mean, inverse = _standardized(node, data, _last_axes(node, data))
-    return _scaled(node, found, node.tensor(1), node.optional(2)), mean, inverse
+    result, mean, inverse = _standardized(node, data, _last_axes(node, data))
+    return _scaled(node, result, node.tensor(1), node.optional(2)), mean, inverse
 
 
 def _rms(node: OnnxNode) -> BuiltTensor:
     """Data / sqrt(mean of squares + epsilon) * scale."""
     data = _floats(node, 1)
     squares = _mean(node, binary(node, "multiply", data, data), _last_axes(node, data))
-    found = binary(node, "multiply", data, _inverse_root(node, squares))
-    return _scaled(node, found, node.tensor(1), None)
+    result = binary(node, "multiply", data, _inverse_root(node, squares))
+    return _scaled(node, result, node.tensor(1), None)
 
 
 def _group(node: OnnxNode) -> BuiltTensor:
@@ -156,11 +156,11 @@ def _group(node: OnnxNode) -> BuiltTensor:
     if groups < 1 or shape[1] % groups:
         raise node.invalid(f"has {groups} groups for {shape[1]} channels")
     split = node.reshaped(data, (shape[0], groups, math.prod(shape[1:]) // groups))
-    found, _, _ = _standardized(node, split, (2,))
+    result, _, _ = _standardized(node, split, (2,))
     # If there are as many groups as channels, both readings are the same.
     if node.tensor(1).shape == (groups,) != (shape[1],):
-        return node.reshaped(_affine(node, found, 1), shape)
-    return _affine(node, node.reshaped(found, shape), 1)
+        return node.reshaped(_affine(node, result, 1), shape)
+    return _affine(node, node.reshaped(result, shape), 1)
 
 
 def _lp(node: OnnxNode) -> BuiltTensor:

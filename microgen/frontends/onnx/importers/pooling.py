@@ -29,8 +29,8 @@ _MOST_TAPS = 64  # of a MaxPool with positions: each is a node
 def _spatial(node: OnnxNode, data: BuiltTensor, pool: Pool) -> BuiltTensor:
     """The pool of data [N, axes..., C], moved from and to [N, C, axes...]."""
     window = _window(node, data)
-    found = pool(node, convolution_nodes.channels_last(node, data), window)
-    return convolution_nodes.channels_second(node, found)
+    result = pool(node, convolution_nodes.channels_last(node, data), window)
+    return convolution_nodes.channels_second(node, result)
 
 
 def _window(node: OnnxNode, data: BuiltTensor) -> OnnxWindow:
@@ -87,8 +87,8 @@ def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTen
         return pool_nodes.greatest(node, data, window)
     # Integers get a scale, which the pool does not look at; uint8 is computed in int16.
     wide = cast(node, data, DType.INT16) if data.dtype is DType.UINT8 else data
-    found = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
-    return cast(node, reinterpreted(node, found, None), data.dtype)
+    result = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
+    return cast(node, reinterpreted(node, result, None), data.dtype)
 
 
 def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTensor]:

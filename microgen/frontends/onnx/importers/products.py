@@ -33,8 +33,8 @@ def _conv(node: OnnxNode) -> BuiltTensor:
     window = windows.window(node, data.shape[2:], kernel)
     filters = convolution_nodes.Filters(weight, bias, groups)
     image = convolution_nodes.channels_last(node, data)
-    found = convolution_nodes.convolved(node, image, filters, window)
-    return convolution_nodes.channels_second(node, found)
+    result = convolution_nodes.convolved(node, image, filters, window)
+    return convolution_nodes.channels_second(node, result)
 
 
 def _matmul(node: OnnxNode) -> BuiltTensor:
@@ -46,10 +46,10 @@ def _matmul(node: OnnxNode) -> BuiltTensor:
     # A vector gets an axis of size 1, which the result loses again.
     rows = lhs if len(lhs.shape) > 1 else node.reshaped(lhs, (1, *lhs.shape))
     columns = rhs if len(rhs.shape) > 1 else node.reshaped(rhs, (*rhs.shape, 1))
-    found = composing.matrix_product(node, rows, columns)
-    *batches, height, width = found.shape
+    product = composing.matrix_product(node, rows, columns)
+    *batches, height, width = product.shape
     kept = (*([height] if len(lhs.shape) > 1 else []), *([width] if len(rhs.shape) > 1 else []))
-    return node.reshaped(found, (*batches, *kept))
+    return node.reshaped(product, (*batches, *kept))
 
 
 def _gemm(node: OnnxNode) -> BuiltTensor:
@@ -63,8 +63,8 @@ def _gemm(node: OnnxNode) -> BuiltTensor:
     offset = _offset(node)
     # A computed B is no weight of a dense layer, so the offset is added after the product.
     if rhs.value is None:
-        found = node.emit("nn.batch_matmul", BatchMatmulAttrs(*flips), (lhs, rhs))
-        return _plus(node, _times(node, found, alpha), offset)
+        result = node.emit("nn.batch_matmul", BatchMatmulAttrs(*flips), (lhs, rhs))
+        return _plus(node, _times(node, result, alpha), offset)
     rows = transposed(node, lhs, (1, 0)) if flips[0] else lhs
     weight = rhs if flips[1] else transposed(node, rhs, (1, 0))
     scaled = _times(node, weight, alpha)
@@ -90,10 +90,10 @@ def _times(node: OnnxNode, data: BuiltTensor, factor: np.float32) -> BuiltTensor
 def _plus(node: OnnxNode, data: BuiltTensor, offset: BuiltTensor | None) -> BuiltTensor:
     if offset is None:
         return data
-    found = binary(node, "add", data, offset)
-    if found.shape != data.shape:
+    result = binary(node, "add", data, offset)
+    if result.shape != data.shape:
         raise node.invalid(f"adds {offset.type} to the product {data.type}")
-    return found
+    return result
 
 
 def _bias(node: OnnxNode, offset: BuiltTensor | None, units: int, rows: int) -> BuiltTensor | None:
@@ -186,8 +186,8 @@ def _det(node: OnnxNode) -> BuiltTensor:
         raise node.unsupported(
             f"of matrices of {rows} rows has no kernel", supported=f"up to {_MOST} rows"
         )
-    found = _expanded(node, data, 0, tuple(range(columns)))
-    return node.reshaped(found, tuple(batches))
+    result = _expanded(node, data, 0, tuple(range(columns)))
+    return node.reshaped(result, tuple(batches))
 
 
 def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, ...]) -> BuiltTensor:

@@ -22,18 +22,18 @@ def _dequantize(node: OnnxNode) -> BuiltTensor:
     data = node.typed(0) or node.tensor(0)
     node.expect(data, *qdq_nodes.ACCEPTED)
     _check_output(node)
-    found = qdq_nodes.read(node, data, 1, 2)
-    if found is not None:
-        return qdq_nodes.dequantized(node, data, found)
+    scales = qdq_nodes.read(node, data, 1, 2)
+    if scales is not None:
+        return qdq_nodes.dequantized(node, data, scales)
     return qdq_nodes.scaled(node, data, *_computed(node, data))
 
 
 def _quantize(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0, DType.FLOAT32, DType.INT32)
     dtype = _stored_dtype(node)
-    found = qdq_nodes.read(node, data, 1, 2)
-    if found is not None:
-        return qdq_nodes.quantized(node, data, found, dtype)
+    scales = qdq_nodes.read(node, data, 1, 2)
+    if scales is not None:
+        return qdq_nodes.quantized(node, data, scales, dtype)
     return qdq_nodes.divided(node, data, *_computed(node, data), dtype)
 
 
@@ -51,13 +51,13 @@ def _stored_dtype(node: OnnxNode) -> DType:
     if types.is_int4(declared) or (zero is not None and zero.is_int4):
         raise node.unsupported("makes integers of 4 bits", supported="constants of 4 bits")
     if zero is not None:
-        found = zero.dtype
+        stored = zero.dtype
     else:
-        found = types.dtype(declared, "the result", node.where) if declared else DType.UINT8
-    if found not in qdq_nodes.NARROW:
+        stored = types.dtype(declared, "the result", node.where) if declared else DType.UINT8
+    if stored not in qdq_nodes.NARROW:
         names = ", ".join(dtype.value for dtype in qdq_nodes.NARROW)
-        raise node.unsupported(f"makes {found.value}", supported=names)
-    return found
+        raise node.unsupported(f"makes {stored.value}", supported=names)
+    return stored
 
 
 def _check_output(node: OnnxNode) -> None:

@@ -57,20 +57,20 @@ class _Layer:
 
     def operand(self, position: int, shape: tuple[int, ...]) -> BuiltTensor | None:
         """An optional float32 operand. ModelError if its shape is another one."""
-        found = self.node.optional(position, DType.FLOAT32)
-        if found is not None and found.shape != shape:
+        tensor = self.node.optional(position, DType.FLOAT32)
+        if tensor is not None and tensor.shape != shape:
             raise self.node.invalid(
-                f"has the input {position} {found.type}; {list(shape)} is expected"
+                f"has the input {position} {tensor.type}; {list(shape)} is expected"
             )
-        return found
+        return tensor
 
     def state(self, position: int) -> BuiltTensor | None:
         """The states before the first step in layout 0."""
         directions = len(self.reverses)
         if not _is_batch_first(self.node):
             return self.operand(position, (directions, self.batches, self.cells))
-        found = self.operand(position, (self.batches, directions, self.cells))
-        return found and transposed(self.node, found, (1, 0, 2))
+        states = self.operand(position, (self.batches, directions, self.cells))
+        return states and transposed(self.node, states, (1, 0, 2))
 
     def of_direction(self, tensor: BuiltTensor, direction: int, *shape: int) -> BuiltTensor:
         """A direction's part of an operand, under another shape."""
@@ -111,14 +111,14 @@ def _is_batch_first(node: OnnxNode) -> bool:
 def _lengths(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
     """The steps of each sequence, by default all."""
     steps, batches, _ = data.shape
-    found = node.optional(4, DType.INT32)
-    if found is None:
+    counts = node.optional(4, DType.INT32)
+    if counts is None:
         return node.constant(np.full(batches, steps, np.int32), "lengths")
-    if found.shape != (batches,):
-        raise node.invalid(f"has the lengths {found.type} for {batches} sequences")
-    if found.value is not None and not ((found.value >= 0) & (found.value <= steps)).all():
-        raise node.invalid(f"has sequences of {found.value.tolist()[:4]} of {steps} steps")
-    return found
+    if counts.shape != (batches,):
+        raise node.invalid(f"has the lengths {counts.type} for {batches} sequences")
+    if counts.value is not None and not ((counts.value >= 0) & (counts.value <= steps)).all():
+        raise node.invalid(f"has sequences of {counts.value.tolist()[:4]} of {steps} steps")
+    return counts
 
 
 def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFormula, ...]:
@@ -127,11 +127,11 @@ def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFo
     alphas, betas = (iter(node.attr(f"activation_{n}", ())) for n in ("alpha", "beta"))
     if len(names) != FUNCTIONS[kind] * directions:
         raise node.invalid(f"has {len(names)} activations for {directions} directions")
-    found = tuple(_function(node, str(name), alphas, betas) for name in names)
+    formulas = tuple(_function(node, str(name), alphas, betas) for name in names)
     # Numbers are assigned in the order of the functions that have any.
     if next(alphas, None) is not None or next(betas, None) is not None:
         raise node.invalid("has more alphas or betas than its activations take")
-    return found
+    return formulas
 
 
 def _function(
@@ -140,7 +140,7 @@ def _function(
     if name.lower() not in _ACTIVATIONS:
         raise node.unsupported(f"has the activation {name!r}", supported=", ".join(_ACTIVATIONS))
     own, defaults = _ACTIVATIONS[name.lower()]
-    numbers = [next(given, d) for given, d in zip((alphas, betas), defaults, strict=False)]
+    numbers = [next(each, d) for each, d in zip((alphas, betas), defaults, strict=False)]
     if None in numbers:
         raise node.invalid(f"has no numbers for {name}, which has no default ones")
     return ActivationFormula(own, *(float(np.float32(number)) for number in numbers))
@@ -172,8 +172,8 @@ def _direction(
 def _weights(layer: _Layer) -> Iterator[BuiltTensor]:
     rows = GATES[layer.kind] * layer.cells
     for position, columns in ((1, layer.data.shape[2]), (2, layer.cells)):
-        found = layer.operand(position, (len(layer.reverses), rows, columns))
-        yield found or layer.node.tensor(position)
+        weight = layer.operand(position, (len(layer.reverses), rows, columns))
+        yield weight or layer.node.tensor(position)
 
 
 def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
@@ -181,10 +181,10 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
     ``resets_after`` keeps both biases, one after the other.
     """
     node, gates, cells = layer.node, GATES[layer.kind], layer.cells
-    found = layer.operand(3, (len(layer.reverses), 2 * gates * cells))
-    if found is None:
+    biases = layer.operand(3, (len(layer.reverses), 2 * gates * cells))
+    if biases is None:
         return node.constant(np.zeros((gates + resets_after, cells), np.float32), "bias")
-    rows = layer.of_direction(found, direction, 2 * gates, cells)
+    rows = layer.of_direction(biases, direction, 2 * gates, cells)
     both = [move_nodes.cut(node, rows, 0, first, gates) for first in (0, gates)]
     if not resets_after:
         return binary(node, "add", *both)
@@ -197,21 +197,21 @@ def _bias(layer: _Layer, direction: int, resets_after: bool) -> BuiltTensor:
 def _states(layer: _Layer, direction: int) -> list[BuiltTensor]:
     """The states before the first step and the peepholes, without zeros at the end."""
     batches, cells = layer.batches, layer.cells
-    found = []
+    states = []
     for position in (5, 6) if layer.kind == "lstm" else (5,):
         state = layer.state(position)
         if state is None:
             state = layer.node.constant(np.zeros((batches, cells), np.float32), "state")
         else:
             state = layer.of_direction(state, direction, batches, cells)
-        found.append(state)
+        states.append(state)
     if layer.kind == "lstm":
         peephole = layer.operand(7, (len(layer.reverses), 3 * cells))
         if peephole is not None:
-            return [*found, layer.of_direction(peephole, direction, 3, cells)]
-    while found and found[-1].value is not None and not found[-1].value.any():
-        found.pop()
-    return found
+            return [*states, layer.of_direction(peephole, direction, 3, cells)]
+    while states and states[-1].value is not None and not states[-1].value.any():
+        states.pop()
+    return states
 
 
 def _results(layer: _Layer, made: list[BuiltTensor], wants: list[bool]) -> Iterator[BuiltTensor]:

@@ -42,8 +42,8 @@ def _reduction(
         axes = _axes(node, len(data.shape))
         # Shapes are int64, of which the ops have no extremes, so constants are computed here.
         if shapes and data.value is not None and data.value.dtype.kind in "iu":
-            found = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
-            return node.constant(np.asarray(found), "reduced")
+            value = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
+            return node.constant(np.asarray(value), "reduced")
         node.expect(data, *accepted)
         return reduce(node, data, axes, keep)
 
@@ -71,9 +71,9 @@ def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) ->
 
 def _axes(node: OnnxNode, rank: int) -> Axes:
     """The axes, ascending; without any, all of them or none."""
-    found = node.ints_of("axes", 1)
-    if found:
-        return tuple(sorted(arguments.axes(node, found, rank)))
+    stated = node.ints_of("axes", 1)
+    if stated:
+        return tuple(sorted(arguments.axes(node, stated, rank)))
     return () if node.attr("noop_with_empty_axes", 0) else tuple(range(rank))
 
 
@@ -105,8 +105,8 @@ def _log_sum_exp(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> B
     greatest = node.emit("max", MaxAttrs(axes, True, from_infinity=True), (data,))
     below = node.emit("exp", ExpAttrs(), (binary(node, "subtract", data, greatest),))
     logarithm = _log_sum(node, below, axes, True)
-    found = binary(node, "add", logarithm, greatest)
-    return node.reshaped(found, composing.kept(data.shape, axes, keep))
+    result = binary(node, "add", logarithm, greatest)
+    return node.reshaped(result, composing.kept(data.shape, axes, keep))
 
 
 def greatest(node: OnnxNode, data: BuiltTensor, axes: Axes, keep: bool) -> BuiltTensor:
@@ -138,12 +138,12 @@ def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer
         is_last = bool(node.attr("select_last_index", 0))
         # From the end, the last of equal values is the first one.
         numbers = flipped(node, _comparable(node, data), (axis,) if is_last else ())
-        found = node.emit(op, attrs(axis), (numbers,), dtype=DType.INT64, quant=None)
+        places = node.emit(op, attrs(axis), (numbers,), dtype=DType.INT64, quant=None)
         if is_last:
             end = node.constant(np.array(data.shape[axis] - 1, np.int64), "end")
-            found = binary(node, "subtract", end, found)
+            places = binary(node, "subtract", end, places)
         keep = bool(node.attr("keepdims", 1))
-        return node.reshaped(found, composing.kept(data.shape, (axis,), keep))
+        return node.reshaped(places, composing.kept(data.shape, (axis,), keep))
 
     return importer
 

@@ -199,9 +199,9 @@ def _limits(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor | None, Buil
 def _clip(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0, *NUMBERS)
     low, high = _limits(node, data)
-    found = _clipped_floats(node, data, low, high) if is_float(data) else None
-    if found is not None:
-        return found
+    clipped = _clipped_floats(node, data, low, high) if is_float(data) else None
+    if clipped is not None:
+        return clipped
     # In this order the upper limit decides if the lower one is greater, as ONNX defines it.
     if low is not None:
         data = extremum(node, "maximum", data, low)

@@ -48,12 +48,12 @@ class OnnxRuntime:
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
         session = _session(ort_products.widened(model))
         for sample in samples:
-            given = dict(zip(graph.inputs, sample, strict=True))
+            inputs = dict(zip(graph.inputs, sample, strict=True))
             try:
-                found = session.run(wanted, given)
+                arrays = session.run(wanted, inputs)
             except Exception as error:  # of the runtime's own kinds
                 raise OracleError(_refusal(error)) from error
-            every = dict(zip(wanted, found, strict=True))
+            every = dict(zip(wanted, arrays, strict=True))
             pairs = every.items()
             known = {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
             yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))

@@ -28,21 +28,21 @@ _OPERANDS: Mapping[str, tuple[int, int, int]] = {
 
 def widened(model: ModelProto) -> ModelProto:
     """The model with uint8 weights where uint8 data is multiplied by constant int8 weights."""
-    found = ModelProto()
-    found.CopyFrom(model)
-    if not any(node.op_type in _OPERANDS for node in found.graph.node):
-        return found
-    stored = {each.name: each for each in found.graph.initializer}
-    kinds = _kinds(found) | {name: each.data_type for name, each in stored.items()}
+    wide = ModelProto()
+    wide.CopyFrom(model)
+    if not any(node.op_type in _OPERANDS for node in wide.graph.node):
+        return wide
+    stored = {each.name: each for each in wide.graph.initializer}
+    kinds = _kinds(wide) | {name: each.data_type for name, each in stored.items()}
     moved: dict[str, TensorProto] = {}
-    for node in found.graph.node:
+    for node in wide.graph.node:
         for position in _positions(node, kinds, stored):
             name = node.input[position]
             # Several layers may read one weight.
             moved.setdefault(name, _moved(stored[name]))
             node.input[position] = moved[name].name
-    found.graph.initializer.extend(moved.values())
-    return found
+    wide.graph.initializer.extend(moved.values())
+    return wide
 
 
 def _kinds(model: ModelProto) -> dict[str, int]:

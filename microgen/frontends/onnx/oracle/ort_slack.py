@@ -53,13 +53,13 @@ _EXACT = frozenset(
 
 def _exact(model: ModelProto, known: Collection[str]) -> frozenset[str]:
     """The tensors that exact operators compute from ``known`` ones, constants and inputs."""
-    found = {each.name for each in (*model.graph.initializer, *model.graph.input)}
-    given = {*found, *known, ""}
+    tensors = {each.name for each in (*model.graph.initializer, *model.graph.input)}
+    sound = {*tensors, *known, ""}
     for node in model.graph.node:
-        if operator_name(node) in _EXACT and all(name in given for name in node.input):
-            found.update(node.output)
-            given.update(node.output)
-    return frozenset(found)
+        if operator_name(node) in _EXACT and all(name in sound for name in node.input):
+            tensors.update(node.output)
+            sound.update(node.output)
+    return frozenset(tensors)
 
 
 _INTEGERS = frozenset(
@@ -214,12 +214,12 @@ def _of_nan(node: Node, given: Inexact) -> Departure:
     why = "LiteRT ignores NaN, ONNX Runtime only in some places"
     if greatest == "argmax":
         axis: int = node.attrs.axis  # type: ignore[attr-defined]
-        found = has_nan.any(axis=axis, keepdims=True)
+        has_any = has_nan.any(axis=axis, keepdims=True)
         shape = given.expected[0].shape
-        return np.asarray(found).reshape(shape), why
+        return np.asarray(has_any).reshape(shape), why
     operands = dataclasses.replace(given.operands, inputs=(has_nan,))
-    (found, *_) = registry()[greatest].reference(node.attrs, operands)
-    return np.asarray(found > 0), why
+    (has_any, *_) = registry()[greatest].reference(node.attrs, operands)
+    return np.asarray(has_any > 0), why
 
 
 def _of_products(_node: Node, given: Inexact) -> Departure:

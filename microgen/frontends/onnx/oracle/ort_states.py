@@ -21,7 +21,7 @@ def named(model: ModelProto) -> dict[str, NodeProto]:
     """The recurrent layers by the name of their first output that has one. The other outputs get
     names, too.
     """
-    found = {}
+    layers = {}
     for node in model.graph.node:
         if node.domain or node.op_type not in _OUTPUTS:
             continue
@@ -29,8 +29,8 @@ def named(model: ModelProto) -> dict[str, NodeProto]:
         node.output.extend([""] * (_OUTPUTS[node.op_type] - len(node.output)))
         for k, name in enumerate(node.output):
             node.output[k] = name or f"{layer}#state{k}"
-        found[layer] = node
-    return found
+        layers[layer] = node
+    return layers
 
 
 def of(

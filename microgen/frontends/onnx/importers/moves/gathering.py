@@ -72,23 +72,23 @@ def _features(node: OnnxNode) -> BuiltTensor:
 
 def _one_hot(node: OnnxNode) -> BuiltTensor:
     """A choice between two values: "on" at the place that the index names."""
-    given, values = node.tensor(0), node.tensor(2)
-    rank = len(given.shape) + 1
+    data, values = node.tensor(0), node.tensor(2)
+    rank = len(data.shape) + 1
     axis = arguments.axis(node, rank, -1)
     declared = arguments.declared_sizes(node, 1, (axis,), rank)
     (depth,) = declared or (int(move_nodes.number_of(node, 1, "depth")),)
     if depth < 1 or values.shape != (2,):
         raise node.invalid(f"has the depth {depth} and the values {values.type}; two are expected")
-    move_nodes.shape_of(node, (*given.shape, depth), values.dtype)
-    column = (*given.shape[:axis], 1, *given.shape[axis:])
-    indices = node.reshaped(cast(node, given, DType.INT64), column)
+    move_nodes.shape_of(node, (*data.shape, depth), values.dtype)
+    column = (*data.shape[:axis], 1, *data.shape[axis:])
+    indices = node.reshaped(cast(node, data, DType.INT64), column)
     places = np.arange(depth).reshape([-1 if k == axis else 1 for k in range(rank)])
     # The index, or the index minus the depth: indices that are outside choose "off" everywhere.
-    found = [
+    matches = [
         compared(node, "equal", indices, node.constant(each, "at"))
         for each in (places, places - depth)
     ]
-    here = node.emit("logical_or", LogicalAttrs(), found)
+    here = node.emit("logical_or", LogicalAttrs(), matches)
     off, on = (node.reshaped(move_nodes.cut(node, values, 0, i, 1), (1,) * rank) for i in (0, 1))
     return chosen(node, here, on, off)
 

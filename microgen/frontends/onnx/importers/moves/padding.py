@@ -39,14 +39,14 @@ def _pad(node: OnnxNode) -> BuiltTensor:
 
 def _pads(node: OnnxNode, data: BuiltTensor) -> tuple[Pair, ...]:
     """(before, after) per axis."""
-    rank, given = len(data.shape), node.ints_of("pads", 1) or ()
+    rank, numbers = len(data.shape), node.ints_of("pads", 1) or ()
     stated = node.optional_constant(3, "axes")
     # Only opset 18 and later have axes, so by default all are padded.
     axes = arguments.axes(node, range(rank) if stated is None else stated.ravel().tolist(), rank)
-    if len(given) != 2 * len(axes):
-        raise node.invalid(f"has {len(given)} pads for {len(axes)} axes; two each are expected")
-    found = {axis: (given[i], given[i + len(axes)]) for i, axis in enumerate(axes)}
-    return tuple(found.get(axis, (0, 0)) for axis in range(rank))
+    if len(numbers) != 2 * len(axes):
+        raise node.invalid(f"has {len(numbers)} pads for {len(axes)} axes; two each are expected")
+    by_axis = {axis: (numbers[i], numbers[i + len(axes)]) for i, axis in enumerate(axes)}
+    return tuple(by_axis.get(axis, (0, 0)) for axis in range(rank))
 
 
 def _cropped(node: OnnxNode, data: BuiltTensor, pads: tuple[Pair, ...]) -> BuiltTensor:
@@ -64,13 +64,13 @@ def _cropped(node: OnnxNode, data: BuiltTensor, pads: tuple[Pair, ...]) -> Built
 def _value(node: OnnxNode, data: BuiltTensor) -> float:
     """The number around the data: an attribute in old opsets, then an input."""
     # Before opset 11 the number is an attribute, and there is no such input.
-    given = node.optional_constant(2, "padding values") if node.version > 10 else None
-    number: Array = np.ravel(node.attr("value", 0.0) if given is None else given)
+    stated = node.optional_constant(2, "padding values") if node.version > 10 else None
+    number: Array = np.ravel(node.attr("value", 0.0) if stated is None else stated)
     if len(number) != 1:
         raise node.invalid(f"has {len(number)} padding values; one is expected")
     # An int64 has more digits than a float, so ``item`` is not converted.
-    found: float = number.astype(data.dtype.numpy)[0].item()
-    return found
+    result: float = number.astype(data.dtype.numpy)[0].item()
+    return result
 
 
 def _fits(shape: tuple[int, ...], pads: tuple[Pair, ...]) -> bool:

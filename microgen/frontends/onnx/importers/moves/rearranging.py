@@ -86,8 +86,8 @@ def _depth_to_space(node: OnnxNode) -> BuiltTensor:
     if mode == "CRD":
         pixel, axes = (depth, block, block), (0, 1, 4, 2, 5, 3)
     moved = move_nodes.reordered(node, node.reshaped(image, (n, height, width, *pixel)), axes)
-    found = node.reshaped(moved, (n, height * block, width * block, depth))
-    return node.laid_out(found, "NHWC", "NCHW")
+    result = node.reshaped(moved, (n, height * block, width * block, depth))
+    return node.laid_out(result, "NHWC", "NCHW")
 
 
 def _space_to_depth(node: OnnxNode) -> BuiltTensor:
@@ -100,8 +100,8 @@ def _space_to_depth(node: OnnxNode) -> BuiltTensor:
     axes = (0, 1, 3, 2, 4, 5) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
     apart = node.reshaped(image, (n, rows, block, columns, block, depth))
     moved = move_nodes.reordered(node, apart, axes)
-    found = node.reshaped(moved, (n, rows, columns, depth * block**2))
-    return node.laid_out(found, "NHWC", "NCHW")
+    result = node.reshaped(moved, (n, rows, columns, depth * block**2))
+    return node.laid_out(result, "NHWC", "NCHW")
 
 
 def _blocks(node: OnnxNode) -> tuple[BuiltTensor, int]:
@@ -164,11 +164,11 @@ def _rows(node: OnnxNode, data: BuiltTensor, positions: BuiltTensor) -> BuiltTen
     """The rows of the merged first two axes at positions of both."""
     merged = node.reshaped(data, (math.prod(data.shape[:2]), *data.shape[2:]))
     if positions.value is not None:
-        found = move_nodes.picked(node, merged, 0, positions.value.ravel().astype(np.int64))
+        result = move_nodes.picked(node, merged, 0, positions.value.ravel().astype(np.int64))
     else:
         flat = node.reshaped(positions, (merged.shape[0],))
-        found = node.emit("take", TakeAttrs(0), (merged, flat))
-    return node.reshaped(found, data.shape)
+        result = node.emit("take", TakeAttrs(0), (merged, flat))
+    return node.reshaped(result, data.shape)
 
 
 IMPORTERS = {

@@ -58,8 +58,8 @@ class _Wanted:
 
 def _upsample(node: OnnxNode) -> BuiltTensor:
     """Upsample, and Resize of opset 10: the scales are an input or an attribute."""
-    data, given = node.tensor(0), node.attr("scales", None)
-    scales = given if given is not None else node.constant_of(1, "scales").ravel().tolist()
+    data, stated = node.tensor(0), node.attr("scales", None)
+    scales = stated if stated is not None else node.constant_of(1, "scales").ravel().tolist()
     axes = _scaled(node, data, scales, range(len(data.shape)))
     return _resized(node, data, _Wanted(axes, "asymmetric", str(node.attr("mode", "nearest"))))
 
@@ -144,13 +144,13 @@ def _resized(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor:
 
 
 def _check(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> None:
-    for name, found, known in (
+    for name, value, known in (
         ("mode", wanted.mode, _MODES),
         ("coordinate_transformation_mode", wanted.coordinates, tuple(COORDINATES)),
         ("nearest_mode", wanted.rounding, tuple(ROUNDINGS)),
     ):
-        if found not in known:
-            raise node.unsupported(f"has the {name} {found!r}", supported=", ".join(known))
+        if value not in known:
+            raise node.unsupported(f"has the {name} {value!r}", supported=", ".join(known))
     if not abs(wanted.cubic) <= _MOST_PLACES:
         raise node.invalid(f"has the cubic_coeff_a {wanted.cubic}; a small number is expected")
     for axis in wanted.axes.values():
@@ -196,8 +196,8 @@ def _positions(node: OnnxNode, wanted: _Wanted, axis: ResizedAxis) -> Array:
 
 
 def _extrapolated(node: OnnxNode, data: BuiltTensor) -> float:
-    found: float = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
-    return found
+    value: float = np.array(node.attr("extrapolation_value", 0.0)).astype(data.dtype.numpy).item()
+    return value
 
 
 def _along(

@@ -69,8 +69,8 @@ def _affine_grid(node: OnnxNode) -> BuiltTensor:
     places = _places(node, size[2:], bool(node.attr("align_corners", 0)))
     rows = node.constant(places.reshape(1, -1, axes + 1), "coordinates")
     product = BatchMatmulAttrs(transpose_a=False, transpose_b=True)
-    found = node.emit("nn.batch_matmul", product, (rows, theta))
-    return node.reshaped(found, (size[0], *size[2:], axes))
+    grid = node.emit("nn.batch_matmul", product, (rows, theta))
+    return node.reshaped(grid, (size[0], *size[2:], axes))
 
 
 def _places(node: OnnxNode, sizes: Sequence[int], aligns: bool) -> Array:

@@ -39,12 +39,12 @@ def scattered(
     shape, count = (data.type.size // size, *inner), positions.type.size
     rows = _filler(node, data) or node.reshaped(data, shape)
     places = node.reshaped(positions, (count,))
-    found = node.emit(
+    result = node.emit(
         "scatter",
         ScatterAttrs(shape, reduction),
         (rows, places, node.reshaped(updates, (count, *inner))),
     )
-    return node.reshaped(found, data.shape)
+    return node.reshaped(result, data.shape)
 
 
 def _filler(node: OnnxNode, data: BuiltTensor) -> BuiltTensor | None:
@@ -125,7 +125,7 @@ def _max_unpool(node: OnnxNode) -> BuiltTensor:
     tuples = node.reshaped(indices, (*indices.shape, 1))
     positions = move_nodes.of_tuples(node, tuples, (math.prod(natural),))
     zeros = move_nodes.filled(node, natural, np.zeros((), data.dtype.numpy))
-    found = scattered(node, zeros, positions, data)
+    result = scattered(node, zeros, positions, data)
     # Positions refer to the tensor that was pooled. A larger output has it at its beginning, and
     # zeros after it.
     pads = [(0, size - own) for size, own in zip(wanted, natural, strict=True)]
@@ -133,7 +133,7 @@ def _max_unpool(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(
             f"has the output shape {list(wanted)}; at least {list(natural)} is needed"
         )
-    return move_nodes.padded(node, found, pads)
+    return move_nodes.padded(node, result, pads)
 
 
 def _unpooled(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...]:
@@ -166,13 +166,13 @@ def _col2im(node: OnnxNode) -> BuiltTensor:
     rows = move_nodes.reordered(node, node.reshaped(data, (planes, size * count)), (1, 0))
     zero = node.constant(np.zeros((), data.dtype.numpy), "zero")
     attrs = ScatterAttrs((math.prod(sizes), planes), "add")
-    found = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
+    result = node.reshaped(node.emit("scatter", attrs, (zero, places, rows)), padded)
     rank = len(image)
     # The padding is cut off after all blocks were added.
     begin = (*blocks.before, 0)
-    found = move_nodes.sliced(node, found, begin, (1,) * len(begin), (*image, planes))
-    found = move_nodes.reordered(node, found, (rank, *range(rank)))
-    return node.reshaped(found, (data.shape[0], channels, *image))
+    result = move_nodes.sliced(node, result, begin, (1,) * len(begin), (*image, planes))
+    result = move_nodes.reordered(node, result, (rank, *range(rank)))
+    return node.reshaped(result, (data.shape[0], channels, *image))
 
 
 def _blocks(node: OnnxNode) -> OnnxWindow:
@@ -184,14 +184,14 @@ def _blocks(node: OnnxNode) -> OnnxWindow:
     is_whole = len(pads) == 2 * rank and all(len(values) == rank for values in each)
     if not is_whole or not rank or min(map(min, each)) < 1 or min(pads) < 0:
         raise node.invalid(f"has blocks of {list(block)} of an image of {list(image)}")
-    found = OnnxWindow(block, strides, dilations, pads[:rank], pads[rank:], (0,) * rank, ())
-    axes = zip(_padded(image, found), found.covers, strides, strict=True)
+    window = OnnxWindow(block, strides, dilations, pads[:rank], pads[rank:], (0,) * rank, ())
+    axes = zip(_padded(image, window), window.covers, strides, strict=True)
     counts = tuple((size - cover) // step + 1 for size, cover, step in axes)
     if min(counts) < 1 or rank > 3:
         raise node.unsupported(
             f"has an image of {list(image)}", supported="1 to 3 axes with blocks"
         )
-    return dataclasses.replace(found, places=counts)
+    return dataclasses.replace(window, places=counts)
 
 
 def _padded(image: Sequence[int], blocks: OnnxWindow) -> tuple[int, ...]:

@@ -69,9 +69,9 @@ def _slice(node: OnnxNode) -> BuiltTensor:
     starts, ends = node.ints_of("starts", 1), node.ints_of("ends", 2)
     if starts is None or ends is None or len(starts) != len(ends):
         raise node.invalid("needs as many starts as ends")
-    given = node.ints_of("axes", 3)
+    stated = node.ints_of("axes", 3)
     rank = len(data.shape)
-    axes = arguments.axes(node, range(len(starts)) if given is None else given, rank)
+    axes = arguments.axes(node, range(len(starts)) if stated is None else stated, rank)
     steps = node.ints_of("steps", 4) or (1,) * len(axes)
     if not len(axes) == len(starts) == len(steps) or 0 in steps:
         raise node.invalid(f"has {len(starts)} starts, the axes {axes} and the steps {steps}")
@@ -117,11 +117,11 @@ def _reshape(node: OnnxNode) -> BuiltTensor:
     shape = [data.shape[i] if w == 0 and keeps else w for i, w in enumerate(wanted)]
     if shape.count(-1) > 1 or min(shape, default=0) < -1:
         raise node.invalid(f"has the shape {list(wanted)}; at most one -1 is expected")
-    rest = math.prod(w for w in shape if w != -1)
+    known = math.prod(w for w in shape if w != -1)
     if -1 in shape:
-        if rest < 1 or data.type.size % rest:
+        if known < 1 or data.type.size % known:
             raise node.invalid(f"has the shape {list(wanted)} for {data.type}")
-        shape[shape.index(-1)] = data.type.size // rest
+        shape[shape.index(-1)] = data.type.size // known
     return node.reshaped(data, shape)
 
 
@@ -138,11 +138,11 @@ def _squeeze(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return _declared(node, data, declared)
-    given, shape = node.ints_of("axes", 1), data.shape
-    if given is None:
+    stated, shape = node.ints_of("axes", 1), data.shape
+    if stated is None:
         axes = tuple(axis for axis, size in enumerate(shape) if size == 1)
     else:
-        axes = arguments.axes(node, given, len(shape))
+        axes = arguments.axes(node, stated, len(shape))
     if any(axis >= len(shape) or shape[axis] != 1 for axis in axes):  # a number has none
         raise node.invalid(f"removes the axes {list(axes)} of {data.type}; their sizes must be 1")
     return node.reshaped(data, [size for axis, size in enumerate(shape) if axis not in axes])
@@ -152,9 +152,9 @@ def _unsqueeze(node: OnnxNode) -> BuiltTensor:
     data, declared = node.tensor(0), node.declared_for(1)
     if declared is not None:
         return _declared(node, data, declared)
-    given = node.ints_of("axes", 1) or ()
-    rank = len(data.shape) + len(given)
-    axes, sizes = arguments.axes(node, given, rank), iter(data.shape)
+    stated = node.ints_of("axes", 1) or ()
+    rank = len(data.shape) + len(stated)
+    axes, sizes = arguments.axes(node, stated, rank), iter(data.shape)
     return node.reshaped(data, [1 if axis in axes else next(sizes) for axis in range(rank)])
 
 
