@@ -98,8 +98,8 @@ def stored(path: Path) -> dict[str, bytes]:
     suffix = path.suffix.lower()
     data = {suffix: model_files.read(path)}
     for each in formats().values():
-        others = {end: path.with_suffix(end) for end in each.beside if each.names(suffix)}
-        data |= {end: model_files.read(other) for end, other in others.items() if other.exists()}
+        if each.names(suffix):
+            data |= model_files.read_beside(path, each.beside)
     return data
 
 

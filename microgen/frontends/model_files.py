@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from microgen.base.errors import MicrogenError
@@ -58,3 +58,10 @@ def _read(path: Path) -> Iterator[None]:
 def read(path: Path) -> bytes:
     """The file's bytes. Raises MicrogenError as ``files.content`` does."""
     return content(path, "a model file", _MAX_FILE_BYTES)
+
+
+def read_beside(path: Path, suffixes: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of the files next to a file that have its name and one of these suffixes, by
+    suffix. Raises as ``read`` does."""
+    others = {suffix: path.with_suffix(suffix) for suffix in suffixes}
+    return {suffix: read(other) for suffix, other in others.items() if other.exists()}

@@ -113,8 +113,7 @@ class Format(abc.ABC):
         Raises MicrogenError for anything but a regular file, and ModelError if the model has to be
         taken out of its file and cannot be."""
         own = {self.suffix: model_files.read(path)}
-        others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
-        return own | {s: model_files.read(other) for s, other in others.items() if other.exists()}
+        return own | model_files.read_beside(path, self.beside)
 
     def kept(self, path: Path, request: Request) -> dict[str, bytes]:
         """The files of a model as a project keeps them: they can be read again without a request.
