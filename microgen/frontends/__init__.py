@@ -71,9 +71,9 @@ def load(
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile of that name, by
     default its format's first one. The other arguments are the fields of ``Request``. Raises
-    MicrogenError if there is no such file, profile or suffix, or if the request has what the format
-    does not, ModelError if the file is malformed, and UnsupportedError if it uses a feature that
-    microgen does not have.
+    MicrogenError if there is no such file, profile or suffix, or if the request has options that
+    the format lacks, ModelError if the file is malformed, and UnsupportedError if it uses a feature
+    that microgen does not have.
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
     request = Request(profile, targets or {}, generators, signature, dim, bind)

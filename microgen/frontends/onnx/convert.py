@@ -35,7 +35,7 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
         builder,
         Functions(model, file),
         declared,
-        fed=frozenset(tensor.name for tensor in inputs),
+        inputs=frozenset(tensor.name for tensor in inputs),
         importers=registry(),
     )
     names = [info.name for info in model.graph.output]

@@ -50,14 +50,14 @@ EVAL = "call network.eval() before torch.onnx.export, or export with training=Tr
 
 @dataclass(slots=True)
 class OnnxWalk:
-    """The import of one model. ``fed`` are the names of its inputs. ``importers`` has the function
-    that imports an operator, by the operator's name."""
+    """The import of one model. ``inputs`` has the names of the model's inputs, ``importers`` the
+    function that imports an operator, by the operator's name."""
 
     file: str
     builder: GraphBuilder
     functions: Functions
     declared: DeclaredTypes
-    fed: frozenset[str]
+    inputs: frozenset[str]
     importers: Mapping[str, Callable[[OnnxNode], Value]]
     moved: Moved = field(default_factory=dict)
     _inner: int = 0
@@ -186,7 +186,7 @@ class OnnxNode(Operator):
         if tensor.value is not None:
             return tensor.value
         # Only inputs of the model itself can be bound.
-        if tensor.name in self._walk.fed:
+        if tensor.name in self._walk.inputs:
             hint = f"give its value with --bind {short(tensor.name)}=FILE.npy, or =NUMBERS"
         else:
             hint = "export the model with constant shapes and parameters"

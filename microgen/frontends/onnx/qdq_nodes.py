@@ -45,7 +45,7 @@ class Scales:
 
     @property
     def quant(self) -> Quant:
-        """As the graph has it; there must be no blocks."""
+        """The quantization as the graph stores it. It has no blocks."""
         axis = None if self.scale.size == 1 else self.axis
         scale = tuple(map(float, self.scale.ravel()))
         return Quant(scale, tuple(map(int, self.zero_point.ravel())), axis)

@@ -93,7 +93,7 @@ def _types(schema: OpSchema, operands: Sequence[BuiltTensor | None]) -> Iterator
     # type variable (T, T1) -> the type of the first operand that has it
     bound: dict[str, str] = {}
     for i, tensor in enumerate(operands):
-        # A variadic input is the last formal one, and stands for all further operands.
+        # A variadic input is the last formal one, and describes all further operands.
         formal = schema.inputs[min(i, len(schema.inputs) - 1)]
         if tensor is None:
             if formal.option != _OPTIONAL and formal.option != _VARIADIC:

@@ -148,8 +148,8 @@ class DeclaredTypes:
         }
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """The shape that the model declares for the tensor that it calls ``name``, if it has one
-        without symbolic sizes."""
+        """The shape that the model declares for the tensor ``name``; None if it declares none, or
+        a size is symbolic."""
         declared = self._types.get(name)
         if declared is None or not declared.HasField("shape"):
             return None

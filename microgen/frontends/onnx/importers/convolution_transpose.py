@@ -84,7 +84,7 @@ def _cropped(
         return before, tuple(n - b - a for n, b, a in left)
     if len(wanted) != rank or min(wanted) < 1:
         raise node.invalid(f"has the output_shape {list(wanted)} for {rank} spatial axes")
-    # Cells that output_shape asks for beyond the taps are zeros after the output.
+    # An output_shape beyond the taps adds zeros after the output.
     totals = [max(n - w, 0) for n, w in zip(full, wanted, strict=True)]
     return tuple(windows.halves(t, kind)[0] for t in totals), wanted
 

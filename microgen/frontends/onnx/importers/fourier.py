@@ -92,7 +92,7 @@ def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> A
 def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
     """The real parts of the inverse of a transform that is symmetrical, from its first half."""
     matrix = _powers(node, length, (length, read), 1)[:, :1]
-    # All elements but the first, and the middle one of an even length, stand for two.
+    # All elements but the first, and the middle one of an even length, count twice.
     counts = np.full(read, 2.0)
     counts[0] = 1
     if length % 2 == 0 and read == length // 2 + 1:

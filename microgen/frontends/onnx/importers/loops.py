@@ -26,7 +26,7 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         if not goes or i >= most:
             return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
         _check_count(node, i + 1)
-        # The iteration's number and condition are constants, so what depends on them is folded.
+        # The iteration's number and condition are constants, and nodes that read them are folded.
         number = node.constant(np.asarray(i, np.int64), "iteration")
         truth = node.constant(np.asarray(True), "condition")
         made = fields(node.branch("body", (number, truth, *carried), str(i)))

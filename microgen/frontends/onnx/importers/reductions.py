@@ -40,7 +40,7 @@ def _reduction(
             node.expect(data, *accepted)
             return _of_nothing(node, data, keep, of_nothing)
         axes = _axes(node, len(data.shape))
-        # Shapes are int64, of which the ops have no extremes, so constants are computed here.
+        # Shapes are int64, and the ops find no extremes of int64, so constants are computed here.
         if shapes and data.value is not None and data.value.dtype.kind in "iu":
             value = shapes(data.value, axis=axes, keepdims=keep).astype(data.value.dtype)
             return node.constant(np.asarray(value), "reduced")

@@ -92,7 +92,7 @@ _ROUNDINGS = 8 * 2.0**-24  # of the magnitudes of the operands
 # Of images: the axes along which they are interpolated, or may be.
 _PLACED: Mapping[str, slice] = {"image.resize2d": slice(1, -1), "resample": slice(None)}
 
-# Of recurrent layers: the errors of functions, relative to their alpha; see also softplus.
+# The errors of the functions of recurrent layers, relative to their alpha; see ``_off``.
 _OF_FUNCTIONS: Mapping[str, float] = {
     "elu": _FLOATS["nn.elu"],
     "scaled_tanh": _FLOATS["tanh"],

@@ -17,7 +17,7 @@ from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 def _concat(node: OnnxNode) -> BuiltTensor:
     parts = node.tensors()
     axis = arguments.axis(node, len(parts[0].shape), 1)
-    # Parts without elements are left out: exporters join shapes of which one is empty.
+    # Parts without elements are left out: exporters join shapes, and one may be empty.
     full = [part for part in parts if part.type.size]
     if not full or not parts[0].shape:
         raise node.invalid("joins nothing; tensors with axes and elements are expected")
