@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from microgen.frontends.onnx import convolution_nodes, windows
-from microgen.frontends.onnx.convolution_nodes import Filters
+from microgen.frontends.onnx.convolution_nodes import OnnxConvolution
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.move_nodes import flipped, padded, transposed
 from microgen.frontends.onnx.nodes import OnnxNode
@@ -29,16 +29,16 @@ def _conv_transpose(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has the weight {weight.type} for the input {data.type}")
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     spread = _spread(node, data.shape[2:], kernel)
-    filters = Filters(weight, bias, groups)
+    layer = OnnxConvolution(node, weight, bias, groups, spread)
     image = convolution_nodes.channels_last(node, data)
     is_plain = groups == 1 and max(spread.dilations) == 1 and rank <= 2
     after = _opposite(spread, data.shape[2:]) if is_plain and max(spread.strides) > 1 else None
     if after is not None:
-        result = _transposed(node, image, filters, spread, after)
+        result = _transposed(layer, image, after)
     else:
         # Zeros between the cells make the stride 1, and the layer a convolution with the weight
         # flipped.
-        result = _of_stride_1(node, _with_zeros(node, image, spread.strides), filters, spread)
+        result = _of_stride_1(layer, _with_zeros(node, image, spread.strides))
     return convolution_nodes.channels_second(node, result)
 
 
@@ -105,17 +105,15 @@ def _opposite(spread: OnnxWindow, sizes: Sequence[int]) -> Sizes | None:
     return tuple(after)
 
 
-def _transposed(
-    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: OnnxWindow, after: Sizes
-) -> BuiltTensor:
+def _transposed(layer: OnnxConvolution, data: BuiltTensor, after: Sizes) -> BuiltTensor:
     """nn.conv2d_transpose, of height 1 for one spatial axis."""
-    batches, *sizes, channels = data.shape
-    window = dataclasses.replace(spread, after=after)
+    node, (batches, *sizes, channels) = layer.node, data.shape
+    window = dataclasses.replace(layer.window, after=after)
     if len(sizes) == 1:
         window, sizes = window.with_height(), [1, *sizes]
     image = node.reshaped(data, (batches, *sizes, channels))
-    count = filters.weight.shape[1]
-    weight = node.reshaped(filters.weight, (channels, count, *window.kernel))
+    count = layer.weight.shape[1]
+    weight = node.reshaped(layer.weight, (channels, count, *window.kernel))
     attrs = Conv2DTransposeAttrs(
         windows.pair(window.strides),
         window.padding,
@@ -123,10 +121,9 @@ def _transposed(
         Activation.UNLIMITED,
         Rounding.DOUBLE,
     )
-    bias = () if filters.bias is None else (filters.bias,)
-    inputs = (image, node.laid_out(weight, "IOHW", "OHWI"), *bias)
+    inputs = (image, node.laid_out(weight, "IOHW", "OHWI"), *layer.biases)
     result = node.emit("nn.conv2d_transpose", attrs, inputs, hint="NHWC")
-    return node.reshaped(result, (batches, *spread.places, count))
+    return node.reshaped(result, (batches, *layer.window.places, count))
 
 
 def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTensor:
@@ -145,38 +142,36 @@ def _with_zeros(node: OnnxNode, data: BuiltTensor, strides: Sizes) -> BuiltTenso
     return node.reshaped(spaced, (batches, *whole, channels))
 
 
-def _of_stride_1(
-    node: OnnxNode, data: BuiltTensor, filters: Filters, spread: OnnxWindow
-) -> BuiltTensor:
+def _of_stride_1(layer: OnnxConvolution, data: BuiltTensor) -> BuiltTensor:
     """The convolution with the flipped weight, over the data with as much padding as the output
     needs."""
-    covers, sizes = spread.covers, data.shape[1:-1]
+    spread, sizes = layer.window, data.shape[1:-1]
+    covers = spread.covers
     before = tuple(c - 1 - b for c, b in zip(covers, spread.before, strict=True))
     after = tuple(
         o + c - 1 - n - b for o, c, n, b in zip(spread.places, covers, sizes, before, strict=True)
     )
     crops = tuple((min(b, 0), min(a, 0)) for b, a in zip(before, after, strict=True))
     # Data that the output does not need is removed.
-    kept = padded(node, data, ((0, 0), *crops, (0, 0)))
+    kept = padded(layer.node, data, ((0, 0), *crops, (0, 0)))
     window = dataclasses.replace(
         spread,
         strides=(1,) * len(covers),
         before=tuple(max(b, 0) for b in before),
         after=tuple(max(a, 0) for a in after),
     )
-    return convolution_nodes.convolved(node, kept, _flipped(node, filters), window)
+    return dataclasses.replace(layer, weight=_flipped(layer), window=window).of(kept)
 
 
-def _flipped(node: OnnxNode, filters: Filters) -> Filters:
-    """The filters [O, C / groups, axes...], with their taps in the opposite order."""
-    channels, count, *kernel = filters.weight.shape
-    groups, rank = filters.groups, len(kernel)
+def _flipped(layer: OnnxConvolution) -> BuiltTensor:
+    """The weight [O, C / groups, axes...], with the taps in the opposite order."""
+    node, (channels, count, *kernel) = layer.node, layer.weight.shape
+    groups, rank = layer.groups, len(kernel)
     # The weight is [C, O / groups, axes...]; the convolution needs the outputs first in each group.
-    split = node.reshaped(filters.weight, (groups, channels // groups, count, *kernel))
+    split = node.reshaped(layer.weight, (groups, channels // groups, count, *kernel))
     turned = transposed(node, split, (0, 2, 1, *range(3, 3 + rank)))
     weight = node.reshaped(turned, (groups * count, channels // groups, *kernel))
-    opposite = flipped(node, weight, range(2, 2 + rank))
-    return Filters(opposite, filters.bias, groups)
+    return flipped(node, weight, range(2, 2 + rank))
 
 
 IMPORTERS = {"ConvTranspose": _conv_transpose}

@@ -122,8 +122,7 @@ def _products(
         own = cut(node, layer.weight, 0, k * outputs, outputs)
         weight = node.reshaped(transposed(node, own, (0, 2, 3, 1)), (outputs, depth, 1, 1))
         added = None if bias is None else cut(node, bias, 0, k * outputs, outputs)
-        filters = convolution_nodes.Filters(weight, added, 1)
-        yield convolution_nodes.convolved(node, image, filters, window)
+        yield convolution_nodes.OnnxConvolution(node, weight, added, 1, window).of(image)
 
 
 IMPORTERS = {"DeformConv": _deform_conv}

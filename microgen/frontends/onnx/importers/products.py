@@ -31,9 +31,8 @@ def _conv(node: OnnxNode) -> BuiltTensor:
         )
     kernel = windows.kernel_shape(node, rank, weight.shape[2:])
     window = windows.window(node, data.shape[2:], kernel)
-    filters = convolution_nodes.Filters(weight, bias, groups)
-    image = convolution_nodes.channels_last(node, data)
-    result = convolution_nodes.convolved(node, image, filters, window)
+    layer = convolution_nodes.OnnxConvolution(node, weight, bias, groups, window)
+    result = layer.of(convolution_nodes.channels_last(node, data))
     return convolution_nodes.channels_second(node, result)
 
 
