@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import ModelProto, TensorProto
 
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends import model_files
@@ -21,7 +20,8 @@ def embed(model: ModelProto, path: Path) -> bool:
     Raises ModelError for data outside of the model's folder, and for sizes that do not agree, and
     MicrogenError if a file is missing.
     """
-    tensors = [each for each in _tensors(model) if each.data_location == TensorProto.EXTERNAL]
+    stored = (each for each in types.messages(model) if isinstance(each, TensorProto))
+    tensors = [each for each in stored if each.data_location == TensorProto.EXTERNAL]
     total = 0
     for tensor in tensors:
         where = f'{path.name}: the tensor "{short(tensor.name)}"'
@@ -35,27 +35,6 @@ def embed(model: ModelProto, path: Path) -> bool:
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
     return bool(tensors)
-
-
-def _tensors(model: ModelProto) -> Iterator[TensorProto]:
-    """The tensors that a model stores, also in functions and branches."""
-    yield from _of_graph(model.graph)
-    # Functions have no initialisers, but their nodes may have constants.
-    for function in model.functions:
-        yield from _of_nodes(function.node)
-
-
-def _of_graph(graph: GraphProto) -> Iterator[TensorProto]:
-    yield from graph.initializer
-    yield from _of_nodes(graph.node)
-
-
-def _of_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
-    for attribute in (each for node in nodes for each in node.attribute):
-        if attribute.HasField("t"):
-            yield attribute.t
-        if attribute.HasField("g"):
-            yield from _of_graph(attribute.g)
 
 
 def _data(tensor: TensorProto, folder: Path, where: str) -> bytes:

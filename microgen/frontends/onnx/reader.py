@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import Message
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import model_files
 from microgen.frontends.model_format import Request
-from microgen.frontends.onnx import external, given, ordering, schemas
+from microgen.frontends.onnx import external, given, ordering, schemas, types
 
 OLDEST = 7
 
@@ -38,7 +37,8 @@ def parsed(data: bytes, file: str) -> onnx.ModelProto:
     an order in which they can run. Raises as ``read`` does.
     """
     model = _message(data, file)
-    if not all(_is_text(each) for each in _strings(model)):
+    # The library gives bytes if a string is not UTF-8.
+    if not all(isinstance(each, str) for each in _strings(model)):
         raise ModelError("has a name that is not text in UTF-8", where=file, hint="export it again")
     # Protobuf may read other bytes as a message without fields, so a message alone is no model.
     if not model.graph.node or not model.opset_import:
@@ -67,20 +67,12 @@ def _message(data: bytes, file: str) -> onnx.ModelProto:
         ) from error
 
 
-def _strings(message: Message) -> Iterator[object]:
-    """All strings of a message."""
-    for field, value in message.ListFields():
-        is_one = isinstance(value, Message | str | bytes) or not isinstance(value, Sequence)
-        if field.message_type is not None:
-            for each in (value,) if is_one else value:
-                yield from _strings(each)
-        elif field.type == field.TYPE_STRING:
-            yield from (value,) if is_one else value
-
-
-def _is_text(value: object) -> bool:
-    # The library gives bytes if a string is not UTF-8.
-    return isinstance(value, str)
+def _strings(model: onnx.ModelProto) -> Iterator[object]:
+    """All strings of a model."""
+    for message in types.messages(model):
+        for field, value in message.ListFields():
+            if field.type == field.TYPE_STRING:
+                yield from (value,) if isinstance(value, str | bytes) else value
 
 
 def _check_opset(model: onnx.ModelProto, file: str) -> None:

@@ -1,11 +1,13 @@
-"""ONNX's element types and attribute values in the graph's terms."""
+"""ONNX's messages, and their element types and attribute values in the graph's terms."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import Message
 from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 
 from microgen.base.errors import ModelError, UnsupportedError
@@ -33,6 +35,15 @@ _BITS: dict[int, int] = {  # of an element, by its type, except for those of any
     for name, code in TensorProto.DataType.items()
     if name not in ("UNDEFINED", "STRING")
 }
+
+
+def messages(message: Message) -> Iterator[Message]:
+    """A message of protobuf and all messages in it."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in (value,) if isinstance(value, Message) else value:
+                yield from messages(each)
 
 
 def is_int4(code: int) -> bool:
