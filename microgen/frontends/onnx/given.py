@@ -63,13 +63,11 @@ def default_sizes(graph: GraphProto) -> Mapping[str, int]:
     """The default sizes of symbolic dimensions. The first dimension of the first input is the
     batch, which is 1, and so are first dimensions without a name.
     """
-    firsts = [(info.name, dim) for info in inputs(graph) for dim in _dims(info)[:1]]
+    firsts = [
+        (info.name, dim) for info in inputs(graph) for dim in info.type.tensor_type.shape.dim[:1]
+    ]
     names = [dim_name(name, 0, dim) for name, dim in firsts[:1]]
     return dict.fromkeys([*names, *(f"{name}:0" for name, _ in firsts)], 1)
-
-
-def _dims(info: ValueInfoProto) -> Sequence[Dimension]:
-    return list(info.type.tensor_type.shape.dim)
 
 
 def inputs(graph: GraphProto) -> list[ValueInfoProto]:

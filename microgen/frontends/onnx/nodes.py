@@ -214,11 +214,11 @@ class OnnxNode(Operator):
             if op not in ("concatenate", "nn.pad"):
                 what = f"of {empty[0]} has no elements"
                 raise self.unsupported(what, supported="axes of 1 or more")
-        output_ = super().emit(op, attrs, inputs, *output, **kinds)
+        result = super().emit(op, attrs, inputs, *output, **kinds)
         # Integers that the model stores for floats survive moves, so that layers of them remain
         # integers.
-        stored = provenance.moved(op, attrs, inputs, output_)
-        return output_ if stored is None else dataclasses.replace(output_, stored=stored)
+        stored = provenance.moved(op, attrs, inputs, result)
+        return result if stored is None else dataclasses.replace(result, stored=stored)
 
     def declared_for(self, position: int, output: int = 0) -> tuple[int, ...] | None:
         """The shape that the model declares for an output, if the operand that determines it is

@@ -25,11 +25,11 @@ def declared_sizes(
     return tuple(shape[a] for a in axes)
 
 
-def checked_axis(node: OnnxNode, axis_: int, rank: int, name: str = "axis") -> int:
+def checked_axis(node: OnnxNode, number: int, rank: int, name: str = "axis") -> int:
     """An axis counted from the front. ModelError if there is no such axis."""
-    if not -rank <= axis_ < max(rank, 1):
-        raise node.invalid(f"has the {name} {axis_}, but the tensor has {rank} axes")
-    return axis_ % rank if rank else 0
+    if not -rank <= number < max(rank, 1):
+        raise node.invalid(f"has the {name} {number}, but the tensor has {rank} axes")
+    return number % rank if rank else 0
 
 
 def axes(node: OnnxNode, stated: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -29,7 +29,8 @@ def _pad(node: OnnxNode) -> BuiltTensor:
     if mode == "constant":
         return move_nodes.padded(node, data, pads, _value(node, data))
     # The op mirrors once; larger pads of small axes are selected place by place.
-    if mode == "reflect" and _fits(data.shape, pads):
+    is_mirrored_once = all(max(pair) < size for size, pair in zip(data.shape, pads, strict=True))
+    if mode == "reflect" and is_mirrored_once:
         return node.emit("nn.mirror_pad", MirrorPadAttrs(pads, repeats_edge=False), (data,))
     for axis, pair in enumerate(pads):
         if any(pair):
@@ -71,11 +72,6 @@ def _value(node: OnnxNode, data: BuiltTensor) -> float:
     # An int64 has more digits than a float, so ``item`` is not converted.
     result: float = number.astype(data.dtype.numpy)[0].item()
     return result
-
-
-def _fits(shape: tuple[int, ...], pads: tuple[Pair, ...]) -> bool:
-    """Whether each side of an axis is mirrored at most once."""
-    return all(max(pair) < size for size, pair in zip(shape, pads, strict=True))
 
 
 def _places(mode: str, size: int, pair: Pair) -> Array:

@@ -92,7 +92,10 @@ def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
         raise node.invalid(f"has updates {updates.type} of {data.type} along axis {axis}")
     places = _batch_places(node, (data.shape[0], count))
     if mode == "circular":
-        places = _circular(node, places, data.shape[axis])
+        # Places after the end count from the front again.
+        length = node.constant(np.array(data.shape[axis], np.int32), "length")
+        operands = (cast(node, places, DType.INT32), length)
+        places = node.emit("floor_mod", FloorDivisionAttrs(), operands)
     # The places of a batch are the same for all axes between batch and the indexed axis.
     places = node.reshaped(places, (data.shape[0], *(1,) * (axis - 1), count))
     places = move_nodes.broadcast(node, places, updates.shape[: axis + 1])
@@ -107,13 +110,6 @@ def _batch_places(node: OnnxNode, shape: tuple[int, int]) -> BuiltTensor:
     first = node.reshaped(move_nodes.indices_of(node, 2), (shape[0], 1))
     steps = cast(node, steps, first.dtype)
     return binary(node, "add", first, steps)
-
-
-def _circular(node: OnnxNode, places: BuiltTensor, size: int) -> BuiltTensor:
-    """Places after the end count from the front again."""
-    narrow = cast(node, places, DType.INT32)
-    length = node.constant(np.array(size, np.int32), "length")
-    return node.emit("floor_mod", FloorDivisionAttrs(), (narrow, length))
 
 
 def _max_unpool(node: OnnxNode) -> BuiltTensor:
