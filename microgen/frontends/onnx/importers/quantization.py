@@ -180,11 +180,11 @@ def _binary(op: str) -> Importer:
     return importer
 
 
-def _unary(op: str, *dropped: str) -> Importer:
+def _unary(op: str) -> Importer:
     def importer(node: OnnxNode) -> Value:
         if node.attr("channels_last", 0):
             raise node.unsupported("has its channels last", supported="channels second")
-        group, attributes = Group(node), node.attributes("channels_last", *dropped)
+        group, attributes = Group(node), node.attributes("channels_last")
         floats = group.add(op, (group.dequantized(0),), "found", attributes)
         return group.quantized(floats, 3)
 

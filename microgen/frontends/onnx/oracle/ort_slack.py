@@ -228,11 +228,8 @@ def _of_products(_node: Node, given: Inexact) -> Departure:
     return np.asarray(overflows), "LiteRT's product overflows before it is divided by 6"
 
 
+_OF_EXTREMES = ("argmax", "argmin", "max", "min", "nn.max_pool2d")
 _RULES: Mapping[str, Callable[[Node, Inexact], Departure]] = {
-    "argmax": _of_nan,
-    "argmin": _of_nan,
-    "max": _of_nan,
-    "min": _of_nan,
+    **dict.fromkeys(_OF_EXTREMES, _of_nan),
     "nn.hard_swish": _of_products,
-    "nn.max_pool2d": _of_nan,
 }
