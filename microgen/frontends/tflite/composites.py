@@ -79,12 +79,13 @@ class _Inlining:
         before and after its operators because they cannot be one tensor.
         """
         numbers: dict[int, int] = {}
-        before, after = list[tuple[int, int]](), list[tuple[int, int]]()
-        for outer, inner in zip(composite.inputs, graph.inputs, strict=True):
+        inputs = list(zip(composite.inputs, graph.inputs, strict=True))
+        outputs = list(zip(composite.outputs, graph.outputs, strict=True))
+        for outer, inner in inputs:
             if outer == ABSENT or self._is_alike(outer, graph.tensors[inner]):
                 numbers.setdefault(inner, outer)
         made = {i for operator in graph.operators for i in operator.outputs}
-        for outer, inner in zip(composite.outputs, graph.outputs, strict=True):
+        for outer, inner in outputs:
             # An output that no operator inside makes is an input or a constant of the
             # decomposition.
             if inner in made and self._is_alike(outer, graph.tensors[inner]):
@@ -93,12 +94,8 @@ class _Inlining:
             if i not in numbers:
                 numbers[i] = len(self.tensors)
                 self.tensors.append(tensor)
-        for outer, inner in zip(composite.inputs, graph.inputs, strict=True):
-            if numbers[inner] != outer:
-                before.append((outer, numbers[inner]))
-        for outer, inner in zip(composite.outputs, graph.outputs, strict=True):
-            if numbers[inner] != outer:
-                after.append((numbers[inner], outer))
+        before = [(outer, numbers[i]) for outer, i in inputs if numbers[i] != outer]
+        after = [(numbers[i], outer) for outer, i in outputs if numbers[i] != outer]
         return numbers, before, after
 
     def _is_alike(self, outer: int, inner: TensorRecord) -> bool:
@@ -160,11 +157,7 @@ class _Inlining:
         )
 
     def _invalid(self, what: str) -> ModelError:
-        return ModelError(
-            f"has a {COMPOSITE} that {what}",
-            where=self._model.reader.file,
-            hint="get the model file again",
-        )
+        return self._model.reader.invalid(f"has a {COMPOSITE} that {what}")
 
 
 def _meaning(quantization: QuantizationRecord | None) -> object:

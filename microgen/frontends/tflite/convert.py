@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import composites, importers, records, refusals, unwritten
+from microgen.frontends.tflite import composites, importers, records, refusals
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import FileLayer, Fix
 from microgen.frontends.tflite.records import ABSENT, FileRecord
 from microgen.frontends.tflite.tensors import FileTensors
-from microgen.frontends.tflite.variables import RESOURCE, WITHOUT_OUTPUTS, Variables
+from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
 from microgen.graph import unsigned
 from microgen.graph.builder import GraphBuilder
-from microgen.graph.ir.graph import Array, Graph, Origin
+from microgen.graph.ir.graph import Graph, Origin
 
 
 def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> Graph:
@@ -35,7 +34,8 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
-    builder, fixes, variables = GraphBuilder(), list[Fix](), Variables(model)
+    builder, fixes = GraphBuilder(), list[Fix]()
+    variables = Variables(model, builder)
     for operator in model.operators:
         layer = FileLayer(operator, tensors, model.reader, numerics, builder, fixes, variables)
         layer.finished(importers.registry()[operator.key](layer))
@@ -67,9 +67,8 @@ def _check_order(model: FileRecord, tensors: FileTensors) -> None:
     known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
     for index in model.inputs:
         if index in known:
-            is_variable = model.tensors[index].is_variable
             kind = "a constant" if index in constants else "listed twice"
-            kind = "a variable" if is_variable else kind
+            kind = "a variable" if model.tensors[index].is_variable else kind
             raise _impossible(model, tensors, index, f"is an input of the graph, but {kind}")
         known.add(index)
     for operator in model.operators:
@@ -167,31 +166,3 @@ def _port(tensors: FileTensors, index: int, file: str) -> unsigned.UnsignedPort:
             hint="convert the model with one scale for each input and output",
         )
     return unsigned.UnsignedPort(tensor, inner, Origin(file, tensors.names[index]))
-
-
-@dataclass(frozen=True, slots=True)
-class FileSignature:
-    """A signature of a model, and the tensors of its subgraph that an oracle can read."""
-
-    name: str  # empty if the model has no signatures
-    subgraph: int  # its number
-    inputs: tuple[int, ...]  # their numbers among the subgraph's tensors
-    # Numbers of computed tensors that have values; handles of variables have no values.
-    tensors: frozenset[int]
-    # The values of the graph's tensors that represent the one of a number and a value, by name.
-    in_graph: Callable[[int, Array], dict[str, Array]]
-    # the outputs that LiteRT leaves unwritten in part
-    unwritten: Mapping[int, unwritten.UnwrittenRows]
-
-
-def of_signature(data: bytes, *, file: str, signature: str = "") -> FileSignature:
-    """The signature called ``name``, by default the first. Raises the errors of ``load``."""
-    identifier.check(data, file)
-    model = records.read(data, file, signature)
-    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
-    made = {index for operator in model.operators for index in operator.outputs}
-    made |= {*model.inputs, *model.outputs}
-    made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
-    valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
-    rows = unwritten.rows(model)
-    return FileSignature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)

@@ -5,18 +5,18 @@ reads them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from tflite.ActivationFunctionType import ActivationFunctionType
+from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Padding import Padding as PaddingCode
 
-from microgen.base.errors import short
+from microgen.base.errors import ModelError, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
 from microgen.frontends.tflite import declarations
-from microgen.frontends.tflite.options import LayerOptions
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
@@ -48,9 +48,6 @@ _ACTIVATION_NAMES = {v: k for k, v in vars(ActivationFunctionType).items() if is
 _QUANTIZED = (DType.INT8, DType.INT16)  # dtypes that mean nothing without a scale
 _BIASES = (DType.INT32, DType.INT64, DType.FLOAT32)
 _PADDINGS: dict[int, Padding] = {PaddingCode.SAME: "SAME", PaddingCode.VALID: "VALID"}
-
-
-Importer = Callable[["FileLayer"], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +86,29 @@ class FileLayer(Operator):
         self._tensors = tensors
         self._reader = reader
         self._fixes = fixes
+        self._options: Any = None
 
     # Tensors
 
-    def expect_inputs(self, *counts: int) -> None:
-        """Raise unless the operator has one output and one of these numbers of inputs."""
-        inputs, outputs = self._record.inputs, self._record.outputs
-        if len(inputs) not in counts or len(outputs) != 1:
+    def expect_inputs(self, *counts: int, outputs: int = 1) -> None:
+        """Raise unless the operator has one of these numbers of inputs, and that of outputs."""
+        found = (len(self._record.inputs), len(self._record.outputs))
+        if found[0] not in counts or found[1] != outputs:
             expected = " or ".join(map(str, counts))
             raise self.invalid(
-                f"has {len(inputs)} inputs and {len(outputs)} outputs; "
-                f"{expected} and 1 are expected"
+                f"has {found[0]} inputs and {found[1]} outputs; "
+                f"{expected} and {outputs} are expected"
             )
 
-    def expect_any_inputs(self) -> int:
-        """The number of inputs of an operator with one or more inputs and one output."""
-        self.expect_inputs(max(1, len(self._record.inputs)))
-        return len(self._record.inputs)
+    def operands(self) -> tuple[BuiltTensor, ...]:
+        """All inputs, as ``data`` gives them, of an operator with one or more, and one output."""
+        number = len(self._record.inputs)
+        self.expect_inputs(max(1, number))
+        return tuple(map(self.data, range(number)))
 
-    def expect_outputs(self, inputs: int, outputs: int) -> None:
-        """Raise unless the operator has these numbers of inputs and outputs."""
-        found = (len(self._record.inputs), len(self._record.outputs))
-        if found != (inputs, outputs):
-            raise self.invalid(
-                f"has {found[0]} inputs and {found[1]} outputs; {inputs} and {outputs} are expected"
-            )
+    def computed(self, op: str, attrs: Attrs) -> BuiltTensor:
+        """The output of an operator that is one node of all its inputs."""
+        return self.emit(op, attrs, self.operands(), self.output())
 
     def has_input(self, position: int) -> bool:
         """Whether the optional input is there."""
@@ -124,7 +119,7 @@ class FileLayer(Operator):
         """An input, computed or constant. It is float32, or int8 or int16 quantized per tensor, or
         plain numbers of another dtype. The op's ``check`` refuses dtypes that the op lacks.
         """
-        return self._activation(self._index(position))
+        return self._per_tensor(self.plain(position))
 
     def plain(self, position: int) -> BuiltTensor:
         """An input, quantized or not, computed or constant."""
@@ -136,16 +131,14 @@ class FileLayer(Operator):
 
     def variable(self, position: int) -> BuiltTensor:
         """An input that keeps its value between inferences; otherwise like ``data``."""
-        tensor = self._tensors.variable(self._index(position), self.where)
-        return self._per_tensor(self._with_quant(tensor))
+        return self._per_tensor(self._tensors.variable(self._index(position), self.where))
 
-    def variable_of(self, position: int) -> Key | None:
-        """The resource variable of a handle; None if the input is not one."""
-        return self.variables.key(self._index(position))
-
-    def keep(self, variable: Key, tensor: BuiltTensor) -> None:
-        """Let a tensor be a resource variable's value from the inference before."""
-        self.variables.keep(variable, tensor, self._graph)
+    def resource(self, position: int) -> Key:
+        """The resource variable of a handle. ModelError if the input is not one."""
+        key = self.variables.key(self._index(position))
+        if key is None:
+            raise self.invalid("has a first input that is not the handle of a variable")
+        return key
 
     def intermediate(self, position: int) -> Quant:
         """The quantization, per tensor, of an intermediate result that no tensor holds."""
@@ -158,11 +151,12 @@ class FileLayer(Operator):
 
     def output(self) -> BuiltTensor:
         """The output, with the dtypes that ``data`` allows for inputs."""
-        return self._activation(self._record.outputs[0])
+        return self._per_tensor(self.plain_output())
 
     def outputs(self) -> tuple[BuiltTensor, ...]:
         """All outputs, each with the dtypes that ``data`` allows for inputs."""
-        return tuple(self._activation(index) for index in self._record.outputs)
+        found = (self._tensors.get(index, self.where) for index in self._record.outputs)
+        return tuple(map(self._per_tensor, found))
 
     def is_unsigned(self, position: int) -> bool:
         """Whether an input is quantized uint8 in the file."""
@@ -178,23 +172,26 @@ class FileLayer(Operator):
             self._tensors.shape(index, shape)
         for output, shape in zip(self.outputs(), shapes, strict=True):
             if output.shape != shape:
-                raise self.invalid(
-                    f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
-                    f"declared {output.type}"
-                )
+                raise self._misdeclared(f"the shape {list(shape)}", output)
         return self.outputs()
+
+    def _misdeclared(self, result: str, output: BuiltTensor) -> ModelError:
+        return self.invalid(
+            f'computes {result}, but its output "{short(output.name)}" is declared {output.type}'
+        )
 
     def weights(self, position: int, rank: int, *, any_zero: bool = False) -> BuiltTensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
         per channel. With ``any_zero``, int8 with one scale may have any zero point."""
-        tensor = self._quantized(self._index(position))
+        tensor = self._with_quant(self.plain(position))
         self._expect_constant(tensor)
         self.expect_rank(tensor, rank)
-        if tensor.type.quant is None:
+        quant = tensor.type.quant
+        if quant is None:
             return tensor
         # Many layers may share one weight, and each layer checks all its scales.
-        self._reader.spend(len(_quant(tensor).scale))
-        if any(_quant(tensor).zero_point) and not (any_zero and _quant(tensor).is_per_tensor):
+        self._reader.spend(len(quant.scale))
+        if any(quant.zero_point) and not (any_zero and quant.is_per_tensor):
             zero = 128 if self.is_unsigned(position) else 0
             raise self.unsupported(
                 f'has weights "{short(tensor.name)}" with a zero point other than {zero}',
@@ -207,7 +204,7 @@ class FileLayer(Operator):
         is no bias."""
         if not self.has_input(position):
             return ()
-        tensor = self._tensors.get(self._index(position), self.where)
+        tensor = self.plain(position)
         if tensor.type.dtype not in _BIASES:
             raise self.unsupported(
                 f'has a bias "{short(tensor.name)}" of dtype {tensor.type.dtype.value}',
@@ -235,10 +232,7 @@ class FileLayer(Operator):
         self._tensors.define(self.name, value)  # before its dtype is read: constants have more
         output = self.plain_output()
         if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
-            raise self.invalid(
-                f'computes {value.dtype}{list(value.shape)}, but its output "{short(output.name)}" '
-                f"is declared {output.type}"
-            )
+            raise self._misdeclared(f"{value.dtype}{list(value.shape)}", output)
         budget.spend_array(value.nbytes, self.where)
         return self._constant(output, value)
 
@@ -259,11 +253,8 @@ class FileLayer(Operator):
             raise self.invalid(f"lacks its input {position}")
         return self._record.inputs[position]
 
-    def _quantized(self, index: int) -> BuiltTensor:
-        """A tensor. UnsupportedError if its dtype needs a quantization and it has none."""
-        return self._with_quant(self._tensors.get(index, self.where))
-
     def _with_quant(self, tensor: BuiltTensor) -> BuiltTensor:
+        """The tensor. UnsupportedError if its dtype needs a quantization and it has none."""
         if tensor.type.dtype in _QUANTIZED and tensor.type.quant is None:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has no quantization parameters',
@@ -271,11 +262,9 @@ class FileLayer(Operator):
             )
         return tensor
 
-    def _activation(self, index: int) -> BuiltTensor:
-        return self._per_tensor(self._quantized(index))
-
     def _per_tensor(self, tensor: BuiltTensor) -> BuiltTensor:
-        if tensor.type.quant is not None and not tensor.type.quant.is_per_tensor:
+        quant = self._with_quant(tensor).type.quant
+        if quant is not None and not quant.is_per_tensor:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has a scale per channel',
                 supported="one scale per tensor for activations, per channel for weights only",
@@ -312,10 +301,7 @@ class FileLayer(Operator):
     ) -> None:
         """Raise ModelError if the file's declarations contradict the op's result."""
         if shape != output.type.shape:
-            raise self.invalid(
-                f'computes the shape {list(shape)}, but its output "{short(output.name)}" is '
-                f"declared {output.type}"
-            )
+            raise self._misdeclared(f"the shape {list(shape)}", output)
         if output.type.nbytes > MAX_BYTES:
             raise self.invalid(
                 f"computes {output.type}, {output.type.nbytes} bytes; at most {MAX_BYTES} are "
@@ -349,26 +335,45 @@ class FileLayer(Operator):
 
     # Options
 
-    def options(self, schema: Any, code: int, *, required: bool = True) -> LayerOptions:
-        """The options as a ``schema`` table; ``code`` is its number in the schema's union."""
+    def read_options(self, schema: Any, *, required: bool) -> None:
+        """Let the other methods read the options, a ``schema`` table. If an optional table is
+        absent, numbers are 0 and vectors are empty, as in the schema."""
+        code = getattr(BuiltinOptions, schema.__name__)
         if self._record.options_type not in (code, 0):
             raise self.invalid(
                 f"has options of type {self._record.options_type}; {code} is expected"
             )
-        table = None
         if self._record.options_type:
-            table = self._reader.union(self._record.table, "BuiltinOptions", schema)
-        if table is None and required:
+            self._options = self._reader.union(self._record.table, "BuiltinOptions", schema)
+        if self._options is None and required:
             raise self.invalid(f"has no {schema.__name__}")
-        return LayerOptions(self._reader, table)
+
+    def option(self, name: str) -> int:
+        """A number; ``name`` is the schema accessor's name, such as ``StrideH``."""
+        return int(self._option(name))
+
+    def flag(self, name: str) -> bool:
+        """A truth value."""
+        return bool(self._option(name))
+
+    def real(self, name: str) -> float:
+        """A float32 number."""
+        return float(self._option(name))
+
+    def option_integers(self, name: str) -> tuple[int, ...]:
+        """A vector of integers."""
+        return () if self._options is None else self._reader.integers(self._options, name)
+
+    def _option(self, name: str) -> Any:
+        return 0 if self._options is None else self._reader.get(self._options, name)
 
     def custom_options(self) -> bytes:
         """The options of a custom operator, in a form of its own."""
         return self._reader.array(self._record.table, "CustomOptions").tobytes()
 
-    def activation(self, options: LayerOptions) -> Activation:
+    def activation(self) -> Activation:
         """The fused activation."""
-        code = options.number("FusedActivationFunction")
+        code = self.option("FusedActivationFunction")
         if code not in _ACTIVATIONS:
             name = _ACTIVATION_NAMES.get(code, f"number {code}")
             raise self.unsupported(
@@ -377,22 +382,17 @@ class FileLayer(Operator):
             )
         return _ACTIVATIONS[code]
 
-    def padding(self, options: LayerOptions) -> Padding:
+    def padding(self) -> Padding:
         """SAME or VALID."""
-        code = options.number("Padding")
+        code = self.option("Padding")
         if code not in _PADDINGS:
             raise self.invalid(f"has the padding number {code}; SAME (0) or VALID (1) is expected")
         return _PADDINGS[code]
 
-    def positive_pair(self, options: LayerOptions, height: str, width: str) -> Pair:
+    def positive_pair(self, height: str, width: str) -> Pair:
         """Two fields, (height, width), each at least 1."""
-        pair = (int(options.number(height)), int(options.number(width)))
+        pair = (self.option(height), self.option(width))
         for name, value in zip((height, width), pair, strict=True):
             if value < 1:
                 raise self.invalid(f"has {name} {value}; at least 1 is expected")
         return pair
-
-
-def _quant(tensor: BuiltTensor) -> Quant:
-    assert tensor.type.quant is not None, "checked by Layer._quantized"
-    return tensor.type.quant

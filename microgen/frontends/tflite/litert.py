@@ -1,58 +1,150 @@
-"""The oracle of ``.tflite`` files: every layer's output from LiteRT's reference kernels."""
+"""The oracles of ``.tflite`` files, and the signatures that they run. LiteRT gives every layer's
+output from its reference kernels; ``micro`` has the other oracle.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import abc
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.tflite.convert import FileSignature, of_signature
+from microgen.frontends.tflite import reader, records, signature
+from microgen.frontends.tflite.quantization import DETECTION
+from microgen.frontends.tflite.records import ABSENT, FileRecord, OperatorRecord
+from microgen.frontends.tflite.tensors import FileTensors
+from microgen.frontends.tflite.variables import RESOURCE
 from microgen.graph.ir.beside import Leeway, Slack
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.base import Inexact
 
 
+@dataclass(frozen=True, slots=True)
+class UnwrittenRows:
+    """The rows that LiteRT leaves unwritten in an output [1, n, ...] of
+    TFLite_Detection_PostProcess. They keep old contents of the memory."""
+
+    number: int  # the tensor with the number of detections
+    each: int  # rows of a detection
+    written: int  # of these, the first ones have values
+
+    def settled(self, value: Array, count: int) -> Array:
+        """The output of so many detections, with zeros for unwritten elements, because microgen's
+        firmware writes zeros there."""
+        row = np.arange(value.shape[1])
+        has_value = (row // self.each < count) & (row % self.each < self.written)
+        return np.where(has_value.reshape(1, -1, *[1] * (value.ndim - 2)), value, 0)
+
+
+def _unwritten(model: FileRecord) -> Mapping[int, UnwrittenRows]:
+    """The outputs that have such rows, by the numbers of their tensors."""
+    found: dict[int, UnwrittenRows] = {}
+    for operator in model.operators:
+        if operator.key == DETECTION and len(operator.outputs) == 4:
+            found |= dict.fromkeys(operator.outputs[:3], _rows(model, operator))
+    return found
+
+
+def _rows(model: FileRecord, operator: OperatorRecord) -> UnwrittenRows:
+    """The rows of a detection. CORRUPT if its options are, which its importer has refused."""
+    options = reader.flexbuffer(model.reader.array(operator.table, "CustomOptions").tobytes())
+    number = operator.outputs[3]
+    if reader.optional(options, "use_regular_nms", "AsBool", 0):
+        return UnwrittenRows(number, 1, 1)
+    each, classes = (
+        int(options[name].AsInt) for name in ("max_classes_per_detection", "num_classes")
+    )
+    return UnwrittenRows(number, each, min(each, classes))
+
+
+@dataclass(frozen=True, slots=True)
+class FileSignature:
+    """A signature of a model, and the tensors of its subgraph that an oracle can read."""
+
+    name: str  # empty if the model has no signatures
+    subgraph: int  # its number
+    inputs: tuple[int, ...]  # their numbers among the subgraph's tensors
+    # Numbers of computed tensors that have values; handles of variables have no values.
+    tensors: frozenset[int]
+    # The values of the graph's tensors that represent the one of a number and a value, by name.
+    in_graph: Callable[[int, Array], dict[str, Array]]
+    unwritten: Mapping[int, UnwrittenRows]
+
+    def values(self, tensor: Callable[[int], Array | None]) -> Iterator[tuple[str, Array]]:
+        """The graph's tensors. ``tensor`` gives the value of a tensor of the file, or None."""
+        for index in sorted(self.tensors):
+            value, rows = tensor(index), self.unwritten.get(index)
+            if value is not None and rows is not None:
+                count = tensor(rows.number)
+                assert count is not None, "the operator that writes the rows writes their number"
+                value = rows.settled(value, int(count[0]))
+            if value is not None:
+                yield from self.in_graph(index, value).items()
+
+
+def _signature(data: bytes, name: str) -> FileSignature:
+    """The signature called ``name``, by default the first. Raises the errors of ``load``."""
+    file = "the model"
+    signature.check(data, file)
+    model = records.read(data, file, name)
+    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
+    made = {index for operator in model.operators for index in operator.outputs}
+    made |= {*model.inputs, *model.outputs}
+    made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
+    valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
+    rows = _unwritten(model)
+    return FileSignature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)
+
+
 @dataclass(frozen=True)
-class LiteRT:
-    """ai-edge-litert, on one thread. ``signature`` names one of the model's, if not the first."""
+class Interpreter(abc.ABC):
+    """An oracle that interprets flatbuffers. ``signature`` names one of the model's, if not the
+    first."""
 
     signature: str = ""
-    name = "LiteRT"
-    kernels = "BUILTIN_REF"
-    profile = "litert"
-    is_apart = False
+    name: ClassVar[str]
+    kernels: ClassVar[str]
+    profile: ClassVar[str]
+    is_apart: ClassVar[bool]
+    package: ClassVar[str]
+    refusals: ClassVar[tuple[type[Exception], ...]] = (RuntimeError, ValueError)
 
     def lacking(self) -> str:
-        """A sentence if ai-edge-litert is not installed; otherwise empty."""
-        if importlib.util.find_spec("ai_edge_litert") is None:
-            return "ai-edge-litert is not installed (pip install ai-edge-litert)"
+        """A sentence if the package is not installed; otherwise empty."""
+        if importlib.util.find_spec(self.package.replace("-", "_")) is None:
+            return f"{self.package} is not installed (pip install {self.package})"
         return ""
 
     def layers(
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
-        """Every tensor that something uses, for each sample. OracleError if LiteRT refuses the
-        model. It has no reference ELU, for example, and refuses square roots of negative values."""
+        """Every tensor that something uses, for each sample. OracleError if the runtime refuses the
+        model. LiteRT has no reference ELU, for example, and refuses square roots of negative
+        values."""
         (model,) = files.values()
-        record = of_signature(model, file="the model", signature=self.signature)
+        record = _signature(model, self.signature)
         try:
-            # A new interpreter, because nothing else resets resource variables. The samples are one
-            # sequence.
-            interpreter = _interpreter(model)
-            for sample in samples:
-                _invoke(interpreter, record, sample)
-                yield dict(_tensors(interpreter, record))
-        except (RuntimeError, ValueError) as error:
-            raise OracleError(f"LiteRT refuses: {' '.join(str(error).split())[:200]}") from error
+            for tensor in self._runs(model, record, samples):
+                yield dict(record.values(tensor))
+        except self.refusals as error:
+            raise OracleError(f"{self.name} refuses: {self._reason(error)}") from error
+
+    @abc.abstractmethod
+    def _runs(
+        self, model: bytes, record: FileSignature, samples: Sequence[Sequence[Array]]
+    ) -> Iterator[Callable[[int], Array | None]]:
+        """After each sample, a function that gives the value of a tensor, by its number."""
+
+    def _reason(self, error: Exception) -> str:
+        return " ".join(str(error).split())[:200]
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """The error that LiteRT's kernels may have in addition to the op's bound. Only the kernels
-        of the float logistic have such an error.
+        """The error that the kernels may have in addition to the op's bound. Only the kernels of
+        the float logistic have such an error; both runtimes have the same ones.
         """
         del files, graph
         return slack
@@ -69,6 +161,34 @@ def slack(node: Node, given: Inexact) -> Leeway:
         # 1 above 16.
         low = np.exp(np.minimum(2 * wide, 0))
     return Leeway(np.where(wide < -9, low, np.where(wide > 16, 2.0**-23, 0)))
+
+
+class LiteRT(Interpreter):
+    """ai-edge-litert, on one thread."""
+
+    name = "LiteRT"
+    kernels = "BUILTIN_REF"
+    profile = "litert"
+    is_apart = False
+    package = "ai-edge-litert"
+
+    def _runs(
+        self, model: bytes, record: FileSignature, samples: Sequence[Sequence[Array]]
+    ) -> Iterator[Callable[[int], Array | None]]:
+        # A new interpreter, because nothing else resets resource variables. The samples are one
+        # sequence.
+        interpreter = _interpreter(model)
+
+        def tensor(index: int) -> Array | None:
+            try:
+                value: Array = interpreter.get_tensor(index, record.subgraph)
+            except ValueError:  # it has no data, because nothing uses it
+                return None
+            return value
+
+        for sample in samples:
+            _invoke(interpreter, record, sample)
+            yield tensor
 
 
 def _interpreter(model: bytes) -> Any:
@@ -96,21 +216,3 @@ def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) ->
     given = dict(zip(record.inputs, sample, strict=True))
     details = runner.get_input_details().items()
     runner(**{name: given[detail["index"]] for name, detail in details})
-
-
-def _tensors(interpreter: Any, record: FileSignature) -> Iterator[tuple[str, Array]]:
-    for detail in interpreter.get_tensor_details(record.subgraph):
-        index = detail["index"]
-        if index in record.tensors:
-            with contextlib.suppress(ValueError):  # it has no data, because nothing uses it
-                yield from record.in_graph(index, _value(interpreter, record, index)).items()
-
-
-def _value(interpreter: Any, record: FileSignature, index: int) -> Array:
-    """The value of a tensor, with zeros for elements that LiteRT leaves unwritten."""
-    value: Array = interpreter.get_tensor(index, record.subgraph)
-    rows = record.unwritten.get(index)
-    if rows is None:
-        return value
-    (count,) = interpreter.get_tensor(rows.number, record.subgraph)
-    return rows.settled(value, int(count))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from microgen.frontends.quantization import ZERO_POINTS, DeclaredTensor
 from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
 from microgen.graph.ir.graph import Array, ArrayType, Quant
 from microgen.graph.unsigned import HALF
-
-# Makes ``Quant`` from the quantization arrays of a TFLite tensor.
 
 _PLAIN = ("int32", "int64")
 
@@ -45,29 +43,16 @@ DETECTION = "CUSTOM:TFLite_Detection_PostProcess"
 # Operators whose results LiteRT computes in uint8 exactly as their importers do in int8. It has
 # other arithmetic for uint8 in L2_NORMALIZATION, and no uint8 in others.
 EXACT = frozenset(
-    {
-        *("ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND"),
-        *("BROADCAST_TO", "CAST", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D"),
-        *("DEPTH_TO_SPACE", "DEQUANTIZE", "DIV", "EQUAL", "EXPAND_DIMS", "FILL"),
-        *("FULLY_CONNECTED", "GATHER", "GATHER_ND", "GREATER", "GREATER_EQUAL", "HARD_SWISH"),
-        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D"),
-        *("MEAN", "MINIMUM", "MIRROR_PAD", "MUL", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU"),
-        *("QUANTIZE", "READ_VARIABLE", "REDUCE_MAX", "REDUCE_MIN", "RELU", "RELU6"),
-        *("RELU_N1_TO_1", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_V2"),
-        *("SELECT", "SELECT_V2", "SHAPE", "SLICE", "SOFTMAX", "SPACE_TO_BATCH_ND"),
-        *("SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQUEEZE", "STABLEHLO_COMPOSITE"),
-        *(
-            "STRIDED_SLICE",
-            "SUB",
-            "SUM",
-            "TANH",
-            "TILE",
-            "TRANSPOSE",
-            "TRANSPOSE_CONV",
-            "UNPACK",
-            DETECTION,
-        ),
-    }
+    f"""
+    ADD ARG_MAX ARG_MIN ASSIGN_VARIABLE AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CAST
+    CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE DIV EQUAL EXPAND_DIMS FILL
+    FULLY_CONNECTED GATHER GATHER_ND GREATER GREATER_EQUAL HARD_SWISH LEAKY_RELU LESS LESS_EQUAL
+    LOGISTIC LOG_SOFTMAX MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NOT_EQUAL PACK PAD
+    PADV2 PRELU QUANTIZE READ_VARIABLE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_N1_TO_1 RESHAPE
+    RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2 SELECT SELECT_V2 SHAPE SLICE SOFTMAX
+    SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQUEEZE STABLEHLO_COMPOSITE STRIDED_SLICE SUB
+    SUM TANH TILE TRANSPOSE TRANSPOSE_CONV UNPACK {DETECTION}
+    """.split()
 )
 CONVERSIONS = frozenset(("CAST", "DEQUANTIZE", "QUANTIZE"))
 _MIXED = CONVERSIONS | {DETECTION}  # its outputs are float32
@@ -81,19 +66,20 @@ def is_signed_inside(record: TensorRecord) -> bool:
     return record.dtype == "uint8" and found is not None and found.scale.size > 0
 
 
-def lacks(operator: OperatorRecord, records: Sequence[TensorRecord], exact: Collection[str]) -> str:
-    """The unsupported part of an operator that uses quantized uint8 tensors, or "". microgen can
-    compute the operators ``exact``.
+def lacks(
+    operator: OperatorRecord, records: Sequence[TensorRecord], exact: Collection[str]
+) -> Iterator[str]:
+    """The unsupported part of an operator that uses quantized uint8 tensors, if there is one.
+    microgen can compute the operators ``exact``.
     """
     used = [records[i] for i in (*operator.inputs, *operator.outputs) if i != ABSENT]
     if not any(map(is_signed_inside, used)):
-        return ""
+        return
+    others = (record.dtype for record in used if record.dtype in _OTHERS)
     if operator.key not in exact:
-        return operator.name
-    other = next((record.dtype for record in used if record.dtype in _OTHERS), "")
-    if operator.key in _MIXED or not other:
-        return ""
-    return f"{operator.name} with {other} tensors, too"
+        yield operator.name
+    elif operator.key not in _MIXED and (other := next(others, None)):
+        yield f"{operator.name} with {other} tensors, too"
 
 
 def rescaling(data: ArrayType, output: ArrayType) -> Array:

@@ -9,28 +9,69 @@ elements as bytes are read, even if a hostile file points to one vector from tho
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import Any
 
 import numpy as np
+from flatbuffers import flexbuffers, number_types, table
 
 from microgen.base.errors import ModelError
-from microgen.frontends.tflite.checked_table import CheckedTable
 from microgen.graph.ir.graph import Array
 
+_UOFFSET = struct.Struct("<I")
+_dtype = functools.cache(number_types.to_numpy_type)
 MAX_TABLES = 100_000  # a large network has about ten thousand: tensors, operators, options, ...
 
-# The exceptions of the accessors, struct, numpy and our own checks for a file that lies.
+# The exceptions of the accessors, struct, numpy and our own checks for a file that lies. Reader
+# looks up accessors by name, so an AttributeError there would be a wrong name of ours.
 _CORRUPT = (
-    struct.error,
-    ArithmeticError,
-    AssertionError,
-    LookupError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
+    *(struct.error, ArithmeticError, AssertionError, LookupError, MemoryError),
+    *(RecursionError, TypeError, ValueError),
 )
+CORRUPT = (*_CORRUPT, AttributeError)
+"""The exceptions of a flexbuffer's values."""
+
+
+class CheckedTable(table.Table):
+    """The table of ``data`` at byte ``position``, whose vtable has the places ``fields``.
+
+    The base class reads the vtable anew for each field, and checks each position that it computes,
+    which takes half of the time of reading a model. Positions outside ``data`` are errors anyway.
+    The methods' names are the base class's.
+    """
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, data: bytes, position: int, fields: tuple[int, ...]) -> None:
+        self.Bytes, self.Pos, self._fields = data, position, fields
+
+    def Offset(self, vtableOffset: int) -> int:  # noqa: N802, N803
+        """The place of a field in the table, 0 if it is absent."""
+        index = vtableOffset // 2 - 2
+        return self._fields[index] if index < len(self._fields) else 0
+
+    def Get(self, flags: Any, off: int) -> Any:  # noqa: N802
+        """The number at a place in the file."""
+        return flags.py_type(flags.packer_type.unpack_from(self.Bytes, off)[0])
+
+    def Indirect(self, off: int) -> int:  # noqa: N802
+        """The place that the offset at a place refers to."""
+        return off + int(_UOFFSET.unpack_from(self.Bytes, off)[0])
+
+    def Vector(self, off: int) -> int:  # noqa: N802
+        """The place of the elements of the vector that a field refers to."""
+        return self.Indirect(self.Pos + off) + _UOFFSET.size
+
+    def VectorLen(self, off: int) -> int:  # noqa: N802
+        """The number of its elements."""
+        return int(_UOFFSET.unpack_from(self.Bytes, self.Indirect(self.Pos + off))[0])
+
+    def GetVectorAsNumpy(self, flags: Any, off: int) -> Array:  # noqa: N802
+        """Its elements."""
+        start = self.Indirect(self.Pos + off)
+        (length,) = _UOFFSET.unpack_from(self.Bytes, start)
+        return np.frombuffer(self.Bytes, _dtype(flags), length, start + _UOFFSET.size)
 
 
 class Reader:
@@ -46,11 +87,13 @@ class Reader:
         self._elements_left = len(data)
         self._tables_left = MAX_TABLES
 
+    def invalid(self, what: str) -> ModelError:
+        """The error for a file that contradicts itself."""
+        return ModelError(what, where=self.file, hint="get the model file again")
+
     def corrupt(self, detail: str) -> ModelError:
         """The error for a file whose bytes make no sense."""
-        return ModelError(
-            f"is truncated or corrupt: {detail}", where=self.file, hint="get the model file again"
-        )
+        return self.invalid(f"is truncated or corrupt: {detail}")
 
     def get(self, table: Any, name: str, *args: Any) -> Any:
         """The result of the accessor ``name``. Only its exceptions are checked."""
@@ -156,3 +199,19 @@ class Reader:
         self._elements_left -= elements
         if self._elements_left < 0:
             raise self.corrupt(f"its vectors claim more elements than its {len(self.data)} bytes")
+
+
+def flexbuffer(data: bytes) -> Any:
+    """The map that is the root of a flexbuffer, in which custom operators have their options. It
+    and its values raise CORRUPT."""
+    root: Any = flexbuffers.GetRoot  # the package has no annotations
+    return root(bytearray(data)).AsMap
+
+
+def optional(options: Any, name: str, kind: str, default: int) -> int:
+    """An optional number of a map; ``kind`` is the name of its accessor."""
+    try:
+        found = options[name]
+    except KeyError:
+        return default
+    return default if found.IsNull else int(getattr(found, kind))

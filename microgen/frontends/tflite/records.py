@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tflite.BuiltinOperator import BuiltinOperator
@@ -14,7 +14,7 @@ from tflite.Model import Model
 from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
 from tflite.TensorType import TensorType as TensorTypeCode
 
-from microgen.base.errors import ModelError, UnsupportedError, few, short
+from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.tflite import sparsity
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.sparsity import SparsityRecord
@@ -92,18 +92,14 @@ class SubgraphRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class FileRecord:
+class FileRecord(SubgraphRecord):
     """The subgraph of the chosen signature."""
 
     reader: Reader
-    tensors: tuple[TensorRecord, ...]
-    operators: tuple[OperatorRecord, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    main: int = 0  # the number of that subgraph
-    signature: str = ""  # empty if the model has none
+    main: int  # the number of that subgraph
+    signature: str  # empty if the model has none
     # Other subgraphs that CALL_ONCE operators run and that composites stand for, by number.
-    called: Mapping[int, SubgraphRecord] = field(default_factory=dict)
+    called: Mapping[int, SubgraphRecord]
 
 
 def read(data: bytes, file: str, signature: str = "") -> FileRecord:
@@ -114,7 +110,7 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     model = reader.root(Model)
     subgraphs = reader.tables(model, "Subgraphs")
     if not subgraphs:
-        raise ModelError("has no subgraph", where=file, hint="get the model file again")
+        raise reader.invalid("has no subgraph")
     name, number = _chosen(reader, model, signature, len(subgraphs))
     buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
@@ -127,22 +123,17 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
                 found[index] = _subgraph(reader, subgraphs[index], buffers, codes)
                 waiting.append(found[index])
     return FileRecord(
-        *(reader, main.tensors, main.operators, main.inputs, main.outputs, number, name),
-        called={index: graph for index, graph in found.items() if index != number},
+        *(main.tensors, main.operators, main.inputs, main.outputs, reader, number, name),
+        {index: graph for index, graph in found.items() if index != number},
     )
-
-
-def _signatures(reader: Reader, model: Any) -> list[tuple[str, int]]:
-    """The names of the signatures, each with the number of its subgraph."""
-    return [
-        (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")))
-        for table in reader.tables(model, "SignatureDefs")
-    ]
 
 
 def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple[str, int]:
     """The signature's name and the number of its subgraph."""
-    found = _signatures(reader, model)
+    found = [
+        (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")))
+        for table in reader.tables(model, "SignatureDefs")
+    ]
     if not found and not signature:
         return "", 0
     names = [f'"{short(name)}"' for name, _ in found]
@@ -156,11 +147,7 @@ def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple
             details=names,
         )
     if chosen[1] >= subgraphs:
-        raise ModelError(
-            f"has a signature for subgraph {chosen[1]}, but there are {subgraphs}",
-            where=reader.file,
-            hint="get the model file again",
-        )
+        raise reader.invalid(f"has a signature for subgraph {chosen[1]}, but there are {subgraphs}")
     return chosen
 
 
@@ -185,22 +172,17 @@ def _subgraph(
         _operator(reader, index, table, codes, len(tensors))
         for index, table in enumerate(reader.tables(graph, "Operators"))
     ]
+    # The outputs of CIRCULAR_BUFFER, variables in the file because it keeps them in place,
+    # are tensors like others here.
+    kept = {i for each in operators if each.custom == CIRCULAR_BUFFER for i in each.outputs}
+    for i in kept:
+        tensors[i] = dataclasses.replace(tensors[i], is_variable=False)
     return SubgraphRecord(
-        tuple(_made_by_operators(tensors, operators)),
+        tuple(tensors),
         tuple(operators),
         _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
         _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
     )
-
-
-def _made_by_operators(
-    tensors: Sequence[TensorRecord], operators: Iterable[OperatorRecord]
-) -> Iterator[TensorRecord]:
-    """The tensors. The outputs of CIRCULAR_BUFFER, which are variables because it keeps them in
-    place, are tensors like others."""
-    kept = {i for each in operators if each.custom == CIRCULAR_BUFFER for i in each.outputs}
-    for i, tensor in enumerate(tensors):
-        yield dataclasses.replace(tensor, is_variable=False) if i in kept else tensor
 
 
 def _buffer(reader: Reader, table: Any) -> Array:
@@ -218,10 +200,8 @@ def _tensor(reader: Reader, table: Any, buffers: list[Array]) -> TensorRecord:
     name = reader.text(table, _TENSOR_NAME)
     buffer = reader.get(table, "Buffer")
     if buffer >= len(buffers):
-        raise ModelError(
-            f'tensor "{short(name)}" refers to buffer {buffer}, but there are {len(buffers)}',
-            where=reader.file,
-            hint="get the model file again",
+        raise reader.invalid(
+            f'tensor "{short(name)}" refers to buffer {buffer}, but there are {len(buffers)}'
         )
     code = reader.get(table, "Type")
     return TensorRecord(
@@ -267,10 +247,8 @@ def _operator(
 ) -> OperatorRecord:
     code = reader.get(table, "OpcodeIndex")
     if code >= len(codes):
-        raise ModelError(
-            f"operator {index} refers to operator code {code}, but there are {len(codes)}",
-            where=reader.file,
-            hint="get the model file again",
+        raise reader.invalid(
+            f"operator {index} refers to operator code {code}, but there are {len(codes)}"
         )
     name, custom = codes[code]
     owner = f"operator {index} ({name})"
@@ -291,9 +269,7 @@ def _tensor_indices(
     indices = reader.integers(table, name)
     for index in indices:
         if not lowest <= index < tensors:
-            raise ModelError(
-                f"{owner} has tensor {index} among its {name.lower()}, but there are {tensors}",
-                where=reader.file,
-                hint="get the model file again",
+            raise reader.invalid(
+                f"{owner} has tensor {index} among its {name.lower()}, but there are {tensors}"
             )
     return indices

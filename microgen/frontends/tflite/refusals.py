@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
@@ -31,13 +31,47 @@ def check(model: FileRecord, names: Sequence[str], numerics: Numerics) -> None:
     """Raise UnsupportedError for operators without an importer, dtypes that no operator here
     supports, uint8 in operators that lack it, and int16 operators that the profile lacks. ``names``
     are the names of the tensors."""
-    layers = [_layer(index, operator, names) for index, operator in enumerate(model.operators)]
+    layers = _Layers(model, names)
     # Commands of an NPU are custom operators, which would be reported as missing ones otherwise.
-    _check_npu(model, layers)
-    _check_operators(model, layers)
-    _check_dtypes(model, layers)
-    _check_unsigned(model, layers, numerics)
-    _check_profile(model, layers, numerics)
+    _check_npu(layers)
+    _check_operators(layers)
+    _check_dtypes(layers)
+    _check_unsigned(layers, numerics)
+    _check_profile(layers, numerics)
+
+
+class _Layers:
+    """The operators of a model in order, each with its layer in quotes: its first output's name, or
+    its number if it has no output."""
+
+    def __init__(self, model: FileRecord, names: Sequence[str]) -> None:
+        self.model = model
+        self.pairs = [
+            (f'"{short(names[each.outputs[0]])}"' if each.outputs else f"operator {index}", each)
+            for index, each in enumerate(model.operators)
+        ]
+
+    def lacking(self, parts: Callable[[OperatorRecord], Iterable[str]]) -> dict[str, list[str]]:
+        """Unsupported part -> the layers that have it. ``parts`` gives the parts of an operator."""
+        found: dict[str, list[str]] = {}
+        for layer, operator in self.pairs:
+            for part in parts(operator):
+                found.setdefault(part, []).append(layer)
+        return found
+
+    def refusal(
+        self, what: str, lacking: Mapping[str, Sequence[str]], hint: str, supported: Iterable[str]
+    ) -> UnsupportedError:
+        """The error for unsupported parts, with all their layers as details."""
+        parts = [f"{part} in {_count(layers)}" for part, layers in lacking.items()]
+        details = [f"{part}: {layer}" for part, layers in lacking.items() for layer in layers]
+        known = ", ".join(supported)
+        return UnsupportedError(
+            f"{what}: {few(parts)}",
+            where=self.model.reader.file,
+            hint=hint,
+            details=[*details, f"supported: {known}"] if known else details,
+        )
 
 
 def _called(operator: OperatorRecord) -> str:
@@ -45,36 +79,24 @@ def _called(operator: OperatorRecord) -> str:
     return f'CUSTOM "{short(operator.custom)}"' if operator.name == "CUSTOM" else operator.name
 
 
-def _layer(index: int, operator: OperatorRecord, names: Sequence[str]) -> str:
-    """A layer in quotes: its first output's name, or its number if it has no output."""
-    return f'"{short(names[operator.outputs[0]])}"' if operator.outputs else f"operator {index}"
-
-
-def _check_npu(model: FileRecord, layers: Sequence[str]) -> None:
-    for layer, operator in zip(layers, model.operators, strict=True):
+def _check_npu(layers: _Layers) -> None:
+    for layer, operator in layers.pairs:
         if operator.custom in _NPUS:
             npu, compiler = _NPUS[operator.custom]
             raise UnsupportedError(
                 f"was compiled for {npu}: layer {layer} is {_called(operator)}, which contains "
                 "commands of that NPU",
-                where=model.reader.file,
+                where=layers.model.reader.file,
                 hint=f"give the file that was the input of the NPU's compiler ({compiler})",
             )
 
 
-def _check_operators(model: FileRecord, layers: Sequence[str]) -> None:
+def _check_operators(layers: _Layers) -> None:
     known = importers.registry()
-    lacking: dict[str, list[str]] = {}
-    for layer, operator in zip(layers, model.operators, strict=True):
-        if operator.key not in known:
-            lacking.setdefault(_called(operator), []).append(layer)
+    lacking = layers.lacking(lambda each: [] if each.key in known else [_called(each)])
     if lacking:
-        raise UnsupportedError(
-            f"has operators that are not supported: {_by_layers(lacking)}",
-            where=model.reader.file,
-            hint=_instead(lacking),
-            details=[*_details(lacking), f"supported: {', '.join(known)}"],
-        )
+        what, hint = "has operators that are not supported", _instead(lacking)
+        raise layers.refusal(what, lacking, hint, known)
 
 
 def _instead(lacking: Iterable[str]) -> str:
@@ -91,51 +113,37 @@ def _instead(lacking: Iterable[str]) -> str:
     return "build the model from other operators; `microgen ops` lists them"
 
 
-def _check_dtypes(model: FileRecord, layers: Sequence[str]) -> None:
-    found: dict[str, list[str]] = {}
+def _check_dtypes(layers: _Layers) -> None:
+    model, found = layers.model, dict[str, list[str]]()
     densified = {i for each in model.operators if each.name == "DENSIFY" for i in each.outputs}
-    for layer, operator in zip(layers, model.operators, strict=True):
+    for layer, operator in layers.pairs:
         for dtype in _odd_dtypes(model, operator, densified):
             found.setdefault(dtype, []).append(f"{layer} ({operator.name})")
     if found:
-        raise UnsupportedError(
-            f"has dtypes that are not supported: {_by_layers(found)}",
-            where=model.reader.file,
-            hint=conversion(found),
-            details=[*_details(found), f"supported: {', '.join(NODE_DTYPES)}"],
-        )
+        what = "has dtypes that are not supported"
+        raise layers.refusal(what, found, conversion(found), NODE_DTYPES)
 
 
-def _check_unsigned(model: FileRecord, layers: Sequence[str], numerics: Numerics) -> None:
+def _check_unsigned(layers: _Layers, numerics: Numerics) -> None:
     exact = quantization.EXACT if numerics.computes_uint8 else quantization.CONVERSIONS
-    found: dict[str, list[str]] = {}
-    for layer, operator in zip(layers, model.operators, strict=True):
-        what = quantization.lacks(operator, model.tensors, exact)
-        if what:
-            found.setdefault(what, []).append(layer)
+    found = layers.lacking(lambda each: quantization.lacks(each, layers.model.tensors, exact))
     if found:
-        raise UnsupportedError(
-            f"computes in uint8, which these operators lack: {_by_layers(found)}",
-            where=model.reader.file,
-            hint=CONVERT if numerics.computes_uint8 else "generate with --numerics litert",
-            details=[*_details(found), f"supported: {', '.join(sorted(exact))}"],
-        )
+        what = "computes in uint8, which these operators lack"
+        hint = CONVERT if numerics.computes_uint8 else "generate with --numerics litert"
+        raise layers.refusal(what, found, hint, sorted(exact))
 
 
-def _check_profile(model: FileRecord, layers: Sequence[str], numerics: Numerics) -> None:
-    found: dict[str, list[str]] = {}
-    for layer, operator in zip(layers, model.operators, strict=True):
-        used = {model.tensors[index].dtype for index in operator.inputs if index >= 0}
-        if operator.name in numerics.lacks_int16 and "int16" in used:
-            found.setdefault(operator.name, []).append(layer)
+def _check_profile(layers: _Layers, numerics: Numerics) -> None:
+    tensors = layers.model.tensors
+
+    def lacks(operator: OperatorRecord) -> list[str]:
+        used = {tensors[index].dtype for index in operator.inputs if index >= 0}
+        return [operator.name] if operator.name in numerics.lacks_int16 and "int16" in used else []
+
+    found = layers.lacking(lacks)
     if found:
-        raise UnsupportedError(
-            f"has int16 operators that --numerics {numerics.name} cannot compute exactly: "
-            f"{_by_layers(found)}",
-            where=model.reader.file,
-            hint="generate with --numerics litert",
-            details=_details(found),
-        )
+        what = f"has int16 operators that --numerics {numerics.name} cannot compute exactly"
+        raise layers.refusal(what, found, "generate with --numerics litert", ())
 
 
 def _odd_dtypes(
@@ -159,13 +167,5 @@ def _is_known(operator: OperatorRecord, dtype: str) -> bool:
     return dtype in SMALL and (dtype != "int4" or operator.name in _INT4_READERS)
 
 
-def _by_layers(found: Mapping[str, Sequence[str]]) -> str:
-    return few([f"{what} in {_count(layers)}" for what, layers in found.items()])
-
-
 def _count(layers: Sequence[str]) -> str:
     return layers[0] if len(layers) == 1 else f"{len(layers)} layers, first {layers[0]}"
-
-
-def _details(found: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"{what}: {layer}" for what, layers in found.items() for layer in layers]

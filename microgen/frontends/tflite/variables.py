@@ -38,10 +38,15 @@ Key = tuple[str, str]  # container and shared name
 class Variables:
     """The variables of a model while it is imported. ``are_used``: one was read or assigned."""
 
-    def __init__(self, model: FileRecord) -> None:
+    def __init__(self, model: FileRecord, graph: GraphBuilder) -> None:
         self._model = model
+        self._graph = graph
         self._handles = _handles(model.reader, model.operators)
-        self._assigned = {self._handles.get(handle) for handle in _assigned(model.operators)}
+        self._assigned = {
+            self._handles.get(each.inputs[0])
+            for each in model.operators
+            if each.name == ASSIGN and each.inputs
+        }
         self._stored: dict[Key, ArrayType] = {}
         self._initial: dict[Key, BuiltTensor] = {}
         self._kept: dict[Key, BuiltTensor] = {}
@@ -84,12 +89,12 @@ class Variables:
             return found
         return self._kept.get(key)
 
-    def keep(self, key: Key, tensor: BuiltTensor, graph: GraphBuilder) -> None:
+    def keep(self, key: Key, tensor: BuiltTensor) -> None:
         """Let a tensor be the variable's value from the inference before."""
         values = self._initial[key].value
         assert values is not None, "initial values are constants"
         self._kept[key] = tensor
-        graph.keep(tensor, values)
+        self._graph.keep(tensor, values)
 
     def assign(self, key: Key, tensor: BuiltTensor, stored: ArrayType, where: str) -> None:
         """Give a variable a new value, which the file declares as ``stored``."""
@@ -144,11 +149,6 @@ def _handles(reader: Reader, operators: Iterable[OperatorRecord]) -> Mapping[int
                 key = (reader.text(options, _CONTAINER), reader.text(options, _SHARED_NAME))
                 found[operator.outputs[0]] = key
     return found
-
-
-def _assigned(operators: Iterable[OperatorRecord]) -> list[int]:
-    """The handles through which variables are assigned."""
-    return [o.inputs[0] for o in operators if o.name == ASSIGN and o.inputs]
 
 
 def _check_init(graph: SubgraphRecord, number: int, where: str) -> None:

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping
 
 from microgen.frontends import importers
-from microgen.frontends.tflite.layers import Importer
+from microgen.frontends.tflite.importers.arguments import Importer
 
 
 @functools.cache

@@ -1,18 +1,39 @@
-"""Reads arguments and options that several operators have."""
+"""The rows of the table of operators, and arguments and options that several operators have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.frontends.numerics import WideSums
 from microgen.frontends.tflite.layers import FileLayer
-from microgen.frontends.tflite.options import LayerOptions
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import DType
+from microgen.graph.builder import BuiltTensor, Value
+from microgen.graph.ir.graph import Attrs, DType
 from microgen.graph.ops.base import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """A row of the table of operators: the function that adds the operator's nodes, and the checks
+    that precede it."""
+
+    add: Callable[[FileLayer], Value]
+    inputs: tuple[int, ...] = ()  # their accepted numbers, with one output; empty if ``add`` checks
+    options: Any = None  # the schema of a table that every file has
+    optional: Any = None  # the schema of a table that files may lack
+
+    def __call__(self, layer: FileLayer) -> Value:
+        """The operator's outputs."""
+        if self.inputs:
+            layer.expect_inputs(*self.inputs)
+        if self.options or self.optional:
+            layer.read_options(self.options or self.optional, required=self.options is not None)
+        return self.add(layer)
+
 
 _UNDECLARED = 0  # the schema's default: FLOAT32, which is not for integer biases
 _WIDE_ROUNDINGS = {
@@ -55,14 +76,20 @@ def _declared_rounding(layer: FileLayer, declared: int) -> Rounding:
     return _WIDE_ROUNDINGS[declared]
 
 
-def strides(layer: FileLayer, options: LayerOptions) -> Pair:
-    """(height, width), each at least 1."""
-    return layer.positive_pair(options, "StrideH", "StrideW")
+def plain(op: str, attrs: Attrs, inputs: int = 1, schema: Any = None) -> Importer:
+    """The importer of an operator that is one node of all its inputs. If it has a table of options,
+    ``schema``, the table is empty."""
+    return Importer(lambda layer: layer.computed(op, attrs), (inputs,), optional=schema)
 
 
-def dilation(layer: FileLayer, options: LayerOptions) -> Pair:
+def strides(layer: FileLayer) -> Pair:
     """(height, width), each at least 1."""
-    return layer.positive_pair(options, "DilationHFactor", "DilationWFactor")
+    return layer.positive_pair("StrideH", "StrideW")
+
+
+def dilation(layer: FileLayer) -> Pair:
+    """(height, width), each at least 1."""
+    return layer.positive_pair("DilationHFactor", "DilationWFactor")
 
 
 def integers(layer: FileLayer, position: int) -> tuple[int, ...]:
@@ -75,6 +102,14 @@ def resolved_axis(layer: FileLayer, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise layer.invalid(f"has the axis {axis}; {-rank} to {rank - 1} are expected")
     return axis % rank
+
+
+def one_axis(layer: FileLayer, position: int, rank: int) -> int:
+    """The axis of a tensor with ``rank`` axes that a constant input has, counted from the front."""
+    stated = integers(layer, position)
+    if len(stated) != 1:
+        raise layer.invalid(f"has {len(stated)} axes; one is expected")
+    return resolved_axis(layer, stated[0], rank)
 
 
 def cut(values: tuple[int, ...]) -> str:

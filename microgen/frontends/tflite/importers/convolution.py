@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Conv2DOptions import Conv2DOptions
 from tflite.DepthwiseConv2DOptions import DepthwiseConv2DOptions
 from tflite.TransposeConvOptions import TransposeConvOptions
 
 from microgen.frontends.tflite.importers.arguments import (
+    Importer,
     cut,
     dilation,
     integers,
@@ -18,8 +18,7 @@ from microgen.frontends.tflite.importers.arguments import (
     rounding,
     strides,
 )
-from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.frontends.tflite.options import LayerOptions
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import ArrayType, DType
@@ -33,25 +32,21 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import (
 
 
 def _conv2d(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2, 3)
-    options = layer.options(Conv2DOptions, BuiltinOptions.Conv2DOptions)
     data = layer.data(0)
     weight = layer.weights(1, rank=4, any_zero=layer.is_unsigned(1))
     bias = layer.bias(2, weight.type.shape[0])
     inputs = (data, weight, *bias)
-    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
-    activation = layer.activation(options)
+    window = (strides(layer), dilation(layer), layer.padding())
+    activation = layer.activation()
     if is_hybrid(data, weight):
         hybrid = Conv2DHybridAttrs(*window, activation)
         return layer.emit("nn.conv2d_hybrid", hybrid, inputs, layer.output())
-    how = rounding(layer, "nn.conv2d", data, bias, options.number("QuantizedBiasType"))
+    how = rounding(layer, "nn.conv2d", data, bias, layer.option("QuantizedBiasType"))
     attrs = Conv2DAttrs(*window, activation, how)
     return layer.emit("nn.conv2d", attrs, inputs, layer.output())
 
 
 def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2, 3)
-    options = layer.options(DepthwiseConv2DOptions, BuiltinOptions.DepthwiseConv2DOptions)
     data = layer.data(0)
     weight = layer.weights(1, rank=4, any_zero=layer.is_unsigned(1))
     layer.expect_rank(data, 4)
@@ -61,9 +56,9 @@ def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
             supported="int4 weights of int8 data",
         )
     inputs = (data, weight, *layer.bias(2, weight.type.shape[3]))
-    window = (strides(layer, options), dilation(layer, options), layer.padding(options))
-    multiplier = _depth_multiplier(layer, options, data, weight)
-    activation = layer.activation(options)
+    window = (strides(layer), dilation(layer), layer.padding())
+    multiplier = _depth_multiplier(layer, data, weight)
+    activation = layer.activation()
     if is_hybrid(data, weight):
         hybrid = DepthwiseConv2DHybridAttrs(*window, multiplier, activation)
         return layer.emit("nn.depthwise_conv2d_hybrid", hybrid, inputs, layer.output())
@@ -72,15 +67,13 @@ def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
     return layer.emit("nn.depthwise_conv2d", attrs, inputs, layer.output())
 
 
-def _depth_multiplier(
-    layer: FileLayer, options: LayerOptions, data: BuiltTensor, weight: BuiltTensor
-) -> int:
+def _depth_multiplier(layer: FileLayer, data: BuiltTensor, weight: BuiltTensor) -> int:
     channels, filters = data.type.shape[3], weight.type.shape[3]
     if filters % channels:
         raise layer.invalid(
             f"has {filters} filters for {channels} channels; a multiple of them is expected"
         )
-    stated = options.number("DepthMultiplier")
+    stated = layer.option("DepthMultiplier")
     # LiteRT computes it from the shapes, but TFLite Micro reads the option, so they must agree.
     if stated not in (0, filters // channels):  # 0: not stated
         raise layer.invalid(
@@ -91,8 +84,6 @@ def _depth_multiplier(
 
 
 def _transpose_conv(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3, 4)
-    options = layer.options(TransposeConvOptions, BuiltinOptions.TransposeConvOptions)
     weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
     if is_hybrid(data, weight):
         raise layer.unsupported(
@@ -105,12 +96,12 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
     is_fed = _is_fed(layer, shape, output)
     _, height, width, _ = output.type.shape
     bias = layer.bias(3, weight.type.shape[0])
-    declared = options.number("QuantizedBiasType")
+    declared = layer.option("QuantizedBiasType")
     attrs = Conv2DTransposeAttrs(
-        strides=strides(layer, options),
-        padding=layer.padding(options),
+        strides=strides(layer),
+        padding=layer.padding(),
         size=(height, width),
-        activation=layer.activation(options),
+        activation=layer.activation(),
         rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
     found = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
@@ -146,7 +137,6 @@ def _transpose_conv_bias(layer: FileLayer) -> BuiltTensor:
     Like TRANSPOSE_CONV's, its padding is the padding of the convolution in the opposite direction.
     Source: MediaPipe, util/tflite/operations/transpose_conv_bias.cc.
     """
-    layer.expect_inputs(3)
     data, weight, output = layer.data(0), layer.weights(1, rank=4), layer.output()
     layer.expect(data, DType.FLOAT32)
     layer.expect_rank(data, 4)
@@ -189,9 +179,9 @@ def _grown(size: int, kernel: int, stride: int, padding: Padding) -> int:
     return stride * (size - 1) + kernel - padded
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "CONV_2D": _conv2d,
-    "CUSTOM:Convolution2DTransposeBias": _transpose_conv_bias,
-    "DEPTHWISE_CONV_2D": _depthwise_conv2d,
-    "TRANSPOSE_CONV": _transpose_conv,
+IMPORTERS = {
+    "CONV_2D": Importer(_conv2d, (2, 3), Conv2DOptions),
+    "CUSTOM:Convolution2DTransposeBias": Importer(_transpose_conv_bias, (3,)),
+    "DEPTHWISE_CONV_2D": Importer(_depthwise_conv2d, (2, 3), DepthwiseConv2DOptions),
+    "TRANSPOSE_CONV": Importer(_transpose_conv, (3, 4), TransposeConvOptions),
 }

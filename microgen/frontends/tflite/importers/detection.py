@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.tflite import flexbuffer
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite import reader
+from microgen.frontends.tflite.importers.arguments import Importer
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.quantization import DETECTION
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
@@ -53,7 +53,7 @@ class _Options:
 def _detection_postprocess(layer: FileLayer) -> tuple[BuiltTensor, ...]:
     """Source: TFLite detection_postprocess.cc. Boxes are relative to anchors: the centre in units
     of the anchor, and the logarithm of the size. LiteRT decodes them in double."""
-    layer.expect_outputs(3, 4)
+    layer.expect_inputs(3, outputs=4)
     options = _options(layer)
     encoded, scores, anchors = (_real(layer, i, rank) for i, rank in enumerate((3, 3, 2)))
     if layer.record(0).dtype != layer.record(2).dtype:
@@ -94,12 +94,12 @@ def _chosen(
 def _options(layer: FileLayer) -> _Options:
     """The options, a map of a flexbuffer."""
     try:
-        found = flexbuffer.mapping(layer.custom_options())
+        found = reader.flexbuffer(layer.custom_options())
         most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
         least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
-        is_regular = bool(flexbuffer.optional(found, "use_regular_nms", "AsBool", 0))
-        per_class = int(flexbuffer.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
-    except flexbuffer.CORRUPT as error:
+        is_regular = bool(reader.optional(found, "use_regular_nms", "AsBool", 0))
+        per_class = int(reader.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
+    except reader.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     if min(most, each) < 1 or most * each > _MOST or not all(0 < x < math.inf for x in scales):
         raise layer.invalid(
@@ -198,4 +198,4 @@ def _constant(layer: FileLayer, values: Array, hint: str) -> BuiltTensor:
     return layer.constant(values.astype(np.float32), f"{layer.name}/{hint}")
 
 
-IMPORTERS: Mapping[str, Importer] = {DETECTION: _detection_postprocess}
+IMPORTERS = {DETECTION: Importer(_detection_postprocess)}

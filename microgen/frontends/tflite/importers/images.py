@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.GatherOptions import GatherOptions
 from tflite.Pool2DOptions import Pool2DOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
-from microgen.frontends.tflite.importers.arguments import integers, resolved_axis, strides
-from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.frontends.tflite.options import LayerOptions
+from microgen.frontends.tflite.importers.arguments import Importer, integers, resolved_axis, strides
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, ArrayType, DType
@@ -30,24 +26,24 @@ from microgen.graph.ops.unary.roots import SqrtAttrs
 
 
 def _average_pool2d(layer: FileLayer) -> BuiltTensor:
-    pool_size, strides, options = _pool(layer)
-    window = (pool_size, strides, layer.padding(options), layer.activation(options))
+    pool_size, strides = _pool(layer)
+    window = (pool_size, strides, layer.padding(), layer.activation())
     attrs = AvgPool2DAttrs(*window, ties_upward=layer.is_unsigned(0))
     return layer.emit("nn.avg_pool2d", attrs, (layer.data(0),), layer.output())
 
 
 def _max_pool2d(layer: FileLayer) -> BuiltTensor:
-    pool_size, strides, options = _pool(layer)
-    attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(options), layer.activation(options))
+    pool_size, strides = _pool(layer)
+    attrs = MaxPool2DAttrs(pool_size, strides, layer.padding(), layer.activation())
     return layer.emit("nn.max_pool2d", attrs, (layer.data(0),), layer.output())
 
 
 def _l2_pool2d(layer: FileLayer) -> BuiltTensor:
     """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
-    pool_size, strides, options = _pool(layer)
-    data, output, activation = layer.data(0), layer.output(), layer.activation(options)
+    pool_size, strides = _pool(layer)
+    data, output, activation = layer.data(0), layer.output(), layer.activation()
     layer.expect(data, DType.FLOAT32)
-    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(options), Activation.NONE)
+    attrs = AvgPool2DAttrs(pool_size, strides, layer.padding(), Activation.NONE)
     squares = layer.emit(
         "multiply", MultiplyAttrs(Activation.NONE), (data, data), hint=f"{output.name}/squares"
     )
@@ -58,23 +54,18 @@ def _l2_pool2d(layer: FileLayer) -> BuiltTensor:
     return layer.emit("clip", ClipAttrs(activation), (roots,), output)
 
 
-def _pool(layer: FileLayer) -> tuple[Pair, Pair, LayerOptions]:
-    layer.expect_inputs(1)
-    options = layer.options(Pool2DOptions, BuiltinOptions.Pool2DOptions)
-    pool_size = layer.positive_pair(options, "FilterHeight", "FilterWidth")
-    return pool_size, strides(layer, options), options
+def _pool(layer: FileLayer) -> tuple[Pair, Pair]:
+    return layer.positive_pair("FilterHeight", "FilterWidth"), strides(layer)
 
 
 _MOST_PIXELS = 2**16  # in a row or column, because tables of them are computed here
 
 
 def _gather(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     data = layer.data(0)
-    options = layer.options(GatherOptions, BuiltinOptions.GatherOptions)
-    axis = resolved_axis(layer, int(options.number("Axis")), len(data.type.shape))
+    axis = resolved_axis(layer, layer.option("Axis"), len(data.type.shape))
     indices = _indices(layer, data.type.shape[axis])
-    stated, rank = int(options.number("BatchDims")), len(indices.type.shape)
+    stated, rank = layer.option("BatchDims"), len(indices.type.shape)
     batch_dims = stated + rank if stated < 0 else stated
     return layer.emit("take", TakeAttrs(axis, batch_dims), (data, indices), layer.output())
 
@@ -103,22 +94,14 @@ def _table(layer: FileLayer, indices: Array, name: str) -> BuiltTensor:
 
 def _resize_bilinear(layer: FileLayer) -> BuiltTensor:
     data, size = _image(layer)
-    options = layer.options(ResizeBilinearOptions, BuiltinOptions.ResizeBilinearOptions)
-    is_aligned, is_centred = (
-        bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
-    )
+    is_aligned, is_centred = (layer.flag(name) for name in ("AlignCorners", "HalfPixelCenters"))
     attrs = Resize2DAttrs(size, is_aligned, is_centred, in_floats=layer.is_unsigned(0))
     return layer.emit("image.resize2d", attrs, (data,), layer.output())
 
 
-def _resize_nearest_neighbor(layer: FileLayer) -> BuiltTensor:
+def _resize_nearest(layer: FileLayer) -> BuiltTensor:
     data, size = _image(layer)
-    options = layer.options(
-        ResizeNearestNeighborOptions, BuiltinOptions.ResizeNearestNeighborOptions
-    )
-    is_aligned, is_centred = (
-        bool(options.number(name)) for name in ("AlignCorners", "HalfPixelCenters")
-    )
+    is_aligned, is_centred = (layer.flag(name) for name in ("AlignCorners", "HalfPixelCenters"))
     shape, output = data.type.shape, layer.output()
     places = ArrayType((sum(size),), DType.FLOAT32)
     budget.spend(elementwise(None, (), (places,)), layer.where)
@@ -141,7 +124,6 @@ def _resize_nearest_neighbor(layer: FileLayer) -> BuiltTensor:
 
 def _image(layer: FileLayer) -> tuple[BuiltTensor, Pair]:
     """The image, and the height and width of the output."""
-    layer.expect_inputs(2)
     data, size = layer.data(0), integers(layer, 1)
     layer.expect_rank(data, 4)
     if len(size) != 2 or size != layer.output().type.shape[1:3]:
@@ -172,11 +154,11 @@ def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) ->
     return nearest.astype(np.int64).clip(max=size - 1)
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "AVERAGE_POOL_2D": _average_pool2d,
-    "L2_POOL_2D": _l2_pool2d,
-    "MAX_POOL_2D": _max_pool2d,
-    "GATHER": _gather,
-    "RESIZE_BILINEAR": _resize_bilinear,
-    "RESIZE_NEAREST_NEIGHBOR": _resize_nearest_neighbor,
+IMPORTERS = {
+    "AVERAGE_POOL_2D": Importer(_average_pool2d, (1,), Pool2DOptions),
+    "L2_POOL_2D": Importer(_l2_pool2d, (1,), Pool2DOptions),
+    "MAX_POOL_2D": Importer(_max_pool2d, (1,), Pool2DOptions),
+    "GATHER": Importer(_gather, (2,), GatherOptions),
+    "RESIZE_BILINEAR": Importer(_resize_bilinear, (2,), ResizeBilinearOptions),
+    "RESIZE_NEAREST_NEIGHBOR": Importer(_resize_nearest, (2,), ResizeNearestNeighborOptions),
 }

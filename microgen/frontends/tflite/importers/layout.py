@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.ConcatenationOptions import ConcatenationOptions
 from tflite.DepthToSpaceOptions import DepthToSpaceOptions
 from tflite.PackOptions import PackOptions
 from tflite.SpaceToDepthOptions import SpaceToDepthOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.frontends.tflite.options import LayerOptions
+from microgen.frontends.tflite.importers.arguments import Importer, cut, integers, resolved_axis
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.quantization import rescaling
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
@@ -27,14 +24,13 @@ from microgen.graph.ops.tables.tables import LookupAttrs
 
 
 def _concatenation(layer: FileLayer) -> BuiltTensor:
-    inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
-    options = layer.options(ConcatenationOptions, BuiltinOptions.ConcatenationOptions)
-    if layer.activation(options) is not Activation.NONE:
+    inputs = layer.operands()
+    if layer.activation() is not Activation.NONE:
         raise layer.unsupported(
             "has a fused activation, which LiteRT refuses, too",
             supported="concatenations without an activation",
         )
-    axis = resolved_axis(layer, int(options.number("Axis")), len(inputs[0].type.shape))
+    axis = resolved_axis(layer, layer.option("Axis"), len(inputs[0].type.shape))
     output = layer.output()
     if layer.makes_unsigned():
         inputs = tuple(_rescaled(layer, tensor, output.type) for tensor in inputs)
@@ -52,10 +48,9 @@ def _rescaled(layer: FileLayer, data: BuiltTensor, output: ArrayType) -> BuiltTe
 
 
 def _pack(layer: FileLayer) -> BuiltTensor:
-    inputs = tuple(layer.data(i) for i in range(layer.expect_any_inputs()))
-    options = layer.options(PackOptions, BuiltinOptions.PackOptions)
+    inputs = layer.operands()
     output, shape = layer.output(), inputs[0].type.shape
-    axis = resolved_axis(layer, int(options.number("Axis")), len(shape) + 1)
+    axis = resolved_axis(layer, layer.option("Axis"), len(shape) + 1)
     one = ReshapeAttrs((*shape[:axis], 1, *shape[axis:]))
     if any(tensor.type.shape != shape for tensor in inputs):
         raise layer.invalid("packs tensors of different shapes")
@@ -66,7 +61,6 @@ def _pack(layer: FileLayer) -> BuiltTensor:
 
 
 def _transpose(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     data, order = layer.data(0), integers(layer, 1)
     rank = len(data.type.shape)
     axes = tuple(resolved_axis(layer, axis, rank) for axis in order)
@@ -79,8 +73,7 @@ def _transpose(layer: FileLayer) -> BuiltTensor:
 
 
 def _space_to_depth(layer: FileLayer) -> BuiltTensor:
-    options = layer.options(SpaceToDepthOptions, BuiltinOptions.SpaceToDepthOptions)
-    data, block = _image(layer), _block_size(layer, options)
+    data, block = _image(layer), _block_size(layer)
     n, height, width, channels = data.type.shape
     if height % block or width % block:
         raise layer.invalid(f"has blocks of {block}, which do not divide {data.type}")
@@ -90,8 +83,7 @@ def _space_to_depth(layer: FileLayer) -> BuiltTensor:
 
 
 def _depth_to_space(layer: FileLayer) -> BuiltTensor:
-    options = layer.options(DepthToSpaceOptions, BuiltinOptions.DepthToSpaceOptions)
-    data, block = _image(layer), _block_size(layer, options)
+    data, block = _image(layer), _block_size(layer)
     n, height, width, channels = data.type.shape
     if channels % (block * block):
         raise layer.invalid(f"has blocks of {block}, whose square does not divide {data.type}")
@@ -102,7 +94,6 @@ def _depth_to_space(layer: FileLayer) -> BuiltTensor:
 
 
 def _space_to_batch_nd(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, pads = _blocks(layer, data, "paddings")
     around = ((0, 0), *pads, *((0, 0),) * (len(data.type.shape) - 1 - len(pads)))
@@ -124,7 +115,6 @@ def _space_to_batch_nd(layer: FileLayer) -> BuiltTensor:
 
 
 def _batch_to_space_nd(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3)
     data, output = layer.data(0), layer.output()
     blocks, crops = _blocks(layer, data, "crops")
     batches, *sizes = data.type.shape
@@ -146,14 +136,13 @@ def _batch_to_space_nd(layer: FileLayer) -> BuiltTensor:
 
 
 def _image(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     data = layer.data(0)
     layer.expect_rank(data, 4)
     return data
 
 
-def _block_size(layer: FileLayer, options: LayerOptions) -> int:
-    block = int(options.number("BlockSize"))
+def _block_size(layer: FileLayer) -> int:
+    block = layer.option("BlockSize")
     if block < 1:
         raise layer.invalid(f"has the block size {block}; at least 1 is expected")
     return block
@@ -200,12 +189,12 @@ def _inner(layer: FileLayer, op: str, attrs: Attrs, data: BuiltTensor) -> BuiltT
     return layer.emit(op, attrs, (data,), hint=f"{layer.output().name}/{op.removeprefix('nn.')}")
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "BATCH_TO_SPACE_ND": _batch_to_space_nd,
-    "CONCATENATION": _concatenation,
-    "DEPTH_TO_SPACE": _depth_to_space,
-    "PACK": _pack,
-    "SPACE_TO_BATCH_ND": _space_to_batch_nd,
-    "SPACE_TO_DEPTH": _space_to_depth,
-    "TRANSPOSE": _transpose,
+IMPORTERS = {
+    "BATCH_TO_SPACE_ND": Importer(_batch_to_space_nd, (3,)),
+    "CONCATENATION": Importer(_concatenation, options=ConcatenationOptions),
+    "DEPTH_TO_SPACE": Importer(_depth_to_space, (1,), DepthToSpaceOptions),
+    "PACK": Importer(_pack, options=PackOptions),
+    "SPACE_TO_BATCH_ND": Importer(_space_to_batch_nd, (3,)),
+    "SPACE_TO_DEPTH": Importer(_space_to_depth, (1,), SpaceToDepthOptions),
+    "TRANSPOSE": Importer(_transpose, (2,)),
 }

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 from tflite.BatchMatMulOptions import BatchMatMulOptions
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FullyConnectedOptions import FullyConnectedOptions
 from tflite.FullyConnectedOptionsWeightsFormat import FullyConnectedOptionsWeightsFormat
 from tflite.TensorType import TensorType as TensorTypeCode
 
 from microgen.base.errors import short
-from microgen.frontends.tflite.importers.arguments import is_hybrid, rounding
-from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.frontends.tflite.options import LayerOptions
+from microgen.frontends.tflite.importers.arguments import Importer, is_hybrid, rounding
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType, Quant
@@ -27,22 +24,20 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _fully_connected(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2, 3)
-    options = layer.options(FullyConnectedOptions, BuiltinOptions.FullyConnectedOptions)
-    if options.number("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
+    if layer.option("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
     data, output = layer.data(0), layer.output()
     has_offset = data.dtype is DType.INT8 and layer.record(1).dtype in ("int8", "uint8")
     weight = layer.weights(1, rank=2, any_zero=has_offset)
     bias = layer.bias(2, weight.type.shape[0])
-    activation, keep = layer.activation(options), bool(options.number("KeepNumDims"))
+    activation, keep = layer.activation(), layer.flag("KeepNumDims")
     shape = data.shape if keep else _dense_rows(layer, data, weight.shape[1])
     if is_hybrid(data, weight):
-        asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
+        asymmetric = layer.flag("AsymmetricQuantizeInputs")
         hybrid = DenseHybridAttrs(activation, asymmetric, keep)
         inputs = (_flat(layer, data, shape), weight, *bias)
         return layer.emit("nn.dense_hybrid", hybrid, inputs, output)
-    how = _rounding(layer, data, bias, options.number("QuantizedBiasType"))
+    how = _rounding(layer, data, bias, layer.option("QuantizedBiasType"))
     inputs = (_flat(layer, data, shape), weight, *bias)
     return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
 
@@ -85,15 +80,13 @@ _BY_CHANNEL = {  # measured with ai-edge-litert 2.3.0; micro/micro_allocator.cc
 
 
 def _batch_matmul(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
-    options = layer.options(BatchMatMulOptions, BuiltinOptions.BatchMatMulOptions, required=False)
     lhs = layer.data(0)
     if is_hybrid(lhs, layer.plain(1)):
-        return _hybrid(layer, lhs, options)
+        return _hybrid(layer, lhs)
     _refuse_channels(layer)
     rhs = layer.data(1)
     # The third option is for hybrid products.
-    attrs = BatchMatmulAttrs(bool(options.number("AdjX")), bool(options.number("AdjY")))
+    attrs = BatchMatmulAttrs(layer.flag("AdjX"), layer.flag("AdjY"))
     return layer.emit("nn.batch_matmul", attrs, (lhs, rhs), layer.output())
 
 
@@ -107,7 +100,7 @@ def _refuse_channels(layer: FileLayer) -> None:
         )
 
 
-def _hybrid(layer: FileLayer, lhs: BuiltTensor, options: LayerOptions) -> BuiltTensor:
+def _hybrid(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
     """float32 times int8. Each row of float32 is quantized and multiplied by the columns, as in a
     hybrid FULLY_CONNECTED, so it is one."""
     rhs = layer.weights(1, rank=len(layer.plain(1).shape))
@@ -121,7 +114,7 @@ def _hybrid(layer: FileLayer, lhs: BuiltTensor, options: LayerOptions) -> BuiltT
     assert value is not None, "Layer.weights gives constants"
     assert quant is not None, "int8 weights have a scale"
     matrix = value.reshape(rhs.shape[-2:])
-    columns = -2 if options.number("AdjY") else -1
+    columns = -2 if layer.option("AdjY") else -1
     if quant.axis not in (None, len(rhs.shape) + columns):
         raise layer.invalid(
             f'has "{short(rhs.name)}" with a scale for each index of axis {quant.axis}; '
@@ -132,8 +125,8 @@ def _hybrid(layer: FileLayer, lhs: BuiltTensor, options: LayerOptions) -> BuiltT
     weight = layer.constant(
         weights, f"{layer.name}/columns", Quant(quant.scale, quant.zero_point, axis)
     )
-    data = _matmul_rows(layer, lhs) if options.number("AdjX") else lhs
-    asymmetric = bool(options.number("AsymmetricQuantizeInputs"))
+    data = _matmul_rows(layer, lhs) if layer.option("AdjX") else lhs
+    asymmetric = layer.flag("AsymmetricQuantizeInputs")
     attrs = DenseHybridAttrs(Activation.NONE, asymmetric, keep_num_dims=True)
     return layer.emit("nn.dense_hybrid", attrs, (data, weight), layer.output())
 
@@ -144,7 +137,7 @@ def _matmul_rows(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
     return layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "FULLY_CONNECTED": _fully_connected,
-    "BATCH_MATMUL": _batch_matmul,
+IMPORTERS = {
+    "FULLY_CONNECTED": Importer(_fully_connected, (2, 3), FullyConnectedOptions),
+    "BATCH_MATMUL": Importer(_batch_matmul, (2,), optional=BatchMatMulOptions),
 }

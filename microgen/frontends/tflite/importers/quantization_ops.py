@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.L2NormOptions import L2NormOptions
 
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.importers.arguments import Importer
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
@@ -18,9 +16,7 @@ from microgen.graph.unsigned import stored
 
 
 def _l2_normalization(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
-    options = layer.options(L2NormOptions, BuiltinOptions.L2NormOptions, required=False)
-    if layer.activation(options) is not Activation.NONE:
+    if layer.activation() is not Activation.NONE:
         raise layer.unsupported(
             "has a fused activation, which LiteRT refuses too", supported="no fused activation"
         )
@@ -28,7 +24,6 @@ def _l2_normalization(layer: FileLayer) -> BuiltTensor:
 
 
 def _quantize(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     data, output = layer.data(0), layer.output()
     if data.type.dtype is DType.FLOAT32:
         return layer.emit("qnn.quantize", QuantizeAttrs(), (data,), output)
@@ -36,14 +31,12 @@ def _quantize(layer: FileLayer) -> BuiltTensor:
 
 
 def _dequantize(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     if layer.record(0).dtype == "float16":
         return layer.define(layer.constant_value(0))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
 
 
 def _densify(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     value = layer.constant_value(0)
     if layer.record(0).sparsity is None:
         raise layer.invalid("has a dense input; a sparse constant is expected")
@@ -63,7 +56,6 @@ def _stored(layer: FileLayer) -> BuiltTensor:
 
 
 def _cast(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     # The options repeat the tensors' types, or are absent; LiteRT does not read them either.
     data, output = _stored(layer), layer.plain_output()
     if not layer.makes_unsigned():
@@ -74,10 +66,10 @@ def _cast(layer: FileLayer) -> BuiltTensor:
     return layer.emit("qnn.requantize", RequantizeAttrs(), (values,), output)
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "CAST": _cast,
-    "DENSIFY": _densify,
-    "DEQUANTIZE": _dequantize,
-    "L2_NORMALIZATION": _l2_normalization,
-    "QUANTIZE": _quantize,
+IMPORTERS = {
+    "CAST": Importer(_cast, (1,)),
+    "DENSIFY": Importer(_densify, (1,)),
+    "DEQUANTIZE": Importer(_dequantize, (1,)),
+    "L2_NORMALIZATION": Importer(_l2_normalization, (1,), optional=L2NormOptions),
+    "QUANTIZE": Importer(_quantize, (1,)),
 }

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from tflite.ActivationFunctionType import ActivationFunctionType
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.importers.arguments import Importer
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType, Quant
 from microgen.graph.ops import budget
@@ -21,9 +21,7 @@ from microgen.graph.ops.unary import sigmoid
 
 
 def _svdf(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(5)
-    options = layer.options(SVDFOptions, BuiltinOptions.SVDFOptions)
-    attrs = SvdfAttrs(int(options.number("Rank")), layer.activation(options))
+    attrs = SvdfAttrs(layer.option("Rank"), layer.activation())
     feature, time = layer.weights(1, 2), layer.weights(2, 2)
     state = layer.variable(4)
     if time.dtype is DType.INT8 and layer.numerics.name != "tflm":
@@ -44,7 +42,6 @@ _HIDDEN = 4  # position among the intermediates
 
 def _lstm(layer: FileLayer) -> BuiltTensor:
     # The last four of 24 are the coefficients of layer normalization.
-    layer.expect_inputs(20, 24)
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)
@@ -70,17 +67,15 @@ def _lstm(layer: FileLayer) -> BuiltTensor:
 
 
 def _lstm_attrs(layer: FileLayer, data: BuiltTensor) -> LstmAttrs:
-    schema = UnidirectionalSequenceLSTMOptions
-    options = layer.options(schema, BuiltinOptions.UnidirectionalSequenceLSTMOptions)
-    activation = options.number("FusedActivationFunction")
+    activation = layer.option("FusedActivationFunction")
     if activation != ActivationFunctionType.TANH:
         raise layer.unsupported(f"has the activation number {activation}", supported="TANH (4)")
     by_tables = _is_by_tables(layer)
     has_hidden = data.type.dtype is DType.INT8 and not by_tables
     return LstmAttrs(
-        time_major=bool(options.number("TimeMajor")),
-        cell_clip=float(options.number("CellClip")),
-        projection_clip=float(options.number("ProjClip")),
+        time_major=layer.flag("TimeMajor"),
+        cell_clip=layer.real("CellClip"),
+        projection_clip=layer.real("ProjClip"),
         has_peephole=layer.has_input(_PEEPHOLE[-1]),
         has_projection=layer.has_input(_PROJECTION),
         hidden=layer.intermediate(_HIDDEN) if has_hidden else None,
@@ -202,4 +197,7 @@ def _quant_of_stack(layer: FileLayer, quants: Sequence[Quant | None]) -> Quant |
     return Quant(tuple(quant.scale[0] for quant in found), (0,) * len(found), 0)
 
 
-IMPORTERS: Mapping[str, Importer] = {"SVDF": _svdf, "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm}
+IMPORTERS = {
+    "SVDF": Importer(_svdf, (5,), SVDFOptions),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Importer(_lstm, (20, 24), UnidirectionalSequenceLSTMOptions),
+}

@@ -1,33 +1,41 @@
-"""Operators that reduce axes, or sum along one."""
+"""Operators that reduce axes, sum along one, or sum tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from tflite.AddNOptions import AddNOptions
 from tflite.ArgMaxOptions import ArgMaxOptions
 from tflite.ArgMinOptions import ArgMinOptions
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.CumsumOptions import CumsumOptions
 from tflite.ReducerOptions import ReducerOptions
 
-from microgen.frontends.tflite import micro
-from microgen.frontends.tflite.importers.arguments import integers, resolved_axis
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.importers.arguments import (
+    Importer,
+    integers,
+    one_axis,
+    resolved_axis,
+)
+from microgen.frontends.tflite.layers import FileLayer
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import Attrs
-from microgen.graph.ops.reductions.extremes import ArgMaxAttrs, ArgMinAttrs, MaxAttrs, MinAttrs
-from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, SumAttrs
+from microgen.graph.ir.graph import Attrs, DType, Quant
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
+from microgen.graph.ops.quantization.rescale import RequantizeAttrs
+from microgen.graph.ops.reductions.extremes import (
+    ArgExtremeAttrs,
+    ArgMaxAttrs,
+    ArgMinAttrs,
+    MaxAttrs,
+    MinAttrs,
+)
+from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, ReductionAttrs, SumAttrs
 from microgen.graph.ops.reductions.running import CumsumAttrs
-
-
-def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
-    """The axes, ascending and without duplicates, and whether the output keeps them."""
-    layer.expect_inputs(2)
-    options = layer.options(ReducerOptions, BuiltinOptions.ReducerOptions, required=False)
-    rank = len(layer.data(0).type.shape)
-    axes = {resolved_axis(layer, axis, rank) for axis in integers(layer, 1)}
-    return tuple(sorted(axes)), bool(options.number("KeepDims"))
 
 
 def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
@@ -35,8 +43,17 @@ def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
     return layer.emit(op, attrs, (layer.data(0),), layer.output())
 
 
-def _mean(layer: FileLayer) -> BuiltTensor:
-    return _reduced(layer, "mean", MeanAttrs(*_axes(layer)))
+def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
+    """The axes, ascending and without duplicates, and whether the output keeps them."""
+    rank = len(layer.data(0).type.shape)
+    axes = {resolved_axis(layer, axis, rank) for axis in integers(layer, 1)}
+    return tuple(sorted(axes)), layer.flag("KeepDims")
+
+
+def _reduction(op: str, attrs: type[ReductionAttrs]) -> Importer:
+    return Importer(
+        lambda layer: _reduced(layer, op, attrs(*_axes(layer))), (2,), optional=ReducerOptions
+    )
 
 
 def _sum(layer: FileLayer) -> BuiltTensor:
@@ -45,63 +62,123 @@ def _sum(layer: FileLayer) -> BuiltTensor:
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 
-def _max(layer: FileLayer) -> BuiltTensor:
-    return _reduced(layer, "max", MaxAttrs(*_axes(layer)))
-
-
-def _min(layer: FileLayer) -> BuiltTensor:
-    return _reduced(layer, "min", MinAttrs(*_axes(layer)))
-
-
-def _all(layer: FileLayer) -> BuiltTensor:
-    return _reduced(layer, "all", AllAttrs(*_axes(layer)))
-
-
-def _position_axis(layer: FileLayer, schema: Any, code: int) -> int:
-    layer.expect_inputs(2)
-    # The only option is the output's dtype, which its tensor also has.
-    layer.options(schema, code, required=False)
-    return _one_axis(layer)
-
-
 def _one_axis(layer: FileLayer) -> int:
-    stated = integers(layer, 1)
-    if len(stated) != 1:
-        raise layer.invalid(f"has {len(stated)} axes; one is expected")
-    return resolved_axis(layer, stated[0], len(layer.data(0).type.shape))
+    return one_axis(layer, 1, len(layer.data(0).type.shape))
 
 
-def _arg_max(layer: FileLayer) -> BuiltTensor:
-    axis = _position_axis(layer, ArgMaxOptions, BuiltinOptions.ArgMaxOptions)
-    return _reduced(layer, "argmax", ArgMaxAttrs(axis))
+def _position(op: str, attrs: type[ArgExtremeAttrs], schema: Any) -> Importer:
+    # The only option is the output's dtype, which its tensor also has.
+    return Importer(
+        lambda layer: _reduced(layer, op, attrs(_one_axis(layer))), (2,), optional=schema
+    )
 
 
-def _arg_min(layer: FileLayer) -> BuiltTensor:
-    axis = _position_axis(layer, ArgMinOptions, BuiltinOptions.ArgMinOptions)
-    return _reduced(layer, "argmin", ArgMinAttrs(axis))
+# int8 sums of ADD_N and CUMSUM, which TensorFlow Lite Micro has and LiteRT has not.
+#
+# Source: TFLite Micro, micro/kernels/add_n.cc and cumsum.cc, and reference/add_n.h and cumsum.h.
+# Both begin a sum with the stored value 0 instead of the zero point, so it is less by the zero
+# point. They multiply each term by 2**19 and scale the int32 sum, rounding twice. Where C leaves a
+# sum undefined, because it exceeds int32, it is computed modulo 2**32.
+
+_SHIFT = 19
+
+
+def _is_micro(layer: FileLayer, data: BuiltTensor) -> bool:
+    """Whether the sum is one that only TensorFlow Lite Micro has. UnsupportedError if the profile
+    is another one."""
+    if data.dtype is not DType.INT8:
+        return False
+    if layer.numerics.name != "tflm":
+        raise layer.unsupported(
+            f"adds {data.type}, which only TensorFlow Lite Micro computes",
+            supported="float32 and int32, or int8 with --numerics tflm",
+        )
+    return True
+
+
+def _wide(layer: FileLayer, data: BuiltTensor) -> BuiltTensor:
+    """The stored values as int32."""
+    hint = f"{layer.output().name}/wide"
+    return layer.emit("cast", CastAttrs(), (data,), dtype=DType.INT32, quant=None, hint=hint)
+
+
+def _plus(layer: FileLayer, data: BuiltTensor, number: int) -> BuiltTensor:
+    """int32 values plus a number."""
+    return layer.emit("add", AddAttrs(Activation.NONE), (data, _constant(layer, number)))
+
+
+def _rescaled(layer: FileLayer, total: BuiltTensor, data: BuiltTensor) -> BuiltTensor:
+    """The output: int32 sums of values with the scale of ``data`` in the output's scale."""
+    output, scale = layer.output(), data.type.scale
+    layer.expect(output, DType.INT8)
+    if not 2 * scale < 2**20 * output.type.scale:
+        raise layer.unsupported(
+            f"has the scale {scale:g} and an output with the scale {output.type.scale:g}, at which "
+            "TensorFlow Lite Micro stops",
+            supported="an output's scale of more than 1 / 524288 of the input's",
+        )
+    factor = _constant(layer, 2**_SHIFT)
+    shifted = layer.emit("multiply", MultiplyAttrs(Activation.NONE), (total, factor))
+    quant = Quant((scale / 2**_SHIFT,), (0,), None)
+    attrs = ReinterpretAttrs(total.shape)
+    named = layer.emit("qnn.reinterpret", attrs, (shifted,), dtype=DType.INT32, quant=quant)
+    return layer.emit("qnn.requantize", RequantizeAttrs(), (named,), output)
+
+
+def _constant(layer: FileLayer, number: int) -> BuiltTensor:
+    return layer.constant(np.array([number], np.int32), f"{layer.output().name}/number")
+
+
+def _add_n(layer: FileLayer) -> BuiltTensor:
+    """Additions one after another, in TFLite's order."""
+    first, *others = layer.operands()
+    is_micro = _is_micro(layer, first)
+    layer.expect(first, DType.FLOAT32, DType.INT32, *[DType.INT8] * is_micro)
+    if not others or any(other.shape != first.shape for other in others):
+        raise layer.invalid(
+            f"adds {1 + len(others)} tensors, the first of which is {first.type}; two or more of "
+            "the same shape are expected"
+        )
+    if is_micro:
+        return _micro_sum(layer, (first, *others))
+    total, attrs, output = first, AddAttrs(Activation.NONE), layer.output()
+    for other in others[:-1]:
+        total = layer.emit("add", attrs, (total, other), hint=f"{output.name}/sum")
+    return layer.emit("add", attrs, (total, others[-1]), output)
+
+
+def _micro_sum(layer: FileLayer, terms: Sequence[BuiltTensor]) -> BuiltTensor:
+    quant = terms[0].type.quant
+    if any((term.dtype, term.type.quant) != (DType.INT8, quant) for term in terms):
+        raise layer.invalid("adds int8 tensors of several dtypes, scales or zero points")
+    total, *others = (_wide(layer, term) for term in terms)
+    for other in others:
+        total = layer.emit("add", AddAttrs(Activation.NONE), (total, other))
+    # The zero point of each term, and one more for the stored 0 with which TFLite Micro begins.
+    total = _plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
+    return _rescaled(layer, total, terms[0])
 
 
 def _cumsum(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
-    options = layer.options(CumsumOptions, BuiltinOptions.CumsumOptions, required=False)
-    exclusive, reverse = (bool(options.number(name)) for name in ("Exclusive", "Reverse"))
+    exclusive, reverse = (layer.flag(name) for name in ("Exclusive", "Reverse"))
     attrs, data = CumsumAttrs(_one_axis(layer), exclusive, reverse), layer.data(0)
-    if not micro.has_own(layer, data):
+    if not _is_micro(layer, data):
         return _reduced(layer, "cumsum", attrs)
     zero = data.type.zero_point
-    terms = micro.plus(layer, micro.wide(layer, data), -zero)
+    terms = _plus(layer, _wide(layer, data), -zero)
     # One zero point more for the stored 0 with which TFLite Micro begins each sum.
-    total = micro.plus(layer, layer.emit("cumsum", attrs, (terms,)), -zero)
-    return micro.rescaled(layer, total, data)
+    total = _plus(layer, layer.emit("cumsum", attrs, (terms,)), -zero)
+    return _rescaled(layer, total, data)
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "ARG_MAX": _arg_max,
-    "ARG_MIN": _arg_min,
-    "CUMSUM": _cumsum,
-    "MEAN": _mean,
-    "REDUCE_ALL": _all,
-    "REDUCE_MAX": _max,
-    "REDUCE_MIN": _min,
-    "SUM": _sum,
+IMPORTERS = {
+    "ADD_N": Importer(_add_n, optional=AddNOptions),
+    "ARG_MAX": _position("argmax", ArgMaxAttrs, ArgMaxOptions),
+    "ARG_MIN": _position("argmin", ArgMinAttrs, ArgMinOptions),
+    "CUMSUM": Importer(_cumsum, (2,), optional=CumsumOptions),
+    "MEAN": _reduction("mean", MeanAttrs),
+    "REDUCE_ALL": _reduction("all", AllAttrs),
+    "REDUCE_MAX": _reduction("max", MaxAttrs),
+    "REDUCE_MIN": _reduction("min", MinAttrs),
+    "SUM": Importer(_sum, (2,), optional=ReducerOptions),
 }

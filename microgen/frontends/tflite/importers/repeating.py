@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.TileOptions import TileOptions
 from tflite.ZerosLikeOptions import ZerosLikeOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, integers
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.importers.arguments import Importer, cut, integers
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
@@ -21,8 +20,6 @@ from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
 def _tile(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
-    layer.options(TileOptions, BuiltinOptions.TileOptions, required=False)
     data, counts = layer.data(0), integers(layer, 1)
     if len(counts) != len(data.shape) or min(counts, default=1) < 1:
         raise layer.invalid(
@@ -68,7 +65,6 @@ def _repeated(
 
 
 def _broadcast_args(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     lhs, rhs = integers(layer, 0), integers(layer, 1)
     output = layer.plain_output()
     layer.expect(output, DType.INT32, DType.INT64)
@@ -81,8 +77,6 @@ def _broadcast_args(layer: FileLayer) -> BuiltTensor:
 
 
 def _zeros_like(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
-    layer.options(ZerosLikeOptions, BuiltinOptions.ZerosLikeOptions, required=False)
     data = layer.plain(0)
     # TensorFlow Lite Micro writes stored zeros and ignores the zero point: zeros_like.cc.
     of_micro = [DType.INT8] if layer.numerics.name == "tflm" else []
@@ -90,8 +84,8 @@ def _zeros_like(layer: FileLayer) -> BuiltTensor:
     return layer.define(np.zeros(data.shape, data.dtype.numpy))
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "BROADCAST_ARGS": _broadcast_args,
-    "TILE": _tile,
-    "ZEROS_LIKE": _zeros_like,
+IMPORTERS = {
+    "BROADCAST_ARGS": Importer(_broadcast_args, (2,)),
+    "TILE": Importer(_tile, (2,), optional=TileOptions),
+    "ZEROS_LIKE": Importer(_zeros_like, (1,), optional=ZerosLikeOptions),
 }

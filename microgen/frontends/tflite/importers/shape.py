@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.FillOptions import FillOptions
 from tflite.MirrorPadMode import MirrorPadMode
 from tflite.MirrorPadOptions import MirrorPadOptions
@@ -13,8 +10,14 @@ from tflite.ReshapeOptions import ReshapeOptions
 from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite.importers.arguments import (
+    Importer,
+    cut,
+    integers,
+    one_axis,
+    resolved_axis,
+)
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.records import COMPOSITE
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import DType
@@ -25,11 +28,9 @@ from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
 def _reshape(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1, 2)
     data, output = layer.data(0), layer.output()
-    options = layer.options(ReshapeOptions, BuiltinOptions.ReshapeOptions, required=False)
     # As in LiteRT, the second input overrides the option if both are present.
-    stated = integers(layer, 1) if layer.has_input(1) else options.integers("NewShape")
+    stated = integers(layer, 1) if layer.has_input(1) else layer.option_integers("NewShape")
     shape = output.type.shape
     matches = len(stated) == len(shape) and all(
         found in (-1, size) for found, size in zip(stated, shape, strict=True)
@@ -42,11 +43,9 @@ def _reshape(layer: FileLayer) -> BuiltTensor:
 
 
 def _squeeze(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
     data = layer.data(0)
-    options = layer.options(SqueezeOptions, BuiltinOptions.SqueezeOptions, required=False)
     shape, rank = data.type.shape, len(data.type.shape)
-    stated = options.integers("SqueezeDims")
+    stated = layer.option_integers("SqueezeDims")
     axes = {resolved_axis(layer, axis, rank) for axis in stated}
     if not stated:
         axes = {axis for axis, size in enumerate(shape) if size == 1}
@@ -58,22 +57,16 @@ def _squeeze(layer: FileLayer) -> BuiltTensor:
 
 
 def _expand_dims(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
-    data, stated = layer.data(0), integers(layer, 1)
-    if len(stated) != 1:
-        raise layer.invalid(f"has {len(stated)} axes; one is expected")
-    axis = resolved_axis(layer, stated[0], len(data.type.shape) + 1)
+    data = layer.data(0)
+    axis = one_axis(layer, 1, len(data.type.shape) + 1)
     return _reshaped(layer, data, (*data.type.shape[:axis], 1, *data.type.shape[axis:]))
 
 
 def _broadcast_to(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     return _broadcast(layer, layer.data(0), integers(layer, 1))
 
 
 def _fill(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
-    layer.options(FillOptions, BuiltinOptions.FillOptions, required=False)
     value = layer.data(1)
     layer.expect_rank(value, 0)
     return _broadcast(layer, value, integers(layer, 0))
@@ -84,8 +77,6 @@ def _broadcast(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor
 
 
 def _shape(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(1)
-    layer.options(ShapeOptions, BuiltinOptions.ShapeOptions, required=False)
     output = layer.plain_output()
     if output.type.dtype not in (DType.INT32, DType.INT64):
         raise layer.invalid(f"has an output {output.type}; int32 or int64 is expected")
@@ -98,7 +89,6 @@ def _reshaped(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor:
 
 
 def _pad(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     data, output = layer.data(0), layer.output()
     # TFLite pads with the stored value that means 0.
     attrs = PadAttrs(_pads(layer, data), output.type.zero)
@@ -106,7 +96,6 @@ def _pad(layer: FileLayer) -> BuiltTensor:
 
 
 def _padv2(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3)
     data, output, filler = layer.data(0), layer.output(), layer.data(2)
     if filler.value is None:
         raise layer.unsupported(
@@ -122,10 +111,8 @@ def _padv2(layer: FileLayer) -> BuiltTensor:
 
 
 def _mirror_pad(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(2)
     data = layer.data(0)
-    options = layer.options(MirrorPadOptions, BuiltinOptions.MirrorPadOptions)
-    mode = options.number("Mode")
+    mode = layer.option("Mode")
     if mode not in (MirrorPadMode.REFLECT, MirrorPadMode.SYMMETRIC):
         raise layer.invalid(f"has the mode {mode}; REFLECT (0) or SYMMETRIC (1) is expected")
     attrs = MirrorPadAttrs(_pads(layer, data), mode == MirrorPadMode.SYMMETRIC)
@@ -145,20 +132,20 @@ def _pads(layer: FileLayer, data: BuiltTensor) -> tuple[Pair, ...]:
 
 def _passed_on(layer: FileLayer) -> BuiltTensor:
     """The same stored values under another name and type."""
-    layer.expect_outputs(1, 1)
+    layer.expect_inputs(1, outputs=1)
     output = layer.plain_output()
     return layer.emit("qnn.reinterpret", ReinterpretAttrs(output.shape), (layer.plain(0),), output)
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "BROADCAST_TO": _broadcast_to,
-    "EXPAND_DIMS": _expand_dims,
-    "FILL": _fill,
-    "RESHAPE": _reshape,
-    "SHAPE": _shape,
-    "SQUEEZE": _squeeze,
-    "MIRROR_PAD": _mirror_pad,
-    "PAD": _pad,
-    "PADV2": _padv2,
+IMPORTERS = {
+    "BROADCAST_TO": Importer(_broadcast_to, (2,)),
+    "EXPAND_DIMS": Importer(_expand_dims, (2,)),
+    "FILL": Importer(_fill, (2,), optional=FillOptions),
+    "RESHAPE": Importer(_reshape, (1, 2), optional=ReshapeOptions),
+    "SHAPE": Importer(_shape, (1,), optional=ShapeOptions),
+    "SQUEEZE": Importer(_squeeze, (1,), optional=SqueezeOptions),
+    "MIRROR_PAD": Importer(_mirror_pad, (2,), MirrorPadOptions),
+    "PAD": Importer(_pad, (2,)),
+    "PADV2": Importer(_padv2, (3,)),
     COMPOSITE: _passed_on,
 }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.DynamicUpdateSliceOptions import DynamicUpdateSliceOptions
 from tflite.GatherNdOptions import GatherNdOptions
 from tflite.ReverseV2Options import ReverseV2Options
@@ -16,9 +15,14 @@ from tflite.SplitVOptions import SplitVOptions
 from tflite.StridedSliceOptions import StridedSliceOptions
 from tflite.UnpackOptions import UnpackOptions
 
-from microgen.frontends.tflite.importers.arguments import cut, integers, resolved_axis
-from microgen.frontends.tflite.layers import FileLayer, Importer
-from microgen.frontends.tflite.options import LayerOptions
+from microgen.frontends.tflite.importers.arguments import (
+    Importer,
+    cut,
+    integers,
+    one_axis,
+    resolved_axis,
+)
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
@@ -29,7 +33,6 @@ from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
 def _slice(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3)
     data, begin, sizes = layer.data(0), integers(layer, 1), integers(layer, 2)
     shape = data.type.shape
     if not len(begin) == len(sizes) == len(shape):
@@ -44,8 +47,6 @@ def _slice(layer: FileLayer) -> BuiltTensor:
 
 def _reverse_v2(layer: FileLayer) -> BuiltTensor:
     """A slice of everything, with a step of -1 along the axes."""
-    layer.expect_inputs(2)
-    layer.options(ReverseV2Options, BuiltinOptions.ReverseV2Options, required=False)
     data, stated = layer.data(0), integers(layer, 1)
     shape = data.type.shape
     axes = {resolved_axis(layer, axis, len(shape)) for axis in stated}
@@ -57,10 +58,7 @@ def _reverse_v2(layer: FileLayer) -> BuiltTensor:
     return layer.emit("strided_slice", attrs, (data,), layer.output())
 
 
-def _dynamic_update_slice(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(3)
-    code = BuiltinOptions.DynamicUpdateSliceOptions
-    layer.options(DynamicUpdateSliceOptions, code, required=False)
+def _update_slice(layer: FileLayer) -> BuiltTensor:
     data, update, index = layer.data(0), layer.data(1), layer.plain(2)
     if index.value is not None:
         limits = np.iinfo(np.int32)
@@ -81,26 +79,27 @@ class _Spec:
     of a mask belongs to entry k."""
 
     entries: tuple[tuple[int, int, int], ...]
-    options: LayerOptions
+    layer: FileLayer
 
     def masks(self, name: str, entry: int) -> bool:
         """Whether the entry's bit is set in the mask called ``name``."""
-        return bool(int(self.options.number(name)) >> entry & 1)
+        return bool(self.layer.option(name) >> entry & 1)
 
 
 def _strided_slice(layer: FileLayer) -> BuiltTensor:
-    layer.expect_inputs(4)
     data = layer.data(0)
-    options = layer.options(StridedSliceOptions, BuiltinOptions.StridedSliceOptions)
     vectors = [integers(layer, position) for position in (1, 2, 3)]
     if len({len(vector) for vector in vectors}) != 1:
         raise layer.invalid("has begin, end and strides of different lengths")
-    if options.number("Offset"):
+    if layer.option("Offset"):
         raise layer.unsupported(
             "counts its ends from its begins (offset)", supported="ends counted from the front"
         )
-    spec = _Spec(tuple(zip(*vectors, strict=True)), options)
-    return _sliced(layer, data, *_axes(layer, spec, data.type.shape))
+    spec = _Spec(tuple(zip(*vectors, strict=True)), layer)
+    axes, shape = _axes(layer, spec, data.type.shape)
+    begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
+    attrs = StridedSliceAttrs(begin, strides, counts)
+    return _reshaped_slice(layer, data, attrs, layer.output(), tuple(shape))
 
 
 def _axes(
@@ -157,19 +156,10 @@ def _range(layer: FileLayer, part: slice, size: int) -> tuple[int, int, int]:
     return places.start, places.step, len(places)
 
 
-def _sliced(
-    layer: FileLayer, data: BuiltTensor, axes: Sequence[tuple[int, int, int]], shape: Sequence[int]
-) -> BuiltTensor:
-    """The slice, followed by a reshape if axes are added or removed."""
-    begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
-    return _reshaped_slice(
-        layer, data, StridedSliceAttrs(begin, strides, counts), layer.output(), tuple(shape)
-    )
-
-
 def _reshaped_slice(
     layer: FileLayer, data: BuiltTensor, attrs: StridedSliceAttrs, output: BuiltTensor, shape: Shape
 ) -> BuiltTensor:
+    """The slice, followed by a reshape if axes are added or removed."""
     if attrs.shape == shape:
         return layer.emit("strided_slice", attrs, (data,), output)
     part = layer.emit("strided_slice", attrs, (data,), hint=f"{output.name}/slice")
@@ -180,11 +170,10 @@ def _reshaped_slice(
 
 
 def _split(layer: FileLayer) -> Value:
-    options = layer.options(SplitOptions, BuiltinOptions.SplitOptions)
-    count = int(options.number("NumSplits"))
-    layer.expect_outputs(2, count)
+    count = layer.option("NumSplits")
+    layer.expect_inputs(2, outputs=count)
     data, outputs = layer.data(1), layer.outputs()
-    axis = _axis(layer, 0, data)
+    axis = one_axis(layer, 0, len(data.type.shape))
     size = data.type.shape[axis]
     if size % count:
         raise layer.invalid(f"splits {size} elements of axis {axis} into {count} equal parts")
@@ -192,10 +181,9 @@ def _split(layer: FileLayer) -> Value:
 
 
 def _split_v(layer: FileLayer) -> Value:
-    options = layer.options(SplitVOptions, BuiltinOptions.SplitVOptions)
-    layer.expect_outputs(3, int(options.number("NumSplits")))
+    layer.expect_inputs(3, outputs=layer.option("NumSplits"))
     data, sizes, outputs = layer.data(0), integers(layer, 1), layer.outputs()
-    axis = _axis(layer, 2, data)
+    axis = one_axis(layer, 2, len(data.type.shape))
     whole = data.type.shape[axis]
     rest = whole - sum(size for size in sizes if size != -1)
     resolved = [rest if size == -1 else size for size in sizes]
@@ -204,19 +192,11 @@ def _split_v(layer: FileLayer) -> Value:
     return _parts(layer, data, axis, resolved, outputs)
 
 
-def _axis(layer: FileLayer, position: int, data: BuiltTensor) -> int:
-    stated = integers(layer, position)
-    if len(stated) != 1:
-        raise layer.invalid(f"has {len(stated)} axes; one is expected")
-    return resolved_axis(layer, stated[0], len(data.type.shape))
-
-
 def _unpack(layer: FileLayer) -> Value:
-    options = layer.options(UnpackOptions, BuiltinOptions.UnpackOptions)
-    count = int(options.number("Num"))
-    layer.expect_outputs(1, count)
+    count = layer.option("Num")
+    layer.expect_inputs(1, outputs=count)
     data, outputs = layer.data(0), layer.outputs()
-    axis = resolved_axis(layer, int(options.number("Axis")), len(data.type.shape))
+    axis = resolved_axis(layer, layer.option("Axis"), len(data.type.shape))
     if data.type.shape[axis] != count:
         raise layer.invalid(f"unpacks {count} tensors from axis {axis} of {data.type}")
     return _parts(layer, data, axis, [1] * count, outputs, keep_axis=False)
@@ -245,7 +225,6 @@ def _parts(
 
 def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
     """Rows of a table. Rows of int8 become float32 if the output is."""
-    layer.expect_inputs(2)
     ids, rows, output = layer.plain(0), layer.data(1), layer.output()
     layer.expect(ids, DType.INT32)
     layer.expect_rank(ids, 1)
@@ -263,8 +242,6 @@ def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
 def _gather_nd(layer: FileLayer) -> BuiltTensor:
     """A ``take`` from the data whose first axes are merged into one, if the indices are constants
     or of one axis."""
-    layer.expect_inputs(2)
-    layer.options(GatherNdOptions, BuiltinOptions.GatherNdOptions, required=False)
     data, indices, output = layer.data(0), layer.plain(1), layer.output()
     depth = indices.shape[-1] if indices.shape else 0
     if not 1 <= depth <= len(data.shape):
@@ -299,14 +276,14 @@ def _constant_places(layer: FileLayer, axes: Shape) -> BuiltTensor:
     return layer.constant(places.astype(np.int32), f"{layer.output().name}/places")
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "DYNAMIC_UPDATE_SLICE": _dynamic_update_slice,
-    "REVERSE_V2": _reverse_v2,
-    "SLICE": _slice,
-    "SPLIT": _split,
-    "SPLIT_V": _split_v,
-    "STRIDED_SLICE": _strided_slice,
-    "UNPACK": _unpack,
-    "EMBEDDING_LOOKUP": _embedding_lookup,
-    "GATHER_ND": _gather_nd,
+IMPORTERS = {
+    "DYNAMIC_UPDATE_SLICE": Importer(_update_slice, (3,), optional=DynamicUpdateSliceOptions),
+    "REVERSE_V2": Importer(_reverse_v2, (2,), optional=ReverseV2Options),
+    "SLICE": Importer(_slice, (3,)),
+    "SPLIT": Importer(_split, options=SplitOptions),
+    "SPLIT_V": Importer(_split_v, options=SplitVOptions),
+    "STRIDED_SLICE": Importer(_strided_slice, (4,), StridedSliceOptions),
+    "UNPACK": Importer(_unpack, options=UnpackOptions),
+    "EMBEDDING_LOOKUP": Importer(_embedding_lookup, (2,)),
+    "GATHER_ND": Importer(_gather_nd, (2,), optional=GatherNdOptions),
 }

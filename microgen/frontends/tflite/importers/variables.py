@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from tflite.BuiltinOptions import BuiltinOptions
 from tflite.CallOnceOptions import CallOnceOptions
 from tflite.VarHandleOptions import VarHandleOptions
 
-from microgen.frontends.tflite import flexbuffer
-from microgen.frontends.tflite.layers import FileLayer, Importer
+from microgen.frontends.tflite import reader
+from microgen.frontends.tflite.importers.arguments import Importer
+from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.records import CIRCULAR_BUFFER
-from microgen.frontends.tflite.variables import Key, stored
+from microgen.frontends.tflite.variables import stored
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
@@ -20,46 +18,36 @@ from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
 def _call_once(layer: FileLayer) -> Value:
-    layer.expect_outputs(0, 0)
-    options = layer.options(CallOnceOptions, BuiltinOptions.CallOnceOptions)
+    layer.expect_inputs(0, outputs=0)
     if layer.variables.are_used:
         raise layer.unsupported(
             "sets variables after others have read or assigned some",
             supported="initialisation before all reads and assignments",
         )
-    layer.variables.initialise(int(options.number("InitSubgraphIndex")), layer.where)
+    layer.variables.initialise(layer.option("InitSubgraphIndex"), layer.where)
     return ()
 
 
 def _var_handle(layer: FileLayer) -> Value:
-    layer.expect_outputs(0, 1)
-    layer.options(VarHandleOptions, BuiltinOptions.VarHandleOptions)
     # A handle is not a tensor of the graph, so only the name matters.
     return BuiltTensor(layer.name, ArrayType((), DType.INT32))
 
 
-def _variable(layer: FileLayer) -> Key:
-    found = layer.variable_of(0)
-    if found is None:
-        raise layer.invalid("has a first input that is not the handle of a variable")
-    return found
-
-
 def _read(layer: FileLayer) -> Value:
-    layer.expect_outputs(1, 1)
-    variable, output = _variable(layer), layer.output()
+    layer.expect_inputs(1, outputs=1)
+    variable, output = layer.resource(0), layer.output()
     kind = stored(output, is_unsigned=layer.makes_unsigned())
     source = layer.variables.read(variable, output, kind, layer.where)
     if source is None:
-        layer.keep(variable, output)
+        layer.variables.keep(variable, output)
         return output
     attrs = ReinterpretAttrs(output.type.shape)
     return layer.emit("qnn.reinterpret", attrs, (source,), output)
 
 
 def _assign(layer: FileLayer) -> Value:
-    layer.expect_outputs(2, 0)
-    variable, value = _variable(layer), layer.data(1)
+    layer.expect_inputs(2, outputs=0)
+    variable, value = layer.resource(0), layer.data(1)
     kind = stored(value, is_unsigned=layer.is_unsigned(1))
     layer.variables.assign(variable, value, kind, layer.where)
     return ()
@@ -74,7 +62,7 @@ def _circular_buffer(layer: FileLayer) -> Value:
     """Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
     which TensorFlow Lite Micro resets variables."""
     outputs = layer.outputs()
-    layer.expect_outputs(1, 2 if len(outputs) == 2 else 1)
+    layer.expect_inputs(1, outputs=2 if len(outputs) == 2 else 1)
     rows = _rows(layer, outputs[0])
     period = _period(layer, outputs[0].shape[1])
     if len(outputs) == 2:
@@ -110,8 +98,8 @@ def _period(layer: FileLayer, rows: int) -> int:
     options, found = layer.custom_options(), 0
     if options:
         try:
-            found = int(flexbuffer.mapping(options)[_PERIOD].AsInt)
-        except flexbuffer.CORRUPT as error:
+            found = int(reader.flexbuffer(options)[_PERIOD].AsInt)
+        except reader.CORRUPT as error:
             raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     if found > _LONGEST:
         raise layer.invalid(f"has {_PERIOD} {found}; 1 to {_LONGEST} is expected")
@@ -142,10 +130,10 @@ def _is_due(layer: FileLayer, period: int, output: BuiltTensor) -> BuiltTensor:
     return layer.emit("reshape", shaped, (first,), output)
 
 
-IMPORTERS: Mapping[str, Importer] = {
-    "ASSIGN_VARIABLE": _assign,
-    "CALL_ONCE": _call_once,
-    "READ_VARIABLE": _read,
-    "VAR_HANDLE": _var_handle,
-    f"CUSTOM:{CIRCULAR_BUFFER}": _circular_buffer,
+IMPORTERS = {
+    "ASSIGN_VARIABLE": Importer(_assign),
+    "CALL_ONCE": Importer(_call_once, options=CallOnceOptions),
+    "READ_VARIABLE": Importer(_read),
+    "VAR_HANDLE": Importer(_var_handle, (0,), VarHandleOptions),
+    f"CUSTOM:{CIRCULAR_BUFFER}": Importer(_circular_buffer),
 }
