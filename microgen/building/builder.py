@@ -12,7 +12,7 @@ from microgen.base import manifest
 from microgen.base.errors import BoardError, BuildError, CapacityError
 from microgen.base.files import check_buildable
 from microgen.base.manifest import Manifest
-from microgen.building import cores, toolchain
+from microgen.building import toolchain
 from microgen.target import projects
 from microgen.target.board import Board
 
@@ -86,7 +86,7 @@ def build(
     if sanitize and not board.is_host:
         raise BuildError(f"sanitizers run on the host only, not on {board.name}")
     _check_tools(board, record.options.get("toolchain", "gcc"))
-    cores.check(board, record.options.get("toolchain", "gcc"))
+    toolchain.check_core(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
     command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]

@@ -43,25 +43,19 @@ class Started:
     def end(self) -> None:
         """End the program if it still runs, first politely, then by force. Then end the programs
         that it started by force."""
-        for end in (self._terminate, self._kill):
+        for number in ("SIGTERM", "SIGKILL"):
             if self.popen.poll() is None:
-                end()
+                self._signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.popen.wait(_GRACE_SECONDS)
         _end_marked(self.mark)
 
-    def _terminate(self) -> None:
+    def _signal(self, name: str) -> None:
         if hasattr(os, "killpg"):
             # The program leads a session, so its process id is its group's, too.
-            os.killpg(self.popen.pid, signal.SIGTERM)
-        else:  # on Windows
+            os.killpg(self.popen.pid, getattr(signal, name))
+        else:  # on Windows, where both end it by force
             self.popen.terminate()
-
-    def _kill(self) -> None:
-        if hasattr(os, "killpg"):
-            os.killpg(self.popen.pid, signal.SIGKILL)
-        else:
-            self.popen.kill()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from microgen.base.errors import BuildError
 from microgen.base.files import FileTree
-from microgen.building import cores, toolchain
+from microgen.building import toolchain
 from microgen.target.board import Board
 
 FOLDER = "model/codegen/host/llvm"
@@ -31,7 +31,7 @@ def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> Fi
     """
     if not sources:
         return FileTree({})
-    cores.check_clang(board)
+    toolchain.check_clang(board)
     with tempfile.TemporaryDirectory(prefix="microgen-") as scratch:
         folder = Path(scratch)
         headers = {

@@ -1,4 +1,5 @@
-"""Runs other people's programs: finds them, limits their time, says what to install."""
+"""Runs other people's programs: finds them, limits their time, says what to install, and whether
+compilers know a board's core."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ from typing import Any
 from microgen.base.errors import ToolError
 from microgen.building import guard
 from microgen.building.tools import packages_of, search_path
+from microgen.target.board import Board
 
 _POLL = 0.2  # seconds
+_START_SECONDS = 20.0  # of a compiler that has nothing to compile
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +105,33 @@ def started(command: Sequence[str | Path], **options: Any) -> Iterator[guard.Sta
         except OSError as error:
             raise ToolError(f"cannot start {path}: {error.strerror}") from error
         yield program
+
+
+def check_core(board: Board, kind: str) -> None:
+    """Raise ToolError, with the version that is needed, if a compiler of the toolchain "gcc" or
+    "llvm" does not know the board's core. Only recent cores are tried."""
+    since = dict(board.cpu.since)
+    if not since:
+        return
+    gcc = f"{board.toolchain}gcc"
+    _check_core(board, gcc, ("-c", *board.cpu.flags("gcc")), since["gcc"])  # llvm needs its libgcc
+    if kind == "llvm":
+        check_clang(board)
+
+
+def check_clang(board: Board) -> None:
+    """Raise ToolError, with the version that is needed, if clang does not know the board's core."""
+    since = dict(board.cpu.since)
+    if since:
+        target = f"--target={board.cpu.triple}"
+        _check_core(board, "clang", ("-c", target, *board.cpu.flags("llvm")), since["llvm"])
+
+
+def _check_core(board: Board, program: str, flags: tuple[str, ...], version: str) -> None:
+    # An empty source is enough: compilers refuse an unknown core before they read any.
+    nothing = ("-x", "c", "/dev/null", "-o", "/dev/null")
+    if not run([program, *flags, *nothing], seconds=_START_SECONDS).ok:
+        raise ToolError(
+            f"{program} does not know {board.cpu.name}: expected version {version} or newer",
+            hint=f"install a newer {program}, or generate for a board with another CPU",
+        )

@@ -13,7 +13,6 @@ import yaml
 from microgen.base import resources
 from microgen.base.errors import BoardError
 from microgen.base.formats import byte_sizes
-from microgen.target.boot import BLOCKS, BootBlock
 from microgen.target.cpu import CPUS, Cpu
 
 DEFAULT_STACK, _LEAST_STACK = 4096, 2048  # bytes
@@ -38,6 +37,43 @@ class Qemu:
     system: str
     machine: str
     args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BootBlock:
+    """Bytes that a boot ROM needs in flash before it starts a program there: a "second stage" or an
+    "image definition". ``source`` is its file in ``crt/src/platform``, ``boot_<name>.S``. It takes
+    ``nbytes`` bytes of flash, which is at ``origin``: in front of the vectors if ``is_first``,
+    otherwise after them. ``core`` is the prefix of the names of the CPUs whose boot ROM needs the
+    block."""
+
+    kind: str
+    source: str
+    nbytes: int
+    origin: int
+    is_first: bool
+    core: str
+
+    @property
+    def name(self) -> str:
+        """The name that board.yml gives as ``boot``: the chip's."""
+        return self.source.removeprefix("boot_").removesuffix(".S")
+
+    @property
+    def before_vectors(self) -> int:
+        """The bytes from the start of flash to the vectors."""
+        return self.nbytes if self.is_first else 0
+
+
+# Sources: RP2040 datasheet, 2.7.2.3 (the second stage and its checksum); RP2350 datasheet, 5.9.5
+# (the least metadata of an image).
+BLOCKS = {
+    block.name: block
+    for block in (
+        BootBlock("second stage", "boot_rp2040.S", 256, 0x10000000, True, "cortex-m0plus"),
+        BootBlock("image definition", "boot_rp2350.S", 20, 0x10000000, False, "cortex-m33"),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)

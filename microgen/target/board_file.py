@@ -21,8 +21,7 @@ from microgen.base import resources
 from microgen.base.errors import BoardError, likely, short
 from microgen.base.formats import byte_sizes
 from microgen.target import board as boards
-from microgen.target.board import Board, Memory
-from microgen.target.boot import BLOCKS
+from microgen.target.board import BLOCKS, Board, Memory
 from microgen.target.cpu import CPUS
 
 FILE = "board.yml"

@@ -99,17 +99,29 @@ _SMALL = ("v6S-M", "v8-M.baseline")  # cores that fault at unaligned accesses
 _FRAME, _FRAME_WITH_FPU = 32, 104  # DDI 0403, B1.5.6
 
 
+# GCC's name of an FPU, and its features.
+_Fpu = tuple[str, tuple[Feature, ...]]
+_NONE: _Fpu = ("", ())
+
+
 def _arm(
-    name: str, title: str, arch: str, mcpu: str, *features: Feature, fpu: str = "", **further: Any
+    name: str,
+    title: str,
+    arch: str,
+    mcpu: str,
+    registers: _Fpu = _NONE,
+    *features: Feature,
+    **further: Any,
 ) -> Cpu:
-    """A Cortex-M. ``arch`` is its Tag_CPU_arch. Without ``fpu`` no register of an FPU is used."""
+    """A Cortex-M. ``arch`` is its Tag_CPU_arch. Without an FPU no register of one is used."""
     llvm, always = _ARM[arch]
+    fpu, own = registers
     flags = [f"-mcpu={mcpu}", "-mthumb", *([f"-mfpu={fpu}"] if fpu else [])]
     return Cpu(
         name,
         f"Arm {title}",
         "arm",
-        frozenset({*always, *features}),
+        frozenset({*always, *own, *features}),
         (*flags, f"-mfloat-abi={'hard' if fpu else 'soft'}"),
         (("Tag_CPU_arch", arch), ("Tag_CPU_arch_profile", "Microcontroller")),
         _FRAME_WITH_FPU if fpu else _FRAME,
@@ -136,13 +148,17 @@ def _riscv(letters: str, abi: str = "ilp32", *features: Feature) -> Cpu:
     )
 
 
-_DSP, _SINGLE = Feature.DSP, (Feature.FPU,)
 _DOUBLE = (Feature.FPU, Feature.FPU64)
-_FLOAT_MVE = (*_DOUBLE, Feature.MVE, Feature.MVE_FLOAT)
+_SP4: _Fpu = ("fpv4-sp-d16", (Feature.FPU,))
+_SP5: _Fpu = ("fpv5-sp-d16", (Feature.FPU,))
+_DP5: _Fpu = ("fpv5-d16", _DOUBLE)
+# MVE uses the registers of the FPU, so the compiler needs one even for integers. -mcpu says which.
+_MVE: _Fpu = ("auto", (Feature.MVE,))
+_MVE_FPU: _Fpu = ("auto", (*_DOUBLE, Feature.MVE))
+_MVE_FLOAT: _Fpu = ("auto", (*_DOUBLE, Feature.MVE, Feature.MVE_FLOAT))
 _MAIN, _VECTOR = "v8-M.mainline", "v8.1-M.mainline"
-_SP4, _SP5, _DP5 = "fpv4-sp-d16", "fpv5-sp-d16", "fpv5-d16"
-_M55 = "Cortex-M55 with"
-_M85 = (("gcc", "13"), ("llvm", "15"))
+_M55, _M85 = "Cortex-M55 with", "Cortex-M85 with"
+_SINCE = (("gcc", "13"), ("llvm", "15"))  # of the Cortex-M85
 
 # docs/reference/boards.md has this table for people.
 CPUS = {
@@ -152,47 +168,22 @@ CPUS = {
         _arm("cortex-m0plus", "Cortex-M0+", "v6S-M", "cortex-m0plus"),
         _arm("cortex-m3", "Cortex-M3", "v7", "cortex-m3"),
         _arm("cortex-m4", "Cortex-M4", "v7E-M", "cortex-m4"),
-        _arm("cortex-m4f", "Cortex-M4 with FPU", "v7E-M", "cortex-m4", *_SINGLE, fpu=_SP4),
+        _arm("cortex-m4f", "Cortex-M4 with FPU", "v7E-M", "cortex-m4", _SP4),
         _arm("cortex-m7", "Cortex-M7", "v7E-M", "cortex-m7"),
-        _arm(
-            *("cortex-m7f-sp", "Cortex-M7 with single-precision FPU", "v7E-M", "cortex-m7"),
-            *_SINGLE,
-            fpu=_SP5,
-        ),
-        _arm(
-            *("cortex-m7f", "Cortex-M7 with double-precision FPU", "v7E-M", "cortex-m7"),
-            *_DOUBLE,
-            fpu=_DP5,
-        ),
+        _arm("cortex-m7f-sp", "Cortex-M7 with single-precision FPU", "v7E-M", "cortex-m7", _SP5),
+        _arm("cortex-m7f", "Cortex-M7 with double-precision FPU", "v7E-M", "cortex-m7", _DP5),
         _arm("cortex-m23", "Cortex-M23", "v8-M.baseline", "cortex-m23"),
         _arm("cortex-m33-nodsp-nofp", "Cortex-M33", _MAIN, "cortex-m33+nodsp"),
-        _arm("cortex-m33-nofp", "Cortex-M33 with DSP", _MAIN, "cortex-m33", _DSP),
-        _arm(
-            *("cortex-m33-nodsp", "Cortex-M33 with FPU", _MAIN, "cortex-m33+nodsp"),
-            *_SINGLE,
-            fpu=_SP5,
-        ),
-        _arm(
-            *("cortex-m33", "Cortex-M33 with DSP and FPU", _MAIN, "cortex-m33", _DSP),
-            *_SINGLE,
-            fpu=_SP5,
-        ),
-        _arm(
-            *("cortex-m55-nofp", f"{_M55} integer MVE", _VECTOR, "cortex-m55+nofp"),
-            Feature.MVE,
-            fpu="auto",
-        ),
+        _arm("cortex-m33-nofp", "Cortex-M33 with DSP", _MAIN, "cortex-m33", _NONE, Feature.DSP),
+        _arm("cortex-m33-nodsp", "Cortex-M33 with FPU", _MAIN, "cortex-m33+nodsp", _SP5),
+        _arm("cortex-m33", "Cortex-M33 with DSP and FPU", _MAIN, "cortex-m33", _SP5, Feature.DSP),
+        _arm("cortex-m55-nofp", f"{_M55} integer MVE", _VECTOR, "cortex-m55+nofp", _MVE),
         _arm(
             *("cortex-m55-nomve.fp", f"{_M55} integer MVE and FPU", _VECTOR, "cortex-m55+nomve.fp"),
-            *(*_DOUBLE, Feature.MVE),
-            fpu="auto",
+            _MVE_FPU,
         ),
-        _arm("cortex-m55", f"{_M55} MVE", _VECTOR, "cortex-m55", *_FLOAT_MVE, fpu="auto"),
-        _arm(
-            *("cortex-m85", "Cortex-M85 with MVE", _VECTOR, "cortex-m85", *_FLOAT_MVE),
-            fpu="auto",
-            since=_M85,
-        ),
+        _arm("cortex-m55", f"{_M55} MVE", _VECTOR, "cortex-m55", _MVE_FLOAT),
+        _arm("cortex-m85", f"{_M85} MVE", _VECTOR, "cortex-m85", _MVE_FLOAT, since=_SINCE),
         _riscv("imc"),
         _riscv("imac"),
         _riscv("imafc", "ilp32f", Feature.FPU),

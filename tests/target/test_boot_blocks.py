@@ -21,7 +21,7 @@ from microgen import verifier
 from microgen.base.formats.crc32 import crc32
 from microgen.building import toolchain
 from microgen.target import board as boards
-from microgen.target.boot import BLOCKS
+from microgen.target.board import BLOCKS
 from microgen.verifier.elf import elf as elf_reader
 from tests.support.places import ROOT, SMALL
 from tests.support.tools import NEEDS_ARM_GCC, NEEDS_LLVM, NEEDS_NINJA

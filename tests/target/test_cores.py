@@ -10,7 +10,7 @@ import pytest
 import microgen
 from microgen.base import manifest
 from microgen.base.errors import ToolError
-from microgen.building import cores, toolchain
+from microgen.building import toolchain
 from microgen.target import found, new_board, projects
 from microgen.target.cpu import CPUS, Cpu, Feature
 from scripts.measuring import documents
@@ -164,10 +164,10 @@ def test_the_same_of_clang(tmp_path: Path) -> None:
         ],
         seconds=20,
     ).ok:
-        cores.check_clang(board)
+        toolchain.check_clang(board)
         return
     with pytest.raises(ToolError, match="clang does not know cortex-m85: expected version 15 or"):
-        cores.check_clang(board)
+        toolchain.check_clang(board)
 
 
 @NEEDS_NINJA

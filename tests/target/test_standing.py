@@ -20,11 +20,15 @@ from tests.support.graphs import Builder
 from tests.support.places import DIGITS
 
 DSP, FPU, MVE = Feature.DSP, Feature.FPU, Feature.MVE
-M35P = _arm("m35p", "Cortex-M35P", "v8-M.mainline", "cortex-m35p", DSP, FPU, fpu="fpv5-sp-d16")
+M35P = _arm("m35p", "Cortex-M35P", "v8-M.mainline", "cortex-m35p", ("fpv5-sp-d16", (FPU,)), DSP)
 UNKNOWN = [
     (M35P, "cortex-m33", "cortex-m33"),
     (_arm("m1", "Cortex-M1", "v6S-M", "cortex-m1"), "cortex-m0", "cortex-m0"),
-    (_arm("m52", "Cortex-M52", "v8.1-M.mainline", "cortex-m52", MVE), "cortex-m55", "cortex-m55"),
+    (
+        _arm("m52", "Cortex-M52", "v8.1-M.mainline", "cortex-m52", ("", (MVE,))),
+        "cortex-m55",
+        "cortex-m55",
+    ),
     (_arm("star", "STAR", "v8-M.mainline", "star-mc1"), "cortex-m3", "cortex-m33"),
     (_arm("m55-nomve", "X", "v8.1-M.mainline", "cortex-m55+nomve"), "cortex-m33", "cortex-m33"),
 ]

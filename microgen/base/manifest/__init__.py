@@ -41,7 +41,7 @@ from microgen.base.manifest.records import (
     StepRecord,
     TypeRecord,
 )
-from microgen.base.manifest.rows import FeedRecord, RowsRecord
+from microgen.base.manifest.schedule import FeedRecord, RowsRecord
 
 __all__ = [
     "FORMAT",

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.base.manifest.rows import FeedRecord, RowsRecord
-from microgen.base.manifest.schedule import KernelSource, ScheduleRecord
+from microgen.base.manifest.schedule import FeedRecord, KernelSource, RowsRecord, ScheduleRecord
 
 
 def _check_alignment(alignment: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Container, Iterable
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 
 from microgen.base import errors
 from microgen.base.errors import MicrogenError
@@ -15,117 +16,28 @@ MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before th
 # function is tvmgen_<module>_get_c_metadata.
 MAX_MODULE_NAME = 96
 
-_KEYWORDS = frozenset(
-    [
-        "asm",
-        "auto",
-        "bool",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "fortran",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "true",
-        "typedef",
-        "typeof",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "and",
-        "and_eq",
-        "bitand",
-        "bitor",
-        "catch",
-        "class",
-        "compl",
-        "concept",
-        "const_cast",
-        "constexpr",
-        "decltype",
-        "delete",
-        "dynamic_cast",
-        "explicit",
-        "export",
-        "friend",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not",
-        "not_eq",
-        "nullptr",
-        "operator",
-        "or",
-        "or_eq",
-        "private",
-        "protected",
-        "public",
-        "reinterpret_cast",
-        "requires",
-        "static_assert",
-        "static_cast",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "try",
-        "typeid",
-        "typename",
-        "using",
-        "virtual",
-        "wchar_t",
-        "xor",
-        "xor_eq",
-        "alignas",
-        "alignof",
-    ]
-)
-
-
-# Names that a header of the C library that generated code includes may define, as macro or type.
-_C_LIBRARY = re.compile(
-    r"u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t|(size|ptrdiff|max_align)_t|NULL|offsetof"
-    r"|(U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)"
-    r"|mem(cpy|move|set|cmp|chr)"
-)
-# Names that the runner defines, in addition to its parameters.
-_RUNNER = frozenset(
-    [
-        "MISALIGNED_POOL",
-        "NOT_ONE_BUFFER",
-        "ONE_BUFFER",
-        "NULL_POINTER",
-        "active_devices",
-        "first_error",
-        "run_operators",
-        "status",
-    ]
+# Names that mean something else in generated code.
+_TAKEN = re.compile(
+    r"""
+    # Keywords of C and C++, up to C++20.
+    alignas | alignof | and | and_eq | asm | auto | bitand | bitor | bool | break | case |
+    catch | char | class | compl | concept | const | const_cast | constexpr | continue |
+    decltype | default | delete | do | double | dynamic_cast | else | enum | explicit | export
+    | extern | false | float | for | fortran | friend | goto | if | inline | int | long |
+    mutable | namespace | new | noexcept | not | not_eq | nullptr | operator | or | or_eq |
+    private | protected | public | register | reinterpret_cast | requires | restrict | return
+    | short | signed | sizeof | static | static_assert | static_cast | struct | switch |
+    template | this | thread_local | throw | true | try | typedef | typeid | typename | typeof
+    | union | unsigned | using | virtual | void | volatile | wchar_t | while | xor | xor_eq
+    # Names that a header of the C library that generated code includes may define.
+    | u?int((_least|_fast)?(8|16|32|64)|ptr|max)_t | (size|ptrdiff|max_align)_t | NULL | offsetof
+    | (U?INT|SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)\w*_(MIN|MAX|C|WIDTH)
+    | mem(cpy|move|set|cmp|chr)
+    # Names that the runner defines, in addition to its parameters.
+    | MISALIGNED_POOL | NOT_ONE_BUFFER | NULL_POINTER | ONE_BUFFER | active_devices |
+    first_error | run_operators | status
+    """,
+    re.VERBOSE,
 )
 
 
@@ -136,13 +48,9 @@ def identifier(name: str) -> str:
     """
     plain = sanitize_name(name) if name else ""
     # C reserves names with a leading underscore (C99, 7.1.3).
-    if not plain or plain[0].isdigit() or plain.startswith("_") or _is_taken(plain):
+    if not plain or plain[0].isdigit() or plain.startswith("_") or _TAKEN.fullmatch(plain):
         return f"t_{plain.lstrip('_')}"
     return plain
-
-
-def _is_taken(plain: str) -> bool:
-    return plain in _KEYWORDS or plain in _RUNNER or _C_LIBRARY.fullmatch(plain) is not None
 
 
 def unique(
@@ -224,3 +132,19 @@ def comment(text: str, limit: int = 200) -> str:
     """
     safe = re.sub('["%]', "_", inert(text))
     return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."
+
+
+def aliases(names: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
+    """The second names of outputs in C: for each output, the name that TVM's frontend gives it, or
+    "" if it has no second name.
+
+    ``names`` are the outputs' names in the model, or empty; ``fields`` their fields in C. An output
+    has no second name if it is its field, the field or second name of another output, or a name
+    that C, C++ or generated code uses for something else.
+    """
+    if not names:
+        return ("",) * len(fields)
+    plain = [sanitize_name(name) if name else "" for name in names]
+    taken = Counter([*plain, *fields])
+    pairs = zip(plain, names, strict=True)
+    return tuple(own if taken[own] == 1 and identifier(name) == own else "" for own, name in pairs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from microgen.base.names import aliases, cnames
+from microgen.base.names import cnames
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.lowering import assembling, devices, functions, updates
@@ -134,7 +134,7 @@ def _output_ports(
         name = cnames.unique(model_name, named)
         named.add(name)
         ports.append(Port(plain, name, graph.types[tensor]))
-    second = aliases.of(tvm_names, [port.name for port in ports])
+    second = cnames.aliases(tvm_names, [port.name for port in ports])
     return tuple(replace(port, alias=alias) for port, alias in zip(ports, second, strict=True))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import microgen
 from microgen import planner
-from microgen.base.names import aliases
+from microgen.base.names import cnames
 from microgen.project.emit.model import emit
 from microgen.project.emit.unit import EmitOptions, Unit
 from tests.support.compiling import program_of
@@ -41,7 +41,7 @@ HEADER = "model/codegen/host/include/tvmgen_default.h"
 def test_an_output_has_tvms_name_if_it_is_one_of_its_own(
     names: tuple[str, ...], fields: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    assert aliases.of(names, fields) == expected
+    assert cnames.aliases(names, fields) == expected
 
 
 def header(*names: str) -> str:
@@ -49,7 +49,7 @@ def header(*names: str) -> str:
     b = Builder()
     first = b.conv(b.input(1, 4, 4, 2), 2)
     program = program_of(b.graph(*(b.conv(first, 2) for _ in names)))
-    second = aliases.of(names, [port.name for port in program.outputs])
+    second = cnames.aliases(names, [port.name for port in program.outputs])
     outputs = [
         dataclasses.replace(port, alias=alias)
         for port, alias in zip(program.outputs, second, strict=True)
