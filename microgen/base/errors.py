@@ -185,12 +185,8 @@ def place_of(error: BaseException) -> str:
     return places[-1] if places else ""
 
 
-def _is_own(file: str) -> bool:
-    return file.startswith(_OWN)
-
-
 def _is_others(file: str) -> bool:
-    if file.startswith("<") or _is_own(file):
+    if file.startswith(("<", _OWN)):
         return False
     return file.startswith(_OTHERS) or not file.startswith(_LIBRARY)
 
@@ -269,7 +265,9 @@ class InternalError(MicrogenError):
     @staticmethod
     def of(error: Exception) -> InternalError:
         """The error for an unexpected exception, with microgen's innermost frame."""
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_own(f.filename)]
+        frames = [
+            f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(_OWN)
+        ]
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         made = InternalError(f"unexpected {type(error).__name__}{place}: {error}")
         made.hint += " and what -v prints"

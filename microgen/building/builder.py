@@ -89,7 +89,8 @@ def build(
     toolchain.check_core(board, record.options.get("toolchain", "gcc"))
     folder = project / (BUILD_SANITIZED if sanitize else BUILD)
     _forget_other_cache(project, folder)
-    command = [*_configure(project, folder, sanitize), *_definitions(settings or {})]
+    definitions = [f"-D{name}={value}" for name, value in (settings or {}).items()]
+    command = [*_configure(project, folder, sanitize), *definitions]
     log = _run(command, project, folder, board)
     if anew or not _is_folder_of(record, folder):
         # Ninja compares only times, which are meaningless for object files of a project that was
@@ -143,10 +144,6 @@ def _configure(project: Path, folder: Path, sanitize: bool) -> list[str | Path]:
         "-DMICROGEN_ZEPHYR=OFF",
         *(["-DMICROGEN_SANITIZE=ON"] if sanitize else []),
     ]
-
-
-def _definitions(settings: Mapping[str, str]) -> list[str]:
-    return [f"-D{name}={value}" for name, value in settings.items()]
 
 
 def _forget_other_cache(project: Path, folder: Path) -> None:

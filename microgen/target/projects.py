@@ -95,7 +95,8 @@ def _known(name: str) -> Iterator[Board]:
 def _chosen(data: Mapping[str, Any], board: Board) -> Board:
     different = _differences(data, board)
     if different:
-        _refuse_other(board.name, different)
+        kind = "given" if _given.get() is not None else "installed"
+        _refuse(f"the project's copy of board {board.name} is not the {kind} one", different)
     chosen = {field: data[field] for field in (*_CHOSEN, _STACK)}
     return replace(_clocked(data, board), **chosen)
 
@@ -112,8 +113,8 @@ def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
     """The fields in which a project's copy differs from the board, except fields that generation
     may choose. The clock is one of them, because it is an option of ``generate``."""
     expected = json.loads(json.dumps(_clocked(data, board).to_json()))
-    fixed = expected.keys() - _CHOSEN.keys() - {_STACK}
-    different = [key for key in expected if key in fixed and _lacks(data, key, expected[key])]
+    fixed = [key for key in expected if key not in (*_CHOSEN, _STACK)]
+    different = [key for key in fixed if key not in data or data[key] != expected[key]]
     for field, other in _CHOSEN.items():
         choices = [getattr(board, field), *filter(None, [getattr(board, other)])]
         if data.get(field) not in choices:
@@ -128,10 +129,6 @@ def _is_stack(nbytes: object, board: Board) -> bool:
     if isinstance(nbytes, bool) or not isinstance(nbytes, int):
         return False
     return nbytes == 0 if board.is_host else 0 < nbytes <= board.memory(board.ram).length
-
-
-def _lacks(data: Mapping[str, Any], key: str, value: object) -> bool:
-    return key not in data or bool(data[key] != value)
 
 
 def _without_tools(data: Mapping[str, Any], name: str) -> Board:
@@ -162,11 +159,6 @@ def _without_tools(data: Mapping[str, Any], name: str) -> Board:
         fields = sorted(k for k in {**expected, **data} if data.get(k) != expected.get(k))
         _refuse(f"the project's copy of board {name} is not as it was written", fields)
     return board
-
-
-def _refuse_other(name: str, fields: Sequence[str]) -> NoReturn:
-    kind = "given" if _given.get() is not None else "installed"
-    _refuse(f"the project's copy of board {name} is not the {kind} one", fields)
 
 
 def _refuse(what: str, fields: Sequence[str]) -> NoReturn:

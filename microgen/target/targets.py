@@ -69,8 +69,9 @@ class Targets:
         ``where`` is the place that the error names."""
         found = next((t for t in (HOST, *self.declared) if t.kind == kind), None)
         if found is None:
+            known = ", ".join(map(str, self.declared)) or "none but the host"
             raise MicrogenError(
-                f"no target is declared for {kind!r}; declared: {self._listed()}",
+                f"no target is declared for {kind!r}; declared: {known}",
                 where=where or _WHERE,
                 hint=f"declare it: {_WHERE} {kind}[:device-type=N][:device-api]; a code generator "
                 f"of that name is asked for with --codegen {kind}",
@@ -100,9 +101,6 @@ class Targets:
         # Reversed, so that the first declaration of a type is the one that remains.
         declared = {t.device_type: t.kind for t in reversed(self.declared)}
         return {**declared, CPU: HOST_KIND}
-
-    def _listed(self) -> str:
-        return ", ".join(map(str, self.declared)) or "none but the host"
 
 
 NO_TARGETS = Targets()

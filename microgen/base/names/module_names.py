@@ -37,14 +37,10 @@ def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
         )
     is_single = len(models) == 1
     chosen = [
-        name or (DEFAULT if is_single else _of_file(model))
+        name or (DEFAULT if is_single else re.sub(r"[^A-Za-z0-9]", "_", model.stem))
         for name, model in zip(names, models, strict=True)
     ]
     return tuple(map(cnames.module_name, chosen))
-
-
-def _of_file(model: Path) -> str:
-    return re.sub(r"[^A-Za-z0-9]", "_", model.stem)
 
 
 def distinct(names: Sequence[str]) -> None:

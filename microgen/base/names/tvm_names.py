@@ -39,8 +39,6 @@ def to_c_function_style(name: str) -> str:
     if not name.startswith("TVM"):
         raise MicrogenError(f"{name!r} does not start with TVM")
     blocks = (re.sub(r"[^A-Za-z0-9]", "", block) for block in name[3:].split("_"))
-    return "TVM" + "".join(re.sub(r"[A-Za-z]", _upper, block.lower(), count=1) for block in blocks)
-
-
-def _upper(letter: re.Match[str]) -> str:
-    return letter[0].upper()
+    # Not capitalize(), because a block may begin with a digit.
+    first = re.compile("[a-z]")
+    return "TVM" + "".join(first.sub(lambda m: m[0].upper(), b.lower(), count=1) for b in blocks)

@@ -22,10 +22,14 @@ class _Relay(ModuleFormat):
         return self._graph(self.module(path), path.name, request)
 
     def module(self, path: Path) -> IRModule:
-        from microgen.frontends.relay import models
+        from microgen.relay import files
+        from microgen.relay.infer_type import infer_type
 
         self.files(path)  # raises for anything but regular files
-        return models.read(path)
+        module, params = files.load(path)
+        if "main" in module.functions:
+            return files.bind_params(module, params)
+        return infer_type(module)
 
     def of_module(
         self, module: IRModule, file: str, request: Request
@@ -35,11 +39,9 @@ class _Relay(ModuleFormat):
         return self._graph(module, file, request), dumps(module)
 
     def _graph(self, module: IRModule, file: str, request: Request) -> Graph:
-        from microgen.frontends.relay import models
+        from microgen.frontends.relay.convert import convert
 
-        return models.from_module(
-            module, file=file, targets=request.targets, generators=request.generators
-        )
+        return convert(module, file=file, targets=request.targets, generators=request.generators)
 
     def operators(self) -> tuple[str, ...]:
         from microgen.frontends.relay import importers

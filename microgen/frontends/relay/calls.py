@@ -13,7 +13,8 @@ from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.relay.types import NodePlace, type_of
 from microgen.frontends.sums import PendingSums
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, Node, Origin
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant
+from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.relay import expr as relay
 
 
@@ -75,11 +76,13 @@ class RelayCall(Operator):
 
     # Arguments
 
-    def tensor(self, position: int) -> BuiltTensor:
-        """An argument that is a tensor."""
+    def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
+        """An argument that is a tensor, of one of the accepted dtypes or, without them, of any."""
         value = self.args[position]
         if not isinstance(value, BuiltTensor):
             raise self.invalid(f"has a tuple as argument {position}; a tensor is expected")
+        if accepted:
+            self.expect(value, *accepted)
         return value
 
     def tensors(self, position: int) -> tuple[BuiltTensor, ...]:
@@ -111,6 +114,12 @@ class RelayCall(Operator):
         return dataclasses.replace(
             node, target=place.target, function=place.function, layouts=self._layouts
         )
+
+    def cast(self, tensor: BuiltTensor, dtype: DType, quant: Quant | None = None) -> BuiltTensor:
+        """The tensor's numbers in a dtype; the tensor itself if it has the dtype already."""
+        if tensor.dtype is dtype:
+            return tensor
+        return self.emit("cast", CastAttrs(), (tensor,), dtype=dtype, quant=quant)
 
     # Convolutions
 

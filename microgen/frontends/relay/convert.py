@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import importers
-from microgen.frontends.relay import devices
 from microgen.frontends.relay.calls import RelayCall
 from microgen.frontends.relay.external import external
 from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, RelayScope
-from microgen.frontends.relay.types import NodePlace, type_of
+from microgen.frontends.relay.types import NodePlace, default_target, target, type_of
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, Graph, Origin
 from microgen.relay.expr import (
@@ -32,6 +32,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.infer_type import infer_type
 from microgen.relay.module import IRModule
 from microgen.relay.printer import temporaries
 from microgen.relay.visit import children
@@ -44,39 +45,40 @@ def convert(
     module: IRModule,
     *,
     file: str,
-    targets: Mapping[int, str],
+    targets: Mapping[int, str] | None = None,
     generators: Collection[str] = (),
 ) -> Graph:
-    """The graph of @main of a module whose types are inferred.
+    """The graph of @main of a module, with the functions that it calls inlined. ``file`` is its
+    name in errors and in the origins of layers.
 
-    ``targets``: device type -> the kind of its target. ``generators``: the names of the code
-    generators whose functions become one node each. Raises ModelError or UnsupportedError, naming
-    the place.
+    ``targets``: device type (DLPack's number) -> kind of the target for ``on_device`` of that type.
+    A single entry is the target of everything. ``generators``: the names of the code generators
+    whose functions (``Compiler``) become one node each; all others are inlined. Raises ModelError
+    or UnsupportedError, naming the place in the text.
     """
+    module = infer_type(module)
     if "main" not in module.functions:
         raise ModelError("has no function @main", where=file)
-    return _Conversion(module, file, targets, generators).graph()
+    assert module.types is not None, "infer_type has made them"
+    return _Conversion(module, module.types, file, targets or {}, generators).graph()
 
 
+@dataclass
 class _Conversion:
-    def __init__(
-        self, module: IRModule, file: str, targets: Mapping[int, str], generators: Collection[str]
-    ) -> None:
-        assert module.types is not None, "infer_type comes first"
-        self._module = module
-        self._types = module.types
-        self._file = file
-        self._targets = targets
-        self._generators = generators
-        self._builder = GraphBuilder()
-        self._constants: dict[Expr, BuiltTensor] = {}
-        self._functions: list[str] = []
-        self._names: dict[Function, Mapping[Expr, str]] = {}
-        self._calls = 0
+    _module: IRModule
+    _types: Mapping[Expr, Type]
+    _file: str
+    _targets: Mapping[int, str]
+    _generators: Collection[str]
+    _builder: GraphBuilder = field(default_factory=GraphBuilder)
+    _constants: dict[Expr, BuiltTensor] = field(default_factory=dict)
+    _functions: list[str] = field(default_factory=list)
+    _names: dict[Function, Mapping[Expr, str]] = field(default_factory=dict)
+    _calls: int = 0
 
     def graph(self) -> Graph:
         main = self._module["main"]
-        place = NodePlace(devices.default_target(self._targets))
+        place = NodePlace(default_target(self._targets))
         scope = RelayScope(main, place, "", 0, self._names_in(main))
         inputs = [self._input(p.name_hint, self._types[p]) for p in main.params]
         if not any(map(fields, inputs)):
@@ -217,7 +219,7 @@ class _Conversion:
         annotation = scope.devices.get(call)
         if annotation is None or scope.place.function:
             return scope.place
-        return NodePlace(devices.target(annotation, self._targets, self._where(annotation)))
+        return NodePlace(target(annotation, self._targets, self._where(annotation)))
 
     def _inlined(self, call: Call, scope: RelayScope) -> Value | Closure:
         """The value of a call of a global function or of a closure."""
@@ -256,7 +258,7 @@ class _Conversion:
             graph=self._builder,
             name=scope.name(call),
             origin=Origin(self._file, f"{scope.name(call)} @{symbol}{line}"),
-            converted=lambda module: convert(module, file=self._file, targets={}),
+            converted=lambda module: convert(module, file=self._file),
         )
 
     def _place_of(self, function: Function, name: str, around: NodePlace) -> NodePlace:

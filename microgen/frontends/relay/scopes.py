@@ -40,7 +40,8 @@ class RelayScope:
 
     def __post_init__(self) -> None:
         for expr in post_order(self.function):
-            self._uses.update(_read(expr))
+            # The variable of a let is not read by it.
+            self._uses.update((expr.value, expr.body) if isinstance(expr, Let) else children(expr))
             if isinstance(expr, Let):
                 self._binders[expr.value] = expr.var
                 self.bound[expr.var] = expr.value
@@ -73,7 +74,3 @@ class RelayScope:
         """Whether exactly one expression reads it, directly or through its variable."""
         binder = self._binders.get(expr)
         return self._uses[expr] == 1 and (binder is None or self._uses[binder] == 1)
-
-
-def _read(expr: Expr) -> Sequence[Expr]:
-    return (expr.value, expr.body) if isinstance(expr, Let) else children(expr)

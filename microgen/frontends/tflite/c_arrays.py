@@ -6,6 +6,7 @@ numbers. Every step reads the text once, so the time is linear in its length.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -128,6 +129,9 @@ def _is_model(body: bytes) -> bool:
         return False
 
 
+# An array has few different numbers. They may be written in any number of ways, so the cache is
+# limited.
+@functools.lru_cache(maxsize=1 << 12)
 def _number(text: bytes) -> int:
     """The byte that a number in C stands for. Raises ValueError if it is not a byte."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
@@ -141,28 +145,15 @@ def _number(text: bytes) -> int:
     return value & 255
 
 
-class _Bytes(dict[bytes, int]):
-    """The values of numbers by their text. An array has few different ones."""
-
-    def __missing__(self, text: bytes) -> int:
-        value = _number(text.strip(_SPACE))
-        # A number may be written in any number of ways, so the cache is limited.
-        if len(self) < 1 << 16:
-            self[text] = value
-        return value
-
-
 def _bytes(array: _Array, file: str) -> bytes:
-    found, values, body, start = bytearray(), _Bytes(), array.body, 0
-    body = body.rstrip(_SPACE).removesuffix(b",")
+    found, body, start = bytearray(), array.body.rstrip(_SPACE).removesuffix(b","), 0
     while start < len(body):
         # In parts, because a list of all numbers takes several times the memory of their text.
         end = body.find(b",", start + _CHUNK)
         end = len(body) if end < 0 else end
-        items = body[start:end].split(b",")
-        for item in items:
+        for item in body[start:end].split(b","):
             try:
-                found.append(values[item])
+                found.append(_number(item.strip(_SPACE)))
             except ValueError as error:
                 raise ModelError(
                     f"{array.name}[{len(found)}] is {_shown(item)!r}, {error}",

@@ -6,7 +6,7 @@ import numpy as np
 
 from microgen.compiler import passes
 from microgen.frontends.numerics import profile
-from microgen.frontends.relay.models import from_module
+from microgen.frontends.relay.convert import convert as from_module
 from microgen.frontends.tflite.convert import load
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir import interpreter

@@ -8,7 +8,7 @@ import numpy as np
 
 from microgen import relay
 from microgen.compiler import passes
-from microgen.frontends.relay import models as frontend
+from microgen.frontends.relay import convert as frontend
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
@@ -21,7 +21,7 @@ def graph_of(source: str | IRModule | Function, targets: Mapping[int, str] | Non
         source = relay.parse(source, "t.relay")
     if isinstance(source, Function):
         source = IRModule.from_expr(source)
-    return frontend.from_module(source, file="t.relay", targets=targets)
+    return frontend.convert(source, file="t.relay", targets=targets)
 
 
 def outputs_of(graph: Graph, inputs: Sequence[Array]) -> list[Array]:

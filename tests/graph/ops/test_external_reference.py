@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.frontends.relay.models import from_module
+from microgen.frontends.relay.convert import convert as from_module
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.external import OP, ExternalAttrs

@@ -105,8 +105,7 @@ def _scaled(sums: PendingSums, weight: Array, factors: Array) -> Array:
 
 
 def _prelu(call: RelayCall) -> BuiltTensor:
-    data = call.tensor(0)
-    call.expect(data, DType.FLOAT32)
+    data = call.tensor(0, DType.FLOAT32)
     axis = arguments.axis(call, data)
     alpha = layouts.along(call, call.tensor(1), axis, len(data.shape))
     return call.emit("nn.prelu", PReluAttrs(), (data, alpha))

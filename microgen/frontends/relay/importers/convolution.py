@@ -8,12 +8,13 @@ from collections.abc import Callable
 from microgen.frontends.operators import Operator
 from microgen.frontends.quantization import reinterpreted
 from microgen.frontends.relay import qnn_scales
-from microgen.frontends.relay.calls import RelayCall
+from microgen.frontends.relay.calls import Importer, RelayCall
 from microgen.frontends.relay.importers import arguments
 from microgen.frontends.sums import PendingSums
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
+from microgen.graph.ops.base import Pads, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
@@ -23,38 +24,39 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 _ROUNDING = Rounding.DOUBLE  # floats are not rounded, but the attribute needs a value
 
 
-def _conv2d(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel."""
-    return _product(call, conv2d_sums)
+def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Importer:
+    """The importer of a product of floats, or of int8 values that are plain numbers, whose sums are
+    int32."""
 
+    def importer(call: RelayCall) -> BuiltTensor:
+        if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
+            dtype = qnn_scales.output(call, (DType.INT32,))
+            data = reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
+            return call.emit_sums(qnn_scales.integer_sums(call, sums_of(call, data), dtype))
+        _expect_floats(call)
+        return call.emit_sums(sums_of(call, call.tensor(0)))
 
-def _product(
-    call: RelayCall, sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]
-) -> BuiltTensor:
-    """A product of floats, or int32 sums of int8 values that are plain numbers."""
-    if all(call.tensor(i).dtype is DType.INT8 for i in (0, 1)):
-        dtype = qnn_scales.output(call, (DType.INT32,))
-        data = reinterpreted(call, call.tensor(0), Quant((1.0,), (0,)))
-        return call.emit_sums(qnn_scales.integer_sums(call, sums_of(call, data), dtype))
-    _expect_floats(call)
-    return call.emit_sums(sums_of(call, call.tensor(0)))
+    return importer
 
 
 def conv2d_sums(call: RelayCall, data: BuiltTensor) -> PendingSums:
-    """The sums of a conv2d of any dtype. The data is in the call's layout."""
+    """The sums of a conv2d of any dtype. The data is in the call's layout.
+
+    Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel.
+    """
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
     data = call.laid_out(data, layout, "NHWC")
     if groups == data.shape[3] and groups > 1:
         return _depthwise(call, data, _out_layout(call))
     weight = call.laid_out(call.tensor(1), call.attrs["kernel_layout"], "OHWI")
-    attrs = Conv2DAttrs(
-        arguments.pair(call, "strides"),
-        arguments.pair(call, "dilation"),
-        arguments.pads(call),
-        Activation.NONE,
-        _ROUNDING,
-    )
+    attrs = Conv2DAttrs(*_window(call), Activation.NONE, _ROUNDING)
     return _sums("nn.conv2d", attrs, data, weight, 0, _out_layout(call))
+
+
+def _window(call: RelayCall) -> tuple[Pair, Pair, Pads]:
+    """Strides, dilation and padding."""
+    strides, dilation = (arguments.pair(call, name) for name in ("strides", "dilation"))
+    return strides, dilation, arguments.pads(call)
 
 
 def _out_layout(call: RelayCall) -> str:
@@ -80,14 +82,8 @@ def _depthwise(call: RelayCall, data: BuiltTensor, layout: str) -> PendingSums:
     is_per_channel = weight.shape[source.index("O")] == data.shape[3]
     moved = call.laid_out(weight, source, "HWOI" if is_per_channel else "HWIO")
     height, width, outer, inner = moved.shape
-    attrs = DepthwiseConv2DAttrs(
-        arguments.pair(call, "strides"),
-        arguments.pair(call, "dilation"),
-        arguments.pads(call),
-        outer * inner // data.shape[3],
-        Activation.NONE,
-        _ROUNDING,
-    )
+    multiplier = outer * inner // data.shape[3]
+    attrs = DepthwiseConv2DAttrs(*_window(call), multiplier, Activation.NONE, _ROUNDING)
     flat = call.reshaped(moved, (1, height, width, outer * inner))
     return _sums("nn.depthwise_conv2d", attrs, data, flat, 3, layout)
 
@@ -110,19 +106,10 @@ def _conv2d_transpose(call: RelayCall) -> BuiltTensor:
             f"has the output_padding {after} and the padding {(top, left, bottom, right)}",
             supported="an output_padding of at most the padding after",
         )
-    attrs = Conv2DTransposeAttrs(
-        arguments.pair(call, "strides"),
-        padding,
-        (shape["H"], shape["W"]),
-        Activation.NONE,
-        _ROUNDING,
-    )
+    strides, size = arguments.pair(call, "strides"), (shape["H"], shape["W"])
+    attrs = Conv2DTransposeAttrs(strides, padding, size, Activation.NONE, _ROUNDING)
     sums = _sums("nn.conv2d_transpose", attrs, data, weight, 0, _out_layout(call))
     return call.emit_sums(sums)
-
-
-def _dense(call: RelayCall) -> BuiltTensor:
-    return _product(call, dense_sums)
 
 
 def dense_sums(call: RelayCall, data: BuiltTensor) -> PendingSums:
@@ -144,13 +131,11 @@ def _batch_matmul(call: RelayCall) -> BuiltTensor:
 
 def _expect_floats(call: RelayCall) -> None:
     """Raise UnsupportedError unless data, weight and result are floats."""
-    for position in (0, 1):
-        if call.tensor(position).dtype is not DType.FLOAT32:
+    for tensor in (call.tensor(0), call.tensor(1)):
+        if tensor.dtype is not DType.FLOAT32:
             raise call.unsupported(
-                f"of {call.tensor(position).type} has no kernel",
-                supported="float32, int8 with int8",
+                f"of {tensor.type} has no kernel", supported="float32, int8 with int8"
             )
-    call.expect(call.tensor(0), DType.FLOAT32)
     if call.output().dtype is not DType.FLOAT32:
         raise call.unsupported(
             f"has the out_dtype {call.output().dtype.value}", supported="float32"
@@ -158,8 +143,8 @@ def _expect_floats(call: RelayCall) -> None:
 
 
 IMPORTERS = {
-    "nn.conv2d": _conv2d,
+    "nn.conv2d": _product(conv2d_sums),
     "nn.conv2d_transpose": _conv2d_transpose,
-    "nn.dense": _dense,
+    "nn.dense": _product(dense_sums),
     "nn.batch_matmul": _batch_matmul,
 }

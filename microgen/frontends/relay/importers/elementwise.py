@@ -21,7 +21,6 @@ from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs, WhereAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import AbsAttrs, ExpAttrs, LogAttrs, NegativeAttrs
@@ -58,9 +57,7 @@ def _add(call: RelayCall) -> BuiltTensor:
 
 def _binary(op: str, attrs: Attrs, accepted: Sequence[DType]) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        lhs, rhs = call.tensor(0), call.tensor(1)
-        call.expect(lhs, *accepted)
-        return call.emit(op, attrs, (lhs, rhs))
+        return call.emit(op, attrs, (call.tensor(0, *accepted), call.tensor(1)))
 
     return importer
 
@@ -76,18 +73,14 @@ def _comparison(op: str) -> Importer:
 def _widened(call: RelayCall, tensor: BuiltTensor) -> BuiltTensor:
     """The tensor as int32 if its integers are narrower."""
     # Kernels would scale narrow integers before they compare them.
-    if tensor.dtype not in (DType.INT8, DType.INT16):
-        return tensor
-    return call.emit("cast", CastAttrs(), (tensor,), dtype=DType.INT32, quant=None)
+    is_narrow = tensor.dtype in (DType.INT8, DType.INT16)
+    return call.cast(tensor, DType.INT32) if is_narrow else tensor
 
 
 def _where(call: RelayCall) -> BuiltTensor:
     condition, lhs, rhs = (call.tensor(i) for i in range(3))
-    if condition.dtype is not DType.BOOL:
-        condition = call.emit("cast", CastAttrs(), (condition,), dtype=DType.BOOL, quant=None)
-    return call.emit(
-        "where", WhereAttrs(), (condition, lhs, rhs), dtype=lhs.dtype, quant=lhs.type.quant
-    )
+    inputs = (call.cast(condition, DType.BOOL), lhs, rhs)
+    return call.emit("where", WhereAttrs(), inputs, dtype=lhs.dtype, quant=lhs.type.quant)
 
 
 _RANGES = {  # of floats: bounds within which a kernel may clamp its own output
@@ -99,9 +92,7 @@ _RANGES = {  # of floats: bounds within which a kernel may clamp its own output
 
 def _unary(op: str, attrs: Attrs, accepted: DType = DType.FLOAT32) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        data = call.tensor(0)
-        call.expect(data, accepted)
-        return call.emit(op, attrs, (data,))
+        return call.emit(op, attrs, (call.tensor(0, accepted),))
 
     return importer
 
@@ -166,22 +157,18 @@ def _bounded(call: RelayCall, data: BuiltTensor, op: str, bound: float) -> Built
 
 def _cast(call: RelayCall) -> BuiltTensor:
     data, output = call.tensor(0), call.output()
-    if data.dtype is output.dtype:
-        return data
-    return call.emit("cast", CastAttrs(), (data,), dtype=output.dtype, quant=output.quant)
+    return call.cast(data, output.dtype, output.quant)
 
 
 def _leaky_relu(call: RelayCall) -> BuiltTensor:
-    data = call.tensor(0)
-    call.expect(data, DType.FLOAT32)
+    data = call.tensor(0, DType.FLOAT32)
     alpha = float(np.float32(call.attrs["alpha"]))
     return call.emit("nn.leaky_relu", LeakyReluAttrs(alpha), (data,))
 
 
 def _softmax(op: str, attrs: Attrs) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        data = call.tensor(0)
-        call.expect(data, DType.FLOAT32)
+        data = call.tensor(0, DType.FLOAT32)
         moved, source, target = layouts.axis_last(call, data, arguments.axis(call, data))
         return call.laid_out(call.emit(op, attrs, (moved,)), target, source)
 

@@ -44,16 +44,13 @@ def _avg_pool2d(call: RelayCall) -> BuiltTensor:
             # Padding that is included in the mean becomes zeros around the data.
             top, left, bottom, right = pads
             around = ((0, 0), (top, bottom), (left, right), (0, 0))
-            data = call.emit("nn.pad", PadAttrs(around, _zero(data)), (data,), hint="pad")
+            zero = 0.0 if data.dtype is DType.FLOAT32 else 0
+            data = call.emit("nn.pad", PadAttrs(around, zero), (data,), hint="pad")
             pads = _NO_PADS
         attrs = AvgPool2DAttrs(*_pool(call), pads, Activation.NONE)
         return call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
 
     return _spatial(call, pooled)
-
-
-def _zero(data: BuiltTensor) -> float | int:
-    return 0.0 if data.dtype is DType.FLOAT32 else 0
 
 
 def _pool(call: RelayCall) -> tuple[Pair, Pair]:

@@ -10,14 +10,13 @@ from microgen.frontends.relay.importers import arguments
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType
 from microgen.graph.ops import budget
-from microgen.graph.ops.base import Pair
+from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.cost import moved
 from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs, ConcatenateAttrs, TransposeAttrs
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
-from microgen.graph.ops.quantization.conversions import CastAttrs
 
 
 def _reshape(call: RelayCall) -> BuiltTensor:
@@ -72,9 +71,7 @@ def _filled(call: RelayCall) -> Value:
 
 def _full(call: RelayCall) -> BuiltTensor:
     value, output = call.tensor(0), call.output()
-    if value.dtype is not output.dtype:
-        value = call.emit("cast", CastAttrs(), (value,), dtype=output.dtype, quant=output.quant)
-    return _broadcast(call, value, output.shape)
+    return _broadcast(call, call.cast(value, output.dtype, output.quant), output.shape)
 
 
 def _tile(call: RelayCall) -> BuiltTensor:
@@ -99,12 +96,10 @@ def _strided_slice(call: RelayCall) -> BuiltTensor:
     begin, strides = [0] * rank, [1] * rank
     given = tuple(call.attrs["begin"])
     axes = call.attrs["axes"] or tuple(range(len(given)))
-    steps = tuple(call.attrs["strides"] or ())
+    steps = tuple(call.attrs["strides"] or (1,)) if call.attrs["slice_mode"] != "size" else (1,)
     for i, axis in enumerate(axes):
         size = data.shape[axis]
-        step = (
-            1 if call.attrs["slice_mode"] == "size" or not steps else steps[min(i, len(steps) - 1)]
-        )
+        step = steps[min(i, len(steps) - 1)]
         start = given[i] + size if given[i] < 0 else given[i]
         limits = (0, size) if step > 0 else (-1, size - 1)
         begin[axis], strides[axis] = min(max(start, limits[0]), limits[1]), step
@@ -112,11 +107,7 @@ def _strided_slice(call: RelayCall) -> BuiltTensor:
 
 
 def _slice(
-    call: RelayCall,
-    data: BuiltTensor,
-    begin: tuple[int, ...],
-    strides: tuple[int, ...],
-    shape: tuple[int, ...],
+    call: RelayCall, data: BuiltTensor, begin: Shape, strides: Shape, shape: Shape
 ) -> BuiltTensor:
     if shape == data.shape and all(step == 1 for step in strides):
         return data
@@ -129,17 +120,13 @@ def _split(call: RelayCall) -> Value:
     axis, rank = arguments.axis(call, data), len(data.shape)
     found: list[BuiltTensor] = []
     start = 0
-    for i in range(_count(call)):
+    sections = call.attrs["indices_or_sections"]
+    for i in range(sections if isinstance(sections, int) else len(sections) + 1):
         shape = call.output(i).shape
         begin = tuple(start if a == axis else 0 for a in range(rank))
         found.append(_slice(call, data, begin, (1,) * rank, shape))
         start += shape[axis]
     return tuple(found)
-
-
-def _count(call: RelayCall) -> int:
-    sections = call.attrs["indices_or_sections"]
-    return sections if isinstance(sections, int) else len(sections) + 1
 
 
 def _take(call: RelayCall) -> BuiltTensor:
@@ -154,12 +141,10 @@ def _take(call: RelayCall) -> BuiltTensor:
         axis = arguments.axis(call, data)
     if indices.dtype is not DType.INT32:
         call.expect(indices, DType.INT8, DType.INT16, DType.INT64)
-        indices = call.emit("cast", CastAttrs(), (indices,), dtype=DType.INT32, quant=None)
+        indices = call.cast(indices, DType.INT32)
     if mode == "clip":
         indices = _clipped(call, indices, data.shape[axis] - 1)
-    batch_dims = call.attrs["batch_dims"]
-    attrs = TakeAttrs(axis, batch_dims)
-    return call.emit("take", attrs, (data, indices))
+    return call.emit("take", TakeAttrs(axis, call.attrs["batch_dims"]), (data, indices))
 
 
 def _clipped(call: RelayCall, indices: BuiltTensor, last: int) -> BuiltTensor:
@@ -195,7 +180,7 @@ def _widths(call: RelayCall) -> tuple[Pair, ...]:
 
 
 def _on_device(call: RelayCall) -> Value:
-    """The argument itself. ``frontends/relay/devices.py`` reads the device."""
+    """The argument itself. ``frontends/relay/types.py`` reads the device."""
     return call.args[0]
 
 

@@ -38,9 +38,9 @@ def _quantize(call: RelayCall) -> BuiltTensor:
 
 def _dequantize(call: RelayCall) -> BuiltTensor:
     """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
-    call.expect(call.tensor(0), *STORED)
+    data = call.tensor(0, *STORED)
     dtype = qnn_scales.output(call, (DType.FLOAT32,))
-    data = reinterpreted(call, call.tensor(0), qnn_scales.quant(call, 1))
+    data = reinterpreted(call, data, qnn_scales.quant(call, 1))
     return call.emit("qnn.dequantize", DequantizeAttrs(), (data,), dtype=dtype, quant=None)
 
 
@@ -69,8 +69,7 @@ def _requantize(call: RelayCall) -> BuiltTensor:
 
     Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
     """
-    data = call.tensor(0)
-    call.expect(data, *STORED)
+    data = call.tensor(0, *STORED)
     scaling = _scaling(call)
     found = _fused(call, call.sums_of(data), scaling)
     if found is not None:
@@ -129,9 +128,7 @@ def _weight_quant(sums: PendingSums, scaling: _Scaling) -> Quant:
 
 def _binary(op: str, attrs: type[RescaledAttrs]) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        inputs = (call.tensor(0), call.tensor(1))
-        for tensor in inputs:
-            call.expect(tensor, DType.INT8)
+        inputs = (call.tensor(0, DType.INT8), call.tensor(1, DType.INT8))
         lhs, rhs, to = (qnn_scales.quant(call, position) for position in (2, 4, 6))
         node = attrs(*_pair(lhs), *_pair(rhs), *_pair(to), qnn_scales.DEFAULT)
         return call.emit(op, node, inputs, quant=to)
@@ -177,7 +174,7 @@ def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Import
 
     def importer(call: RelayCall) -> BuiltTensor:
         for position in (0, 1):
-            call.expect(call.tensor(position), DType.INT8)
+            call.tensor(position, DType.INT8)
         dtype = qnn_scales.output(call, (DType.INT32,))
         if qnn_scales.values(call, 3).any():
             raise call.unsupported("has weights with a zero point", supported="zero point 0")

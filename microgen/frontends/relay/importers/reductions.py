@@ -26,8 +26,7 @@ _EXTREMA = (DType.FLOAT32, DType.INT32, DType.INT8, DType.INT16)
 
 def _reduction(op: str, attrs: type[ReductionAttrs], *accepted: DType) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        data = call.tensor(0)
-        call.expect(data, *accepted)
+        data = call.tensor(0, *accepted)
         axes = arguments.axes(call, data)
         if not axes:
             return data
@@ -38,8 +37,7 @@ def _reduction(op: str, attrs: type[ReductionAttrs], *accepted: DType) -> Import
 
 def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
     def importer(call: RelayCall) -> BuiltTensor:
-        data = call.tensor(0)
-        call.expect(data, DType.FLOAT32, DType.INT32, DType.INT8)
+        data = call.tensor(0, DType.FLOAT32, DType.INT32, DType.INT8)
         if call.attrs["select_last_index"]:
             raise call.unsupported("has select_last_index", supported="the first of equal ones")
         axes, output = arguments.axes(call, data), call.output()
@@ -58,8 +56,7 @@ def _l2_normalize(call: RelayCall) -> BuiltTensor:
 
     Source: TVM v0.14, topi/nn/l2_normalize.h.
     """
-    data = call.tensor(0)
-    call.expect(data, DType.FLOAT32)
+    data = call.tensor(0, DType.FLOAT32)
     rank = len(data.shape)
     listed = call.attrs["axis"] or range(rank)
     axes = tuple(sorted({axis % rank for axis in listed}))

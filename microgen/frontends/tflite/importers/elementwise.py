@@ -81,16 +81,6 @@ def _divide(layer: FileLayer) -> BuiltTensor:
     return _quotient(layer, "divide", attrs, divides_by_zero)
 
 
-def _floor_div(layer: FileLayer) -> BuiltTensor:
-    attrs = FloorDivisionAttrs()
-    return _quotient(layer, "floor_divide", attrs, lambda divisor, _: not divisor.all())
-
-
-def _floor_mod(layer: FileLayer) -> BuiltTensor:
-    # divides_by_zero() is false for floats, whose result is NaN then.
-    return _quotient(layer, "floor_mod", FloorDivisionAttrs(), divides_by_zero)
-
-
 def _quotient(
     layer: FileLayer, op: str, attrs: Attrs, fails: Callable[[Array, ArrayType], bool]
 ) -> BuiltTensor:
@@ -101,14 +91,15 @@ def _quotient(
     return layer.computed(op, attrs)
 
 
+def _floored(op: str, schema: Any, fails: Callable[[Array, ArrayType], bool]) -> Importer:
+    attrs = FloorDivisionAttrs()
+    return Importer(lambda layer: _quotient(layer, op, attrs, fails), (2,), optional=schema)
+
+
 def _square(layer: FileLayer) -> BuiltTensor:
     data = layer.data(0)
     layer.expect(data, DType.FLOAT32)
     return layer.emit("multiply", MultiplyAttrs(Activation.NONE), (data, data), layer.output())
-
-
-def _select_v2(layer: FileLayer) -> BuiltTensor:
-    return _where(layer, layer.data(0))
 
 
 def _select(layer: FileLayer) -> BuiltTensor:
@@ -141,8 +132,9 @@ IMPORTERS = {
     "ADD": _added("add", AddAttrs, AddOptions),
     "DIV": Importer(_divide, (2,), optional=DivOptions),
     "EQUAL": plain("equal", _COMPARISON, 2, EqualOptions),
-    "FLOOR_DIV": Importer(_floor_div, (2,), optional=FloorDivOptions),
-    "FLOOR_MOD": Importer(_floor_mod, (2,), optional=FloorModOptions),
+    "FLOOR_DIV": _floored("floor_divide", FloorDivOptions, lambda by, _: not by.all()),
+    # divides_by_zero() is false for floats, whose result is NaN then.
+    "FLOOR_MOD": _floored("floor_mod", FloorModOptions, divides_by_zero),
     "GREATER": plain("greater", _COMPARISON, 2, GreaterOptions),
     "GREATER_EQUAL": plain("greater_equal", _COMPARISON, 2, GreaterEqualOptions),
     "LESS": plain("less", _COMPARISON, 2, LessOptions),
@@ -155,7 +147,7 @@ IMPORTERS = {
     "MUL": Importer(_multiply, (2,), optional=MulOptions),
     "NOT_EQUAL": plain("not_equal", _COMPARISON, 2, NotEqualOptions),
     "SELECT": Importer(_select, (3,), optional=SelectOptions),
-    "SELECT_V2": Importer(_select_v2, (3,), optional=SelectV2Options),
+    "SELECT_V2": plain("where", WhereAttrs(), 3, SelectV2Options),
     "SQUARE": Importer(_square, (1,), optional=SquareOptions),
     "SQUARED_DIFFERENCE": plain(
         "squared_difference", SquaredDifferenceAttrs(), 2, SquaredDifferenceOptions

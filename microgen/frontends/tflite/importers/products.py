@@ -125,16 +125,12 @@ def _hybrid(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
     weight = layer.constant(
         weights, f"{layer.name}/columns", Quant(quant.scale, quant.zero_point, axis)
     )
-    data = _matmul_rows(layer, lhs) if layer.option("AdjX") else lhs
+    if layer.option("AdjX"):
+        *batches, rows, depth = range(len(lhs.shape))
+        lhs = layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))
     asymmetric = layer.flag("AsymmetricQuantizeInputs")
     attrs = DenseHybridAttrs(Activation.NONE, asymmetric, keep_num_dims=True)
-    return layer.emit("nn.dense_hybrid", attrs, (data, weight), layer.output())
-
-
-def _matmul_rows(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
-    """The left operand with its last two dimensions swapped."""
-    *batches, rows, depth = range(len(lhs.shape))
-    return layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))
+    return layer.emit("nn.dense_hybrid", attrs, (lhs, weight), layer.output())
 
 
 IMPORTERS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen import relay
-from microgen.frontends.relay.models import from_module
+from microgen.frontends.relay.convert import convert as from_module
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.relay.expr import Expr, Function

@@ -9,7 +9,7 @@ from microgen import relay
 from microgen.base.errors import ModelError
 from microgen.base.formats.byte_stream import Stream
 from microgen.compiler.codegens.external import ExternalFunction, LoadedModule
-from microgen.frontends.relay.models import from_module
+from microgen.frontends.relay.convert import convert as from_module
 from microgen.graph.ir.graph import Origin
 from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule
