@@ -5,27 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from microgen.base.errors import ModelError, UnsupportedError
-from microgen.frontends.operators import Moved, Operator
+from microgen.frontends.operators import Operator
+from microgen.frontends.relay.scopes import RelayScope
 from microgen.frontends.relay.types import NodePlace, type_of
 from microgen.frontends.sums import PendingSums
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant
 from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.relay import expr as relay
-
-
-@dataclass(slots=True)
-class EarlierResults:
-    """The results of earlier calls that later calls may use."""
-
-    # Each convolution that has one reader, by the name of its result.
-    sums: dict[str, PendingSums] = dataclasses.field(default_factory=dict)
-    moved: Moved = dataclasses.field(default_factory=dict)  # constants in other layouts
-
 
 Importer = Callable[["RelayCall"], Value]
 
@@ -39,30 +29,28 @@ class RelayCall(Operator):
 
     def __init__(
         self,
-        name: str,
         call: relay.Call,
         args: Sequence[Value],
         result: relay.Type,
+        scope: RelayScope,
+        place: NodePlace,
         *,
         file: str,
-        place: NodePlace,
         graph: GraphBuilder,
-        memory: EarlierResults,
-        is_read_once: bool,
     ) -> None:
         assert isinstance(call.op, relay.Op)
+        name, op = scope.name(call), call.op.name
         line = f" (line {call.span.line})" if call.span else ""
-        origin = Origin(file, f"{name} {call.op.name}{line}")
-        super().__init__(
-            call.op.name, name, origin, graph=graph, moved=memory.moved, where=str(origin)
-        )
+        origin = Origin(file, f"{name} {op}{line}")
+        moved = scope.memory.moved
+        super().__init__(op, name, origin, graph=graph, moved=moved, where=str(origin))
         self.attrs: Mapping[str, Any] = call.attrs
         self.args = tuple(args)
         self.result = result
         self._layouts = tuple((k, v) for k, v in call.attrs.items() if k.endswith("layout"))
-        self._is_read_once = is_read_once
+        self._is_read_once = scope.is_read_once(call)
         self._place = place
-        self._memory = memory
+        self._memory = scope.memory
         self._sums: PendingSums | None = None
 
     # Errors

@@ -10,13 +10,14 @@ import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.frontends import importers
+from microgen.frontends.relay import external
 from microgen.frontends.relay.calls import RelayCall
-from microgen.frontends.relay.external import external
 from microgen.frontends.relay.importers import registry
 from microgen.frontends.relay.scopes import Closure, RelayScope
 from microgen.frontends.relay.types import NodePlace, default_target, target, type_of
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
-from microgen.graph.ir.graph import Array, Graph, Origin
+from microgen.graph.ir.graph import Array, Graph, Node, Origin
+from microgen.graph.ops.external import ExternalAttrs
 from microgen.relay.expr import (
     Call,
     Constant,
@@ -188,17 +189,8 @@ class _Conversion:
     def _operator(self, call: Call, scope: RelayScope) -> Value:
         self._count()
         args = [self._first_order(scope[arg], call) for arg in call.args]
-        context = RelayCall(
-            scope.name(call),
-            call,
-            args,
-            self._types[call],
-            file=self._file,
-            place=self._place(call, scope),
-            graph=self._builder,
-            memory=scope.memory,
-            is_read_once=scope.is_read_once(call),
-        )
+        result, place = self._types[call], self._place(call, scope)
+        context = RelayCall(call, args, result, scope, place, file=self._file, graph=self._builder)
         importer = importers.of(context, registry())
         return context.finished(importer(context))
 
@@ -248,18 +240,25 @@ class _Conversion:
         return self._value_of(function.body, inner)
 
     def _external(self, call: Call, function: Function, symbol: str, scope: RelayScope) -> Value:
-        """The results of a function that an external code generator compiles."""
+        """The results of a function that an external code generator compiles: one node. Constant
+        arguments become constants of the function."""
         line = f" (line {call.span.line})" if call.span else ""
-        return external(
-            function,
-            symbol,
-            [self._first_order(scope[arg], call) for arg in call.args],
-            module=self._module,
-            graph=self._builder,
-            name=scope.name(call),
-            origin=Origin(self._file, f"{scope.name(call)} @{symbol}{line}"),
-            converted=lambda module: convert(module, file=self._file),
-        )
+        origin = Origin(self._file, f"{scope.name(call)} @{symbol}{line}")
+        args = [self._first_order(scope[arg], call) for arg in call.args]
+        own = external.alone(function, args, self._types)
+        inside = convert(own, file=self._file)
+        read = [part.name for value in args for part in fields(value) if part.value is None]
+        result = self._types[function.body]
+        outputs = [
+            self._builder.declare(name, type_of(kind, str(origin)))
+            for name, kind in external.leaves(scope.name(call), result)
+        ]
+        made = tuple(tensor.name for tensor in outputs)
+        codegen = str(function.attrs["Compiler"])
+        attrs = ExternalAttrs(symbol, codegen, inside, own["main"], own.types or {})
+        node = Node("external", tuple(read), made, attrs, origin, codegen, symbol)
+        self._builder.nodes.append(node)
+        return external.nested(result, iter(outputs))
 
     def _place_of(self, function: Function, name: str, around: NodePlace) -> NodePlace:
         kind = function.attrs.get("Compiler")

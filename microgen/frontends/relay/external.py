@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.base.errors import UnsupportedError
-from microgen.frontends.relay.types import type_of
-from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
-from microgen.graph.ir.graph import Array, Graph, Node, Origin
-from microgen.graph.ops.external import ExternalAttrs
+from microgen.graph.builder import BuiltTensor, Value, fields
+from microgen.graph.ir.graph import Array
 from microgen.relay.expr import Expr, Function, TensorType, TupleType, Type
 from microgen.relay.files import bind_params
 from microgen.relay.module import IRModule
 
-Converted = Callable[[IRModule], Graph]
 
-
-def external(
-    function: Function,
-    symbol: str,
-    args: Sequence[Value],
-    *,
-    module: IRModule,
-    graph: GraphBuilder,
-    name: str,
-    origin: Origin,
-    converted: Converted,
-) -> Value:
-    """The results of a call of ``function``, which becomes a node of ``graph``.
-
-    Constant arguments become constants of the function. ``converted`` makes the graph of a module's
-    @main. ``name`` is the name of the call's result. Raises the errors of ``converted``.
-    """
-    assert module.types is not None, "infer_type comes first"
-    own = _alone(function, args, module.types)
-    inside = converted(own)
-    given = [tensor for value in args for tensor in fields(value) if tensor.value is None]
-    types = own.types or {}
-    result = module.types[function.body]
-    names = iter(_names(name, result))
-    outputs = [graph.declare(next(names), type_of(kind, str(origin))) for kind in _leaves(result)]
-    codegen = str(function.attrs["Compiler"])
-    attrs = ExternalAttrs(symbol, codegen, inside, own["main"], types)
-    graph.nodes.append(
-        Node(
-            "external",
-            tuple(tensor.name for tensor in given),
-            tuple(tensor.name for tensor in outputs),
-            attrs,
-            origin,
-            codegen,
-            symbol,
-        )
-    )
-    return _value(result, iter(outputs))
-
-
-def _alone(function: Function, args: Sequence[Value], types: Mapping[Expr, Type]) -> IRModule:
+def alone(function: Function, args: Sequence[Value], types: Mapping[Expr, Type]) -> IRModule:
     """A module whose @main is the function, with constant arguments bound."""
     own = IRModule(MappingProxyType({"main": function}), types)
     constants = _constants(function, args)
@@ -81,21 +37,23 @@ def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]
     return found
 
 
-def _leaves(kind: Type) -> list[TensorType]:
+def leaves(name: str, result: Type) -> list[tuple[str, TensorType]]:
+    """The tensors of a result, each with its name: the result's, which for a field of a tuple is
+    followed by the field's number."""
+    if isinstance(result, TensorType):
+        return [(name, result)]
+    return [(f"{name}.{i}", leaf) for i, leaf in enumerate(_flat(result))]
+
+
+def _flat(kind: Type) -> list[TensorType]:
     if isinstance(kind, TupleType):
-        return [leaf for part in kind.fields for leaf in _leaves(part)]
+        return [leaf for part in kind.fields for leaf in _flat(part)]
     assert isinstance(kind, TensorType), "a function's result is first order"
     return [kind]
 
 
-def _names(name: str, result: Type) -> list[str]:
-    """Names of the results. A tuple's field is named after the call and the field's number."""
-    if isinstance(result, TensorType):
-        return [name]
-    return [f"{name}.{i}" for i in range(len(_leaves(result)))]
-
-
-def _value(kind: Type, tensors: Iterator[BuiltTensor]) -> Value:
+def nested(kind: Type, tensors: Iterator[BuiltTensor]) -> Value:
+    """The tensors in the tuples of a result's type."""
     if isinstance(kind, TupleType):
-        return tuple(_value(part, tensors) for part in kind.fields)
+        return tuple(nested(part, tensors) for part in kind.fields)
     return next(tensors)

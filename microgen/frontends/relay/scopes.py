@@ -6,11 +6,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from microgen.frontends.relay.calls import EarlierResults
+from microgen.frontends.operators import Moved
 from microgen.frontends.relay.types import NodePlace
+from microgen.frontends.sums import PendingSums
 from microgen.graph.builder import Value
 from microgen.relay.expr import Call, Expr, Function, Let, Op, Var
 from microgen.relay.visit import children, post_order
+
+
+@dataclass(slots=True)
+class EarlierResults:
+    """The results of earlier calls that later calls may use."""
+
+    # Each convolution that has one reader, by the name of its result.
+    sums: dict[str, PendingSums] = field(default_factory=dict)
+    moved: Moved = field(default_factory=dict)  # constants in other layouts
 
 
 @dataclass(frozen=True, slots=True)

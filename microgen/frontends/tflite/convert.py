@@ -11,7 +11,7 @@ from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import composites, importers, records, refusals
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.layers import FileLayer, Fix
+from microgen.frontends.tflite.layers import FileLayer, Fix, Importing
 from microgen.frontends.tflite.records import ABSENT, FileRecord
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
@@ -34,12 +34,12 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     refusals.check(model, tensors.names, numerics)
     _check_operators(model)
     _check_order(model, tensors)
-    builder, fixes = GraphBuilder(), list[Fix]()
-    variables = Variables(model, builder)
+    graph = GraphBuilder()
+    shared = Importing(model.reader, tensors, numerics, graph, Variables(model, graph))
     for operator in model.operators:
-        layer = FileLayer(operator, tensors, model.reader, numerics, builder, fixes, variables)
+        layer = FileLayer(operator, shared)
         layer.finished(importers.registry()[operator.key](layer))
-    return _graph(model, tensors, builder, fixes, variables)
+    return _graph(model, shared)
 
 
 def _check_operators(model: FileRecord) -> None:
@@ -109,21 +109,15 @@ def _impossible(model: FileRecord, tensors: FileTensors, index: int, what: str) 
     )
 
 
-def _graph(
-    model: FileRecord,
-    tensors: FileTensors,
-    builder: GraphBuilder,
-    fixes: Sequence[Fix],
-    variables: Variables,
-) -> Graph:
-    file = model.reader.file
-    fixed = _fixed({tensors.names[index] for index in model.inputs}, fixes)
+def _graph(model: FileRecord, shared: Importing) -> Graph:
+    file, tensors = shared.reader.file, shared.tensors
+    fixed = _fixed({tensors.names[index] for index in model.inputs}, shared.fixes)
     inputs = [_port(tensors, index, file) for index in model.inputs]
     outputs = [_port(tensors, index, file) for index in model.outputs]
-    unsigned.connect(builder, inputs, outputs)
+    unsigned.connect(shared.graph, inputs, outputs)
     ends = ([port.tensor for port in side] for side in (inputs, outputs))
-    updates = variables.updates()
-    graph = builder.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
+    updates = shared.variables.updates()
+    graph = shared.graph.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
     names = tuple(tensors.names[index] for index in model.outputs)
     return dataclasses.replace(graph, output_aliases=names)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from tflite.ActivationFunctionType import ActivationFunctionType
@@ -59,6 +59,18 @@ class Fix:
     origin: Origin
 
 
+@dataclass(frozen=True, slots=True)
+class Importing:
+    """The parts of a file and of its graph that all operators share."""
+
+    reader: Reader
+    tensors: FileTensors
+    numerics: Numerics
+    graph: GraphBuilder
+    variables: Variables
+    fixes: list[Fix] = field(default_factory=list)
+
+
 class FileLayer(Operator):
     """One operator of the model.
 
@@ -66,26 +78,14 @@ class FileLayer(Operator):
     model contradicts the methods' descriptions.
     """
 
-    def __init__(
-        self,
-        record: OperatorRecord,
-        tensors: FileTensors,
-        reader: Reader,
-        numerics: Numerics,
-        graph: GraphBuilder,
-        fixes: list[Fix],
-        variables: Variables,
-    ) -> None:
+    def __init__(self, record: OperatorRecord, file: Importing) -> None:
         known = [index for index in (*record.outputs, *record.inputs) if index != ABSENT]
-        name = tensors.names[known[0]] if known else record.name
-        origin = Origin(reader.file, name)
-        super().__init__(record.key, name, origin, graph=graph, moved={})
-        self.numerics = numerics
-        self.variables = variables
-        self._record = record
-        self._tensors = tensors
-        self._reader = reader
-        self._fixes = fixes
+        name = file.tensors.names[known[0]] if known else record.name
+        origin = Origin(file.reader.file, name)
+        super().__init__(record.key, name, origin, graph=file.graph, moved={})
+        self.numerics, self.variables = file.numerics, file.variables
+        self._record, self._tensors, self._reader = record, file.tensors, file.reader
+        self._fixes = file.fixes
         self._options: Any = None
 
     # Tensors
