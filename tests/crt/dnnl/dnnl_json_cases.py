@@ -14,10 +14,11 @@ from microgen.base import resources
 from microgen.graph.ir.graph import Array
 from microgen.project.firmware import crt_files
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import reference, runtime
+from microgen.tvm.codegens.dnnl import runtime
 from microgen.tvm.codegens.json_graph import JSONGraph, JsonRuntime
 from tests.crt import programs
 from tests.kernels.conformance.conformance import UNOPTIMIZED
+from tests.tvm.codegens.dnnl import reference
 
 CRT = resources.folder("crt")
 HERE = Path(__file__).parent

@@ -15,13 +15,14 @@ import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.project.firmware import crt_files
-from microgen.tvm.codegens.examplejson import interpreter, sizes
-from microgen.tvm.codegens.examplejson.interpreter import FloatArray
+from microgen.tvm.codegens.examplejson import sizes
 from microgen.tvm.codegens.examplejson.text import INPUT, OPERATORS, Subgraph, TextNode, parse, show
 from tests.crt import programs
 from tests.crt.executor.executor_graphs import CRT
 from tests.kernels.conformance.conformance import UNOPTIMIZED
 from tests.relay.blob.samples import GUIDE
+from tests.tvm.codegens.examplejson import interpreter
+from tests.tvm.codegens.examplejson.interpreter import FloatArray
 
 MALFORMED, UNSUPPORTED, NO_MEMORY = 0x780, 0x781, 0x503
 POOL = 1 << 14

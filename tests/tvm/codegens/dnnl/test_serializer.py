@@ -15,7 +15,8 @@ from microgen.graph.ops import registry
 from microgen.relay.expr import Call, Expr, Function
 from microgen.relay.module import IRModule
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import codegen, reference
+from microgen.tvm.codegens.dnnl import codegen
+from tests.tvm.codegens.dnnl import reference
 from tests.tvm.codegens.dnnl.random_functions import random_function, random_inputs
 
 

@@ -13,8 +13,9 @@ from microgen.relay.expr import Call, Expr, Function, Op, Tuple, Var
 from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import post_order
-from microgen.tvm.codegens.dnnl import codegen, patterns, reference
+from microgen.tvm.codegens.dnnl import codegen, patterns
 from microgen.tvm.codegens.dnnl.support import OPERATORS
+from tests.tvm.codegens.dnnl import reference
 from tests.tvm.codegens.dnnl.random_functions import random_function
 
 _IMAGE = relay.var("x", shape=(1, 4, 8, 9))

@@ -12,10 +12,11 @@ from microgen.graph.ops import registry
 from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import codegen, composites, reference
+from microgen.tvm.codegens.dnnl import codegen, composites
 from microgen.tvm.codegens.dnnl.patterns import SUPPORT
 from tests.frontends.relay.random_networks import Network
 from tests.relay import seed
+from tests.tvm.codegens.dnnl import reference
 
 _SHAPES = ((1, 3, 5, 6), (4, 3))
 _IMAGE = relay.var("x", shape=_SHAPES[0])

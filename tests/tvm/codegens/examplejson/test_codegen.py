@@ -16,9 +16,10 @@ from microgen.compiler import codegens
 from microgen.compiler.partition.external import partition_module
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
-from microgen.tvm.codegens.examplejson import CODEGEN, interpreter, sizes, text
+from microgen.tvm.codegens.examplejson import CODEGEN, sizes, text
 from microgen.tvm.codegens.examplejson.payload import ExampleJson
 from tests.relay.blob.samples import GUIDE as GUIDES_TEXT
+from tests.tvm.codegens.examplejson import interpreter
 from tests.tvm.codegens.examplejson.functions import (
     GUIDE,
     compiled,
