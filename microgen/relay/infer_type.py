@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
@@ -26,7 +26,7 @@ from microgen.relay.expr import (
 from microgen.relay.module import IRModule
 from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
-from microgen.relay.visit import children, post_order
+from microgen.relay.visit import children, depth_first, post_order
 
 # The largest size of a tensor's axis: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
@@ -110,47 +110,32 @@ class _Inference:
 
     def function(self, name: str) -> None:
         """Infer ``name`` after the functions that it calls."""
-        # No recursion, because chains of calls may be longer than Python's stack is deep.
-        stack, open_ = [(name, False)], set[str]()
-        while stack:
-            name, ready = stack.pop()
-            function = self._module[name]
-            if ready:
-                self._body(name, function)
-            elif function not in self.types and name not in open_:
-                open_.add(name)
-                stack.append((name, True))
-                stack.extend((callee, False) for callee in self._callees(function))
+        for each in depth_first(name, self._callees):
+            self._place = f"@{each}"
+            for expr in depth_first(self._module[each], self._below):
+                if expr not in self.types:
+                    found = self._type(expr)
+                    check_type(found, self._where(expr))
+                    self.types[expr] = found
 
-    def _callees(self, function: Function) -> list[str]:
+    def _callees(self, name: str) -> list[str]:
+        """The functions of the module that an untyped function calls, the last one first."""
+        function = self._module[name]
+        if function in self.types:
+            return []
         calls = (e for e in post_order(function) if isinstance(e, Call))
         names = dict.fromkeys(c.op.name_hint for c in calls if isinstance(c.op, GlobalVar))
-        return [name for name in names if name in self._module.functions]
+        return [name for name in reversed(names) if name in self._module.functions]
 
-    def _body(self, name: str, function: Function) -> None:
-        self._place = f"@{name}"
-        seen: set[Expr] = set()
-        stack: list[tuple[Expr, bool]] = [(function, False)]
-        while stack:
-            expr, ready = stack.pop()
-            if ready:
-                self.types[expr] = self._checked(expr)
-            elif expr not in self.types and expr not in seen:
-                seen.add(expr)
-                self._enter(expr)
-                stack.append((expr, True))
-                stack.extend((child, False) for child in reversed(children(expr)))
-
-    def _enter(self, expr: Expr) -> None:
+    def _below(self, expr: Expr) -> Sequence[Expr]:
+        """The expressions that get their types before ``expr``, which defines some of them."""
+        if expr in self.types:
+            return ()
         if isinstance(expr, Let):
             self._bound[expr.var] = expr.value
         elif isinstance(expr, Function):
             self._params.update(expr.params)
-
-    def _checked(self, expr: Expr) -> Type:
-        found = self._type(expr)
-        check_type(found, self._where(expr))
-        return found
+        return children(expr)
 
     def _where(self, expr: Expr) -> str:
         return place(getattr(expr, "span", None), self._place)

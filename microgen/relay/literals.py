@@ -15,22 +15,16 @@ from typing import Any
 import numpy as np
 
 from microgen.graph.ir.graph import Array
+from microgen.relay.expr import DTYPES
 
-_WORDS = {"f": "float", "i": "int", "u": "uint"}
-_SUFFIXES = {"int32": "", "float32": "f"} | {
-    f"{word}{bits}": f"{letter}{bits}"
-    for letter, word in _WORDS.items()
-    for bits in (8, 16, 32, 64)
-    if not (letter == "f" and bits == 8) and f"{word}{bits}" not in ("int32", "float32")
-}
-_DTYPES = (
-    {suffix: dtype for dtype, suffix in _SUFFIXES.items()}
-    | {"i32": "int32"}
-    | {
-        "i": "int32",
-        "f32": "float32",
-    }
-)
+# One table for both directions: a dtype's first letter and its bits.
+_LONG_SUFFIXES = {dtype: re.sub("[a-z]+", dtype[0], dtype) for dtype in DTYPES if dtype != "bool"}
+_SUFFIXES = {**_LONG_SUFFIXES, "int32": "", "float32": "f"}
+_DTYPES = {
+    suffix: dtype for table in (_LONG_SUFFIXES, _SUFFIXES) for dtype, suffix in table.items()
+} | {"i": "int32"}
+# The other words of attributes, which are Python's.
+WORDS = {str(word): word for word in (True, False, None)}
 NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|inf|nan)(?:[fiu]\d*)?")
 _PARTS = re.compile(r"(-?(?:inf|nan|[^fiu]+))([fiu]\d*)?")
 _MAX_DIGITS = 400  # the largest float64 has 309
@@ -65,30 +59,21 @@ def scalar(text: str) -> Array:
     if dtype is None or len(number) > _MAX_DIGITS:
         raise ValueError(f"{text[:40]!r} is not a number of a known dtype")
     if dtype.startswith("float"):
-        return _float(number, dtype)
+        # inf and nan, the only numbers with this letter, have no range.
+        limit = math.inf if "n" in number else float(np.finfo(dtype).max)
+        return _in_range(float(number), -limit, limit, number, dtype)
     if is_float:
         raise ValueError(f"{text[:40]!r} is not an integer")
-    return _int(int(number), "int64" if suffix is None and _is_long(number) else dtype)
-
-
-def _is_long(number: str) -> bool:
-    """Whether an integer without a suffix has 64 bits, as in TVM."""
-    return not -(2**31) <= int(number) < 2**31
-
-
-def _float(number: str, dtype: str) -> Array:
-    value = float(number)
-    if math.isfinite(value) and abs(value) <= float(np.finfo(dtype).max):
-        return np.array(value, dtype)
-    if "n" not in number:  # neither inf nor nan
-        raise ValueError(f"{number[:40]} is out of the range of {dtype}")
-    return np.array(value, dtype)
-
-
-def _int(value: int, dtype: str) -> Array:
+    value = int(number)
+    if suffix is None and not -(2**31) <= value < 2**31:
+        dtype = "int64"  # as in TVM, where a suffix would keep its own
     info = np.iinfo(dtype)
-    if not info.min <= value <= info.max:
-        raise ValueError(f"{str(value)[:40]} is out of the range of {dtype}")
+    return _in_range(value, info.min, info.max, str(value), dtype)
+
+
+def _in_range(value: float, low: float, high: float, text: str, dtype: str) -> Array:
+    if value < low or value > high:
+        raise ValueError(f"{text[:40]} is out of the range of {dtype}")
     return np.array(value, dtype)
 
 

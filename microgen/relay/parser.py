@@ -117,7 +117,7 @@ class _Parser:
         self._in.expect("(")
         params: dict[str, Var] = {}
         attrs: dict[str, Any] = {}
-        while not self._in.accept(")"):
+        for _ in self._in.items(")"):
             if self._in.next.kind == "name":
                 self._attribute(attrs)
             else:
@@ -127,9 +127,6 @@ class _Parser:
                     self._in.refuse(f"found parameter {token} a second time", token)
                 params[token.text] = var
                 self._scopes.bind(token.text, var)
-            if not self._in.accept(","):
-                self._in.expect(")")
-                break
         return tuple(params.values()), MappingProxyType(attrs)
 
     def _var(self) -> Var:
@@ -222,14 +219,11 @@ class _Parser:
 
     def _named(self) -> Expr:
         token = self._in.take()
-        if token.kind == "temporary":
-            found = self._scopes.temporary(token.text)
-        else:
-            found = self._scopes.var(token.text)
-        if found is None:
-            hint = nearest(token.text, self._scopes.names)
+        expr = self._scopes.find(token.text)
+        if expr is None:
+            hint = nearest(token.text, self._scopes.variables)
             self._in.refuse(f"found {token.text}, which is not defined here", token, hint)
-        return found
+        return expr
 
     def _global(self) -> GlobalVar:
         token = self._in.take()
@@ -285,16 +279,13 @@ class _Parser:
         """Arguments and attributes after the opening bracket, up to the closing one."""
         args: list[Expr] = []
         attrs: dict[str, Any] = {}
-        while not self._in.accept(")"):
+        for _ in self._in.items(")"):
             if self._in.next.kind == "name" and self._in.after.text == "=":
                 self._attribute(attrs)
             elif attrs:
                 self._in.found("an attribute, because only attributes follow the first one")
             else:
                 args.append(self._expr())
-            if not self._in.accept(","):
-                self._in.expect(")")
-                break
         return tuple(args), attrs
 
     def _bracket(self, start: Token) -> Expr:
@@ -303,11 +294,10 @@ class _Parser:
         if self._in.next.text == "let" or begins_temporary:
             return self._block(")")
         fields: list[Expr] = []
-        while not self._in.accept(")"):
+        has_comma = False
+        for _ in self._in.items(")"):
             fields.append(self._expr())
-            if not self._in.accept(","):
-                self._in.expect(")")
-                if len(fields) == 1:
-                    return fields[0]
-                break
+            has_comma = has_comma or self._in.next.text == ","
+        if len(fields) == 1 and not has_comma:
+            return fields[0]
         return Tuple(tuple(fields), self._in.span(start))

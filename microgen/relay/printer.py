@@ -30,7 +30,7 @@ from microgen.relay.expr import (
 from microgen.relay.lexer import WORD
 from microgen.relay.literals import attr_text, scalar_text
 from microgen.relay.op import registry
-from microgen.relay.visit import children, post_order
+from microgen.relay.visit import children, depth_first, post_order
 
 # Limit for functions inside functions and lets inside values of lets. The parser has the same one.
 MAX_DEPTH = 40
@@ -129,14 +129,8 @@ class _Printer:
 
     def _final(self, root: Expr, lines: list[str], depth: int) -> str:
         """The text of a value, inline if nothing else uses it. Appends the lines that it needs."""
-        stack: list[tuple[Expr, bool]] = [(root, False)]
-        while stack:
-            expr, ready = stack.pop()
+        for expr in depth_first(root, self._before):
             if expr in self._names:
-                continue
-            if not ready:
-                stack.append((expr, True))
-                stack.extend((child, False) for child in reversed(_before(expr)))
                 continue
             text = self._text(expr, depth)
             if _is_atom(expr) or (expr is root and self._uses[expr] <= 1):
@@ -146,6 +140,13 @@ class _Printer:
                 self._temporaries += 1
                 lines.append(f"{self._names[expr]} = {text};")
         return self._names[root]
+
+    def _before(self, expr: Expr) -> Sequence[Expr]:
+        """The expressions that must have a name before the text of ``expr`` is written."""
+        # Functions and lets have blocks of their own.
+        if expr in self._names or isinstance(expr, Function | Let):
+            return ()
+        return (*expr.args, expr.op) if isinstance(expr, Call) else children(expr)
 
     def _text(self, expr: Expr, depth: int) -> str:
         names = self._names
@@ -191,17 +192,6 @@ class _Printer:
     def _type_comment(self, expr: Expr) -> str:
         known = self._types.get(expr)
         return "" if known is None else f" /* ty={known} */"
-
-
-def _before(expr: Expr) -> Sequence[Expr]:
-    """The expressions that must have a name before the text of ``expr`` is written."""
-    match expr:
-        case Call():
-            return (*expr.args, expr.op)
-        case Function() | Let():
-            return ()  # they have blocks of their own
-        case _:
-            return children(expr)
 
 
 def _word(name: str) -> str:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from microgen.relay.expr import Expr, Var
 
-Mark = tuple[int, int, int]
+Mark = tuple[int, int]
+_Known = tuple[Expr, int]  # with the block that defined it
 
 
 class Scopes:
-    """The names of one function of the module."""
+    """The names of one function of the module, with their ``%``."""
 
     def __init__(self) -> None:
-        self._vars: dict[str, Var] = {}
-        self._temporaries: dict[str, tuple[Expr, int]] = {}  # with the block that defined each
-        self._hidden_vars: list[tuple[str, Var | None]] = []
-        self._hidden: list[tuple[str, tuple[Expr, int]]] = []
+        self._known: dict[str, _Known] = {}
+        # What each name of an open block meant before; None if it is unknown after the block.
+        self._hidden: list[tuple[str, _Known | None]] = []
         self._blocks = 0
         self._block = 0
 
     def enter(self) -> Mark:
         """Begin a block. Returns the mark with which ``leave`` ends it."""
-        mark = (self._block, len(self._hidden_vars), len(self._hidden))
+        mark = (self._block, len(self._hidden))
         # Each block has a number of its own, because another block of the same depth may have
         # defined a temporary of that name.
         self._blocks += 1
@@ -34,42 +34,35 @@ class Scopes:
 
     def leave(self, mark: Mark) -> None:
         """End the block that ``enter`` began with ``mark``."""
-        self._block, vars_, temporaries = mark
-        while len(self._hidden_vars) > vars_:
-            name, before = self._hidden_vars.pop()
+        self._block, count = mark
+        while len(self._hidden) > count:
+            name, before = self._hidden.pop()
             if before is None:
-                del self._vars[name]
+                del self._known[name]
             else:
-                self._vars[name] = before
-        while len(self._hidden) > temporaries:
-            number, hidden = self._hidden.pop()
-            self._temporaries[number] = hidden
+                self._known[name] = before
 
-    def var(self, name: str) -> Var | None:
-        """The variable called ``name``, if there is one."""
-        return self._vars.get(name)
+    def find(self, name: str) -> Expr | None:
+        """The variable called ``name``, or the expression that a temporary means."""
+        known = self._known.get(name)
+        return known[0] if known else None
 
     def bind(self, name: str, var: Var) -> None:
         """Bind a variable to its name until the block ends."""
-        self._hidden_vars.append((name, self._vars.get(name)))
-        self._vars[name] = var
+        self._hidden.append((name, self._known.get(name)))
+        self._known[name] = (var, self._block)
 
-    def temporary(self, number: str) -> Expr | None:
-        """The expression that a temporary such as ``%0`` means."""
-        found = self._temporaries.get(number)
-        return found[0] if found else None
-
-    def define(self, number: str, expr: Expr) -> bool:
+    def define(self, name: str, expr: Expr) -> bool:
         """Define a temporary. False if this block has already defined it."""
-        before = self._temporaries.get(number)
+        before = self._known.get(name)
         if before is not None:
             if before[1] == self._block:
                 return False
-            self._hidden.append((number, before))
-        self._temporaries[number] = (expr, self._block)
+            self._hidden.append((name, before))
+        self._known[name] = (expr, self._block)
         return True
 
     @property
-    def names(self) -> list[str]:
-        """The names of all variables known here, with their ``%``."""
-        return list(self._vars)
+    def variables(self) -> list[str]:
+        """The names of all variables known here."""
+        return [name for name in self._known if not name[1:].isdigit()]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.ir.graph import Array
 from microgen.relay.expr import Span
 from microgen.relay.lexer import Source, Token, tokens
-from microgen.relay.literals import attr_number, scalar, string_value
+from microgen.relay.literals import WORDS, attr_number, scalar, string_value
 
 # The largest depth of brackets. Each level takes a few frames of Python's stack.
 MAX_NESTING = 96
 MAX_VALUES = 10_000  # of a list in an attribute
 
 Number = TypeVar("Number")
-
-_WORDS = {"True": True, "False": False, "None": None}
 
 
 class TokenStream:
@@ -91,6 +89,15 @@ class TokenStream:
         """Leave a bracket."""
         self._depth -= 1
 
+    def items(self, end: str) -> Iterator[None]:
+        """Stops before each item of a list, which the caller takes. Commas are between the items,
+        and may follow the last one. The bracket ``end`` is taken, too."""
+        while not self.accept(end):
+            yield
+            if not self.accept(","):
+                self.expect(end)
+                break
+
     def value(self) -> Any:
         """Take an attribute's value: a number, a string, True, False, None, or a list."""
         token = self.next
@@ -98,8 +105,8 @@ class TokenStream:
             return self._number(attr_number)
         if token.kind == "string":
             return self.string()
-        if token.kind == "name" and token.text in _WORDS:
-            return _WORDS[self.take().text]
+        if token.kind == "name" and token.text in WORDS:
+            return WORDS[self.take().text]
         if token.text in ("[", "("):
             return self._values("]" if token.text == "[" else ")")
         return self.found("a number, a string, True, False, None or a list")
@@ -108,13 +115,10 @@ class TokenStream:
         self.take()
         self.deeper()
         values: list[Any] = []
-        while not self.accept(end):
+        for _ in self.items(end):
             values.append(self.value())
             if len(values) > MAX_VALUES:
                 self.refuse(f"found a list of more than {MAX_VALUES} values", self.next)
-            if not self.accept(","):
-                self.expect(end)
-                break
         self.shallower()
         return tuple(values)
 

@@ -37,13 +37,10 @@ def _tensor(stream: TokenStream) -> TensorType:
     stream.expect("[")
     start = stream.expect("(")
     dims: list[int | str] = []
-    while not stream.accept(")"):
+    for _ in stream.items(")"):
         dims.append(_dim(stream))
         if len(dims) > MAX_RANK:
             stream.refuse(f"found a tensor of more than {MAX_RANK} axes", start)
-        if not stream.accept(","):
-            stream.expect(")")
-            break
     if any(isinstance(d, str) for d in dims):
         shape = ", ".join(map(str, dims))
         # TVM's sentence.
@@ -71,10 +68,4 @@ def _dim(stream: TokenStream) -> int | str:
 
 def _fields(stream: TokenStream) -> tuple[Type, ...]:
     stream.expect("(")
-    fields: list[Type] = []
-    while not stream.accept(")"):
-        fields.append(parse_type(stream))
-        if not stream.accept(","):
-            stream.expect(")")
-            break
-    return tuple(fields)
+    return tuple(parse_type(stream) for _ in stream.items(")"))

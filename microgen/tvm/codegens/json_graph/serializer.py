@@ -27,6 +27,7 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.infer_type import place
+from microgen.relay.visit import depth_first
 from microgen.tvm.codegens.json_graph.node import RESERVED, Entry, JSONGraph, JSONNode, NodeAttrs
 
 
@@ -126,19 +127,14 @@ class _Serializer:
         return Serialized(graph, tuple(self._constants), tuple(self._constants.values()))
 
     def _visit(self, root: Expr) -> tuple[Entry, ...]:
-        stack: list[tuple[Expr, bool]] = [(root, False)]
-        while stack:
-            expr, ready = stack.pop()
-            if expr in self._entries:
-                continue
-            if ready:
+        for expr in depth_first(root, self._operands):
+            if expr not in self._entries:
                 self._entries[expr] = self._made(expr)
-            else:
-                stack.append((expr, True))
-                stack.extend((below, False) for below in reversed(self._operands(expr)))
         return self._entries[root]
 
     def _operands(self, expr: Expr) -> Sequence[Expr]:
+        if expr in self._entries:
+            return ()
         match expr:
             case Call():
                 self._kernels[expr] = self._kernel(expr)
