@@ -7,7 +7,7 @@ types of ``op/base.py``. Shared expressions are shared objects: a module is a gr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -175,5 +175,4 @@ class Function(Expr):
 
     def with_attr(self, name: str, value: Any) -> Function:
         """The function with one attribute added or changed."""
-        attrs = MappingProxyType({**self.attrs, name: value})
-        return Function(self.params, self.body, self.ret_type, attrs, self.span)
+        return replace(self, attrs=MappingProxyType({**self.attrs, name: value}))

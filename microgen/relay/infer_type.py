@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
@@ -48,17 +49,13 @@ def infer_type(module: IRModule) -> IRModule:
     inference = _Inference(module)
     for name in module.functions:
         inference.function(name)
-    functions = {name: _declared(f, inference.types) for name, f in module.functions.items()}
+    functions = {
+        name: f if f.ret_type is not None else replace(f, ret_type=inference.types[f.body])
+        for name, f in module.functions.items()
+    }
     types = dict(inference.types)
     types.update({new: types[module[name]] for name, new in functions.items()})
     return IRModule(MappingProxyType(functions), MappingProxyType(types))
-
-
-def _declared(function: Function, types: Mapping[Expr, Type]) -> Function:
-    if function.ret_type is not None:
-        return function
-    result = types[function.body]
-    return Function(function.params, function.body, result, function.attrs, function.span)
 
 
 def check_type(found: Type, where: str) -> None:
@@ -112,7 +109,8 @@ class _Inference:
         """Infer ``name`` after the functions that it calls."""
         for each in depth_first(name, self._callees):
             self._place = f"@{each}"
-            for expr in depth_first(self._module[each], self._below):
+            root: Expr = self._module[each]
+            for expr in depth_first(root, self._below):
                 if expr not in self.types:
                     found = self._type(expr)
                     check_type(found, self._where(expr))

@@ -3,8 +3,9 @@ rebuilds them with other operands."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from microgen.relay.expr import Call, Expr, Function, GlobalVar, Let, Op, Tuple, TupleGetItem
 
@@ -59,55 +60,45 @@ def depth_first(root: Node, below: Callable[[Node], Sequence[Node]]) -> Iterator
             stack.extend((child, False) for child in reversed(below(node)))
 
 
-# Rebuilds an expression with other operands.
+# The fields of an expression that can be replaced. A function keeps its parameters, and a let its
+# variable, because their types would not follow.
+_REPLACED: Mapping[type[Expr], tuple[str, ...]] = {
+    Call: ("op", "args"),
+    Tuple: ("fields",),
+    TupleGetItem: ("tuple_value",),
+    Let: ("value", "body"),
+    Function: ("body",),
+}
 
 
 def rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
     """``expr`` with its ``known`` children replaced; ``expr`` itself if it has none."""
-
-    def new(old: Expr) -> Expr:
-        return known.get(old, old)
-
-    match expr:
-        case Call(op, args) if _differ((op, *args), known):
-            return Call(new(op), [new(a) for a in args], expr.attrs, expr.span)
-        case Tuple(fields) if _differ(fields, known):
-            return Tuple([new(f) for f in fields], expr.span)
-        case TupleGetItem(value, index) if _differ([value], known):
-            return TupleGetItem(new(value), index, expr.span)
-        case Let(var, value, body) if _differ((value, body), known):
-            return Let(var, new(value), new(body), expr.span)
-        case Function() if _differ([expr.body], known):
-            return Function(expr.params, new(expr.body), expr.ret_type, expr.attrs, expr.span)
-        case _:
-            return expr
-
-
-def _differ(exprs: Sequence[Expr], known: Mapping[Expr, Expr]) -> bool:
-    return any(known.get(e, e) is not e for e in exprs)
+    changes: dict[str, Any] = {}
+    for name in _REPLACED.get(type(expr), ()):
+        part = getattr(expr, name)
+        old = [part] if isinstance(part, Expr) else part
+        new = [known.get(e, e) for e in old]
+        if any(a is not b for a, b in zip(old, new, strict=True)):
+            changes[name] = new[0] if isinstance(part, Expr) else new
+    copied: Any = expr
+    return dataclasses.replace(copied, **changes) if changes else expr
 
 
 def values(expr: Expr) -> Sequence[Expr]:
     """The operands of a call, a tuple or a field of a tuple."""
-    match expr:
-        case Call():
-            return expr.args
-        case Tuple():
-            return expr.fields
-        case TupleGetItem():
-            return (expr.tuple_value,)
-        case _:
-            return ()
+    if isinstance(expr, Call):
+        return expr.args
+    return children(expr) if isinstance(expr, Tuple | TupleGetItem) else ()
 
 
 def with_values(expr: Expr, new: Sequence[Expr]) -> Expr:
     """The same expression with other ``values``."""
     match expr:
         case Call():
-            return Call(expr.op, new, expr.attrs, expr.span)
+            return dataclasses.replace(expr, args=new)
         case Tuple():
-            return Tuple(new, expr.span)
+            return dataclasses.replace(expr, fields=new)
         case TupleGetItem():
-            return TupleGetItem(new[0], expr.index, expr.span)
+            return dataclasses.replace(expr, tuple_value=new[0])
         case _:
             return expr

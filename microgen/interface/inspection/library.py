@@ -9,7 +9,7 @@ from pathlib import Path
 from microgen.base.output.text_layout import Part
 from microgen.interface.inspection.base import Inspected, columns
 from microgen.tvm.mlf import reader
-from microgen.tvm.mlf.reader import ArchivedModule, Library, Main, Workspace
+from microgen.tvm.mlf.reader import ArchivedModule, Library, Workspace
 
 
 def inspect(path: Path) -> Inspected:
@@ -79,7 +79,7 @@ def _operators(module: ArchivedModule) -> Iterator[Part]:
     )
 
 
-def _target(need: Main | Workspace) -> str:
+def _target(need: Workspace) -> str:
     return need.target or f"device {need.device}"
 
 

@@ -8,19 +8,21 @@ overwrite each other.
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from microgen.base.errors import MicrogenError
+from microgen.base.errors import InternalError, MicrogenError
 from microgen.base.names import cnames
 from microgen.planner.program.external import LoadedModule
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.types import Port, Program, Storage
 from microgen.target.board import Board
-from microgen.tvm.mlf import storage
 from microgen.version import __version__
 
 VERSION = 7
@@ -50,7 +52,7 @@ def module(
     ``device_types`` has DLPack's numbers of targets that have another device than the CPU."""
     memory: dict[str, Any] = {"functions": _functions(program, plan, board, device_types)}
     if graph_json is not None:
-        memory["sids"] = storage.sids(json.loads(graph_json))
+        memory["sids"] = sids(json.loads(graph_json))
     return {
         "model_name": program.module,
         "export_datetime": export_datetime(),
@@ -178,3 +180,35 @@ def _constants(program: Program, board: Board) -> dict[str, int]:
         target = reader.get(constant.name, board.cpu.name)
         found[target] = found.get(target, 0) + constant.array.nbytes
     return found
+
+
+def sids(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """``memory.sids`` of a graph executor's JSON: an entry per storage id, in the order of first
+    use, with its bytes and the argument that it holds.
+
+    Attributes are given per entry (an output of a node). Entries that share an id may differ in
+    size, so an id needs the bytes of its largest entry. (TVM v0.14 indexes shapes by storage id,
+    which is wrong as soon as an id is reused.)
+    """
+    attrs = graph["attrs"]
+    found: dict[int, dict[str, Any]] = {}
+    columns = (attrs[key][1] for key in ("storage_id", "shape", "dltype"))
+    for entry, (sid, shape, dtype) in enumerate(zip(*columns, strict=True)):
+        record = found.setdefault(sid, {"storage_id": sid, "size_bytes": 0})
+        record["size_bytes"] = max(record["size_bytes"], math.prod(shape) * _nbytes(dtype))
+        # node_row_ptr has the first entry of each node.
+        node = bisect_right(graph["node_row_ptr"], entry) - 1
+        if node in graph["arg_nodes"]:
+            record.setdefault("input_binding", graph["nodes"][node]["name"])
+    return list(found.values())
+
+
+def _nbytes(dtype: str) -> int:
+    """Bytes of one element; a bool takes one."""
+    if dtype == "bool":
+        return 1
+    match = re.fullmatch(r"[a-z]+(\d+)", dtype)
+    if match is None:
+        raise InternalError(f"the graph JSON has the dtype {dtype!r}")
+    # The number is in bits, and elements take whole bytes.
+    return (int(match[1]) + 7) // 8

@@ -7,10 +7,12 @@ except that the "operator" style is still at the top level.
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from microgen.base.errors import ModelError, ProjectError
 from microgen.base.formats.checked_json import JsonPlace, parse
@@ -20,6 +22,7 @@ from microgen.tvm.mlf import contents
 from microgen.tvm.mlf.contents import Contents
 
 VERSIONS = (5, 6, 7)
+_Record = TypeVar("_Record", bound="ArchivedPort | Workspace | Sid | OperatorParameter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +33,21 @@ class ArchivedPort:
     dtype: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """Bytes that something needs on a target. ``target`` is empty in TVM's files, which have only
     DLPack's device type."""
 
     device: int
-    target: str
+    target: str = ""
     workspace_size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Main:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Main(Workspace):
     """The runner's needs on a target. ``inputs`` and ``outputs`` are empty if the file does not
     have them."""
 
-    device: int
-    target: str
-    workspace_size_bytes: int
     constants_size_bytes: int
     io_size_bytes: int
     inputs: Mapping[str, ArchivedPort]
@@ -68,7 +68,7 @@ class Sid:
 
     storage_id: int
     size_bytes: int
-    input_binding: str
+    input_binding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _module(name: str, place: JsonPlace, found: Contents) -> ArchivedModule:
         external_dependencies=tuple(d.field("short_name").text() for d in dependencies),
         main=tuple(map(_main, functions.field("main").items())) if functions else (),
         operator_functions=_functions(functions.field("operator_functions")) if functions else (),
-        sids=() if is_operator else tuple(map(_sid, _list(memory, "sids"))),
+        sids=() if is_operator else tuple(_record(Sid, sid) for sid in _list(memory, "sids")),
         operators=_operators(memory) if is_operator else {},
         parameters=_parameters(name, found),
     )
@@ -155,8 +155,16 @@ def _list(place: JsonPlace, key: str) -> tuple[JsonPlace, ...]:
     return tuple(place.field(key).items()) if place.has(key) else ()
 
 
-def _optional(place: JsonPlace, key: str) -> str:
-    return place.field(key).text() if place.has(key) else ""
+def _record(cls: type[_Record], place: JsonPlace, **others: Any) -> _Record:
+    """An object with numbers and texts as a record, by the names and types of its fields. A field
+    with a default may be missing. ``others`` are the fields of other types."""
+    listed = (f for f in dataclasses.fields(cls) if f.name not in others)
+    values: dict[str, Any] = {
+        f.name: place.field(f.name).size() if f.type == "int" else place.field(f.name).text()
+        for f in listed
+        if f.default is dataclasses.MISSING or place.has(f.name)
+    }
+    return cls(**values, **others)
 
 
 def _targets(place: JsonPlace) -> tuple[str, ...]:
@@ -166,56 +174,27 @@ def _targets(place: JsonPlace) -> tuple[str, ...]:
 
 
 def _main(place: JsonPlace) -> Main:
-    return Main(
-        device=place.field("device").size(),
-        target=_optional(place, "target"),
-        workspace_size_bytes=place.field("workspace_size_bytes").size(),
-        constants_size_bytes=place.field("constants_size_bytes").size(),
-        io_size_bytes=place.field("io_size_bytes").size(),
-        inputs=_ports(place, "inputs"),
-        outputs=_ports(place, "outputs"),
-    )
+    return _record(Main, place, inputs=_ports(place, "inputs"), outputs=_ports(place, "outputs"))
 
 
 def _ports(place: JsonPlace, key: str) -> dict[str, ArchivedPort]:
     ports = place.field(key).fields() if place.has(key) else ()
-    return {
-        name: ArchivedPort(p.field("size").size(), p.field("dtype").text()) for name, p in ports
-    }
+    return {name: _record(ArchivedPort, port) for name, port in ports}
 
 
 def _functions(place: JsonPlace) -> tuple[OperatorFunction, ...]:
     return tuple(
         OperatorFunction(
             item.field("function_name").text(),
-            tuple(map(_workspace, item.field("workspace").items())),
+            tuple(_record(Workspace, need) for need in item.field("workspace").items()),
         )
         for item in place.items()
     )
 
 
-def _workspace(place: JsonPlace) -> Workspace:
-    return Workspace(
-        device=place.field("device").size(),
-        target=_optional(place, "target"),
-        workspace_size_bytes=place.field("workspace_size_bytes").size(),
-    )
-
-
-def _sid(place: JsonPlace) -> Sid:
-    return Sid(
-        place.field("storage_id").size(),
-        place.field("size_bytes").size(),
-        _optional(place, "input_binding"),
-    )
-
-
 def _operators(memory: JsonPlace) -> dict[str, tuple[OperatorParameter, ...]]:
     return {
-        name: tuple(
-            OperatorParameter(b.field("input_binding").text(), b.field("size_bytes").size())
-            for b in function.items()
-        )
+        name: tuple(_record(OperatorParameter, parameter) for parameter in function.items())
         for name, function in memory.fields()
     }
 

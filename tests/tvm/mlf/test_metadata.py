@@ -16,7 +16,7 @@ from microgen.planner.executors import graph as executor
 from microgen.planner.program.types import PrimFunc, Program
 from microgen.target import board as boards
 from microgen.tvm import mlf
-from microgen.tvm.mlf import metadata, storage
+from microgen.tvm.mlf import metadata
 from tests.support.compiling import program_of
 from tests.support.graphs import Builder, random_graph
 from tests.support.places import DIGITS
@@ -206,7 +206,7 @@ GRAPH: dict[str, Any] = {
 
 def test_a_storage_id_has_the_bytes_of_its_largest_entry() -> None:
     """TVM takes the shape at the index of the id, which is wrong as soon as an id is used again."""
-    assert storage.sids(GRAPH) == [
+    assert metadata.sids(GRAPH) == [
         {"storage_id": 0, "size_bytes": 4, "input_binding": "d1"},
         {"storage_id": 1, "size_bytes": 24, "input_binding": "p0"},
         {"storage_id": 2, "size_bytes": 32},
@@ -220,7 +220,7 @@ def test_storage_ids_need_what_the_graph_executor_plans(seed: int) -> None:
     graph = random_graph(seed)
     program = program_of(graph)
     built = executor.build(program)
-    found = storage.sids(built.to_json())
+    found = metadata.sids(built.to_json())
     assert {s["storage_id"]: s["size_bytes"] for s in found} == dict(enumerate(built.storage_bytes))
     bound = [s["input_binding"] for s in found if "input_binding" in s]
     assert bound == [node.name for node in built.nodes if node.op == "null"]
@@ -229,7 +229,7 @@ def test_storage_ids_need_what_the_graph_executor_plans(seed: int) -> None:
 def test_a_dtype_that_is_none_is_our_defect() -> None:
     attrs = GRAPH["attrs"] | {"dltype": ["list_str", ["handle"] * 6]}
     with pytest.raises(InternalError, match="dtype 'handle'"):
-        storage.sids(GRAPH | {"attrs": attrs})
+        metadata.sids(GRAPH | {"attrs": attrs})
 
 
 def test_the_graph_executors_library_has_its_graph_and_storage_ids() -> None:
@@ -240,7 +240,7 @@ def test_the_graph_executors_library_has_its_graph_and_storage_ids() -> None:
     described = mlf.described({"default": _module(program, graph_json=data)}).files
     record = json.loads(described["model/metadata.json"])["modules"]["default"]
     assert record["executors"] == ["graph"]
-    assert record["memory"]["sids"] == storage.sids(GRAPH)
+    assert record["memory"]["sids"] == metadata.sids(GRAPH)
     assert json.loads(tree["model/executor-config/graph/default.graph"]) == GRAPH
     assert tree["model/src/default.relay"] == b"def @main() {}\n"
     assert tree["model/src/default.params"] == b"beside"
