@@ -22,32 +22,22 @@ _MAX = (
 AVG = (*_MAX, Field("count_include_pad", AttributeKind.BOOL, False))
 
 
-def _output(attrs: Attrs, data: TensorType, height: int, width: int) -> TensorType:
-    n, c, *_ = relations.to_standard(data.shape, attrs["layout"], "NCHW", "layout")
-    out_layout = attrs["out_layout"] or attrs["layout"]
-    shape = relations.from_standard((n, c, height, width), out_layout, "NCHW", "out_layout")
-    return TensorType(shape, data.dtype)
-
-
 # TVM v0.14: Pool2DRel (src/relay/op/nn/pooling.cc).
 def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of the pool of types[0]."""
-    for name in ("pool_size", "strides", "dilation"):
-        relations.positive(name, attrs[name])
-    top, left, bottom, right = relations.pads(attrs["padding"])
-    image = relations.to_standard(types[0].shape, attrs["layout"], "NCHW", "layout")[2:]
-    padded = (top + bottom, left + right)
+    relations.positive("pool_size", attrs["pool_size"])
+    spans = relations.spans(attrs, attrs["pool_size"])
+    n, c, *sizes = relations.to_standard(types[0].shape, attrs, "layout")
     height, width = (
-        relations.windows(size, (window - 1) * dilation + 1, stride, pad, attrs["ceil_mode"])
-        for size, window, dilation, stride, pad in zip(
-            image, attrs["pool_size"], attrs["dilation"], attrs["strides"], padded, strict=True
-        )
+        relations.windows(size, *span, attrs["ceil_mode"])
+        for size, span in zip(sizes, spans, strict=True)
     )
-    return _output(attrs, types[0], height, width)
+    return relations.image((n, c, height, width), attrs, "layout", types[0].dtype)
 
 
 def _global(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return _output(attrs, types[0], 1, 1)
+    n, c, *_ = relations.to_standard(types[0].shape, attrs, "layout")
+    return relations.image((n, c, 1, 1), attrs, "layout", types[0].dtype)
 
 
 _LAYOUT = Field("layout", AttributeKind.STR, "NCHW")
@@ -76,10 +66,8 @@ _RESIZE = (
 
 def _sized(attrs: Attrs, data: TensorType, size: Sequence[int], dtype: str) -> TensorType:
     relations.positive("the size of the output", size)
-    n, c, *_ = relations.to_standard(data.shape, attrs["layout"], "NCHW", "layout")
-    return TensorType(
-        relations.from_standard((n, c, *size), attrs["layout"], "NCHW", "layout"), dtype
-    )
+    n, c, *_ = relations.to_standard(data.shape, attrs, "layout")
+    return relations.image((n, c, *size), attrs, "layout", dtype)
 
 
 # UpSamplingRel (src/relay/op/nn/upsampling.cc).
@@ -88,7 +76,7 @@ def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     scales = (attrs["scale_h"], attrs["scale_w"])
     if not all(0 < s < 2**31 for s in scales):
         raise ValueError(f"scale_h and scale_w are {scales}, expected positive numbers")
-    image = relations.to_standard(types[0].shape, attrs["layout"], "NCHW", "layout")[2:]
+    image = relations.to_standard(types[0].shape, attrs, "layout")[2:]
     # As C's round(). Python's round() would choose the even neighbour of a half.
     size = [math.floor(d * s + 0.5) for d, s in zip(image, scales, strict=True)]
     return _sized(attrs, types[0], size, types[0].dtype)

@@ -97,7 +97,7 @@ def _layout_transform(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     source, target = attrs["src_layout"], attrs["dst_layout"]
     if not source.isalpha() or not source.isupper() or len(set(source)) != len(source):
         raise ValueError(f"src_layout is {source[:20]!r}, expected letters such as NCHW")
-    shape = relations.to_standard(types[0].shape, source, target, "src_layout")
+    shape = relations.to_standard(types[0].shape, attrs, "src_layout", target)
     return TensorType(shape, types[0].dtype)
 
 

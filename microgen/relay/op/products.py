@@ -52,30 +52,18 @@ def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
     return count
 
 
-def spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
-    """The height and width of the output, computed from the data's and the kernel's."""
-    relations.positive("strides", attrs["strides"])
-    relations.positive("dilation", attrs["dilation"])
-    top, left, bottom, right = relations.pads(attrs["padding"])
-    if attrs["kernel_size"]:
-        same("kernel_size", attrs["kernel_size"], tuple(kernel))
-    relations.positive("weight's height and width", kernel)
-    (sh, sw), (dh, dw) = attrs["strides"], attrs["dilation"]
-    return (
-        relations.windows(data[0], (kernel[0] - 1) * dh + 1, sh, top + bottom),
-        relations.windows(data[1], (kernel[1] - 1) * dw + 1, sw, left + right),
-    )
-
-
 def conv2d_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of the convolution of types[0] with types[1]."""
     data, weight = types[0], types[1]
-    n, c, *image = relations.to_standard(data.shape, attrs["data_layout"], "NCHW", "data_layout")
-    kernel = relations.to_standard(weight.shape, attrs["kernel_layout"], "OIHW", "kernel_layout")
-    out = (n, output_channels(attrs, c, kernel), *spatial(attrs, image, kernel[2:]))
-    out_layout = attrs["out_layout"] or attrs["data_layout"]
-    shape = relations.from_standard(out, out_layout, "NCHW", "out_layout")
-    return TensorType(shape, attrs["out_dtype"] or data.dtype)
+    n, c, *sizes = relations.to_standard(data.shape, attrs, "data_layout")
+    kernel = relations.to_standard(weight.shape, attrs, "kernel_layout", "OIHW")
+    channels = output_channels(attrs, c, kernel)
+    spans = relations.spans(attrs, kernel[2:])
+    same("kernel_size", attrs["kernel_size"] or kernel[2:], kernel[2:])
+    relations.positive("weight's height and width", kernel[2:])
+    height, width = (relations.windows(d, *span) for d, span in zip(sizes, spans, strict=True))
+    dtype = attrs["out_dtype"] or data.dtype
+    return relations.image((n, channels, height, width), attrs, "data_layout", dtype)
 
 
 # Conv2DTransposeAttrs.
@@ -98,41 +86,33 @@ PYTHON_ORDER = (
 )
 
 
-def _length(size: int, window: int, stride: int, padded: int, extra: int) -> int:
-    length = stride * (size - 1) + window - padded + extra
-    if length < 1:
-        raise ValueError(f"the output would have an axis of {length}")
-    return length
-
-
-def _spatial(attrs: Attrs, data: Sequence[int], kernel: Sequence[int]) -> tuple[int, int]:
-    for name in ("strides", "dilation"):
-        relations.positive(name, attrs[name])
-    top, left, bottom, right = relations.pads(attrs["padding"])
-    (sh, sw), (dh, dw), (eh, ew) = attrs["strides"], attrs["dilation"], attrs["output_padding"]
-    return (
-        _length(data[0], (kernel[0] - 1) * dh + 1, sh, top + bottom, eh),
-        _length(data[1], (kernel[1] - 1) * dw + 1, sw, left + right, ew),
-    )
+def _lengths(attrs: Attrs, sizes: Sequence[int], kernel: Sequence[int]) -> list[int]:
+    """The height and width of the output of a transposed convolution."""
+    lengths = [
+        stride * (size - 1) + window - padded + extra
+        for size, extra, (window, stride, padded) in zip(
+            sizes, attrs["output_padding"], relations.spans(attrs, kernel), strict=True
+        )
+    ]
+    for length in lengths:
+        if length < 1:
+            raise ValueError(f"the output would have an axis of {length}")
+    return lengths
 
 
 # Conv2DTransposeRel (src/relay/op/nn/convolution.cc).
 def conv2d_transpose_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of the transposed convolution of types[0] with types[1]."""
     data, weight = types[0], types[1]
-    n, c, *image = relations.to_standard(data.shape, attrs["data_layout"], "NCHW", "data_layout")
-    i, o, *kernel = relations.to_standard(
-        weight.shape, attrs["kernel_layout"], "IOHW", "kernel_layout"
-    )
+    n, c, *size = relations.to_standard(data.shape, attrs, "data_layout")
+    i, o, *kernel = relations.to_standard(weight.shape, attrs, "kernel_layout", "IOHW")
     relations.positive("groups", [attrs["groups"]])
     same("weight's number of input channels", i, c)
     same("kernel_size", attrs["kernel_size"] or tuple(kernel), tuple(kernel))
     channels = o * attrs["groups"]
     same("channels", attrs["channels"] or channels, channels)
-    out = (n, channels, *_spatial(attrs, image, kernel))
-    out_layout = attrs["out_layout"] or attrs["data_layout"]
-    shape = relations.from_standard(out, out_layout, "NCHW", "out_layout")
-    return TensorType(shape, attrs["out_dtype"] or data.dtype)
+    out = (n, channels, *_lengths(attrs, size, kernel))
+    return relations.image(out, attrs, "data_layout", attrs["out_dtype"] or data.dtype)
 
 
 _ARGS = ("data", "weight")

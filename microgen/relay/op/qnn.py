@@ -43,22 +43,19 @@ def _channels(attrs: Attrs, data: TensorType) -> int:
 
 
 # TVM v0.14: src/relay/qnn/op/quantize.cc, dequantize.cc and requantize.cc.
-def _quantize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    one_of("data", types[0], ("float32",))
-    fits("out_dtype", attrs["out_dtype"], _QUANTIZED)
-    quantization_parameters(
-        ("output_scale", "output_zero_point"), types[1:], _channels(attrs, types[0])
-    )
-    return TensorType(types[0].shape, attrs["out_dtype"])
+def _scaling(name: str, of: str, inputs: Sequence[str], outputs: Sequence[str]) -> RelayOp:
+    """Quantize or dequantize, whose scale is ``of`` its output or input. The first of ``outputs``
+    is the Python builder's default."""
+    args = ("data", f"{of}_scale", f"{of}_zero_point")
 
+    def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+        one_of("data", types[0], inputs)
+        fits("out_dtype", attrs["out_dtype"], outputs)
+        quantization_parameters(args[1:], types[1:], _channels(attrs, types[0]))
+        return TensorType(types[0].shape, attrs["out_dtype"])
 
-def _dequantize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    one_of("data", types[0], _QUANTIZED)
-    fits("out_dtype", attrs["out_dtype"], ("float32", "float16"))
-    quantization_parameters(
-        ("input_scale", "input_zero_point"), types[1:], _channels(attrs, types[0])
-    )
-    return TensorType(types[0].shape, attrs["out_dtype"])
+    fields = (Field("out_dtype", AttributeKind.DTYPE, built=outputs[0]), _AXIS)
+    return RelayOp(name, args, fields, relation, positional=(*args, "axis", "out_dtype"))
 
 
 _REQUANTIZE_ARGS = (
@@ -82,16 +79,6 @@ _REQUANTIZE = (
     Field("compute_dtype", AttributeKind.STR, "None"),
     Field("out_dtype", AttributeKind.DTYPE, "", built="int8"),
 )
-
-
-def _scaling(name: str, args: tuple[str, ...], dtype: str, relation: Relation) -> RelayOp:
-    fields = (Field("out_dtype", AttributeKind.DTYPE, built=dtype), _AXIS)
-    order = (*args, "axis", "out_dtype")
-    return RelayOp(name, args, fields, relation, positional=order)
-
-
-_QUANTIZE_ARGS = ("data", "output_scale", "output_zero_point")
-_DEQUANTIZE_ARGS = ("data", "input_scale", "input_zero_point")
 
 
 _BINARY = (
@@ -148,8 +135,7 @@ def _convolved(relation: Relation) -> Relation:
         out = relation(attrs, types[:2])
         assert isinstance(out, TensorType)
         out_layout = attrs["out_layout"] or attrs["data_layout"]
-        channels = relations.to_standard(out.shape, out_layout, "NCHW", "out_layout")[1]
-        _checked(attrs, types, channels)
+        _checked(attrs, types, out.shape[out_layout.index("C")])
         return out
 
     return of_quantized
@@ -180,8 +166,8 @@ _MATMUL_ARGS = ("x", "y", "x_zero_point", "y_zero_point", "x_scale", "y_scale")
 
 
 OPS = (
-    _scaling("qnn.quantize", _QUANTIZE_ARGS, "int8", _quantize),
-    _scaling("qnn.dequantize", _DEQUANTIZE_ARGS, "float32", _dequantize),
+    _scaling("qnn.quantize", "output", ("float32",), _QUANTIZED),
+    _scaling("qnn.dequantize", "input", _QUANTIZED, ("float32", "float16")),
     RelayOp("qnn.requantize", _REQUANTIZE_ARGS, _REQUANTIZE, _requantize),
     *(RelayOp(f"qnn.{n}", _BINARY, _AXES, _binary) for n in ("add", "subtract", "mul")),
     *(

@@ -9,26 +9,26 @@ from microgen.relay.expr import Attrs, TensorType
 Shape = tuple[int, ...]
 
 
-def _axes(layout: str, letters: str, name: str) -> list[int]:
-    """The positions of ``letters`` in ``layout``."""
+def _order(layout: str, letters: str, name: str) -> str:
     if sorted(layout) != sorted(letters):
         raise ValueError(f"{name} is {layout[:20]!r}, expected an order of the letters {letters}")
-    return [layout.index(letter) for letter in letters]
+    return layout
 
 
-def to_standard(shape: Shape, layout: str, letters: str, name: str) -> Shape:
-    """The shape of a tensor of ``layout`` with its axes in the order of ``letters``."""
-    axes = _axes(layout, letters, name)
+def to_standard(shape: Shape, attrs: Attrs, name: str, letters: str = "NCHW") -> Shape:
+    """The shape of a tensor whose layout is the attribute ``name``, with its axes in the order of
+    ``letters``."""
+    layout = _order(attrs[name], letters, name)
     if len(shape) != len(letters):
         raise ValueError(f"an argument has shape {list(shape)}, but {name} is {layout}")
-    return tuple(shape[axis] for axis in axes)
+    return tuple(shape[layout.index(letter)] for letter in letters)
 
 
-def from_standard(shape: Shape, layout: str, letters: str, name: str) -> Shape:
-    """The inverse of ``to_standard``."""
-    axes = _axes(layout, letters, name)
-    placed = dict(zip(axes, shape, strict=True))
-    return tuple(placed[i] for i in range(len(shape)))
+def image(nchw: Shape, attrs: Attrs, name: str, dtype: str) -> TensorType:
+    """The type of an image of this shape in the layout ``out_layout``. If that is missing or empty,
+    it is the layout of the input, the attribute ``name``."""
+    layout = _order(attrs.get("out_layout") or attrs[name], "NCHW", "out_layout")
+    return TensorType(tuple(nchw["NCHW".index(letter)] for letter in layout), dtype)
 
 
 def pads(padding: Sequence[int]) -> tuple[int, int, int, int]:
@@ -63,6 +63,15 @@ def windows(size: int, window: int, stride: int, padded: int, ceil: bool = False
         raise ValueError(f"the window spans {window}, but the padded input only {size + padded}")
     # ceil_mode counts a last window that is only partly inside.
     return (room + (stride - 1 if ceil else 0)) // stride + 1
+
+
+def spans(attrs: Attrs, kernel: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(window with dilation, stride, padding) of the rows, and of the columns."""
+    for name in ("strides", "dilation"):
+        positive(name, attrs[name])
+    top, left, bottom, right = pads(attrs["padding"])
+    dilated = [(k - 1) * d + 1 for k, d in zip(kernel, attrs["dilation"], strict=True)]
+    return list(zip(dilated, attrs["strides"], (top + bottom, left + right), strict=True))
 
 
 def identity(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
