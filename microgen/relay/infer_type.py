@@ -58,6 +58,14 @@ def infer_type(module: IRModule) -> IRModule:
     return IRModule(MappingProxyType(functions), MappingProxyType(types))
 
 
+class InferType:
+    """A pass that infers the module's types."""
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The module, with types. Raises ModelError if types do not fit."""
+        return infer_type(module)
+
+
 def check_type(found: Type, where: str) -> None:
     """Raise unless tuples are of moderate size and tensors fit into memory."""
     stack, count = [(found, 0)], 0

@@ -8,12 +8,11 @@ operators that the registry does not have. They raise ModelError if the types ar
 from __future__ import annotations
 
 from microgen.graph.ir.refusal import Refusal
+from microgen.relay.infer_type import InferType
 from microgen.relay.transform.annotate_target import AnnotateTarget
-from microgen.relay.transform.infer import InferType
 from microgen.relay.transform.merge_compiler_regions import MergeCompilerRegions
 from microgen.relay.transform.merge_composite import MergeComposite
 from microgen.relay.transform.partition_graph import PartitionGraph
-from microgen.relay.transform.registered import registered
 from microgen.relay.transform.support import (
     CompositePattern,
     Match,
@@ -21,6 +20,7 @@ from microgen.relay.transform.support import (
     Predicate,
     Result,
     Support,
+    registered,
 )
 
 __all__ = [

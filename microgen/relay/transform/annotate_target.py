@@ -22,9 +22,15 @@ from microgen.relay.transform.annotated_regions import (
     is_default,
     is_end,
 )
-from microgen.relay.transform.registered import registered
 from microgen.relay.transform.rewriting import Rewriter, each_body
-from microgen.relay.transform.support import Result, Support, answer, operator_call, refused
+from microgen.relay.transform.support import (
+    Result,
+    Support,
+    answer,
+    operator_call,
+    refused,
+    registered,
+)
 from microgen.relay.visit import values, with_values
 
 

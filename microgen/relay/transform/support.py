@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from microgen.base.errors import CodegenError, of_codegen
+from microgen.base.errors import CodegenError, MicrogenError, of_codegen
+from microgen.graph.ir.op_attrs import Taker, takers
 from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Attrs, Call, Constant, Expr, Op, Type
 from microgen.relay.module import IRModule
@@ -114,3 +115,29 @@ def answer(question: Callable[[Any], Any], about: Any, of: str) -> str | None:
         return given
     what = f"{of} answered {given!r}, expected None to accept, or a sentence that says why not"
     raise CodegenError(what, where="partition")
+
+
+def registered(name: str, patterns: tuple[CompositePattern, ...] = ()) -> Support:
+    """The Support of the codegen ``name`` with the operators that have the attribute
+    ``target.<name>`` (``microgen.graph.ir.register_op_attr``) at this time.
+
+    Raises MicrogenError if no operator has it.
+    """
+    found = takers(name)
+    if not found:
+        raise MicrogenError(
+            f"no operator has the attribute 'target.{name}'",
+            where=f"the codegen {name!r}",
+            hint=f'register one with register_op_attr("nn.conv2d", "target.{name}"), or pass the '
+            "codegen's Support instead of its name",
+        )
+    return Support(name, {op: _predicate(op, name, taker) for op, taker in found.items()}, patterns)
+
+
+def _predicate(op: str, name: str, taker: Taker) -> Predicate:
+    """A function that answers with a truth value, as a predicate."""
+
+    def answered(call: OperatorCall) -> str | None:
+        return None if taker(call) else f"the function registered for target.{name} refused {op}"
+
+    return answered

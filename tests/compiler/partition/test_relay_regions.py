@@ -17,7 +17,7 @@ from microgen.relay.expr import Call, Expr, Function, Op, Var
 from microgen.relay.pattern import is_op, wildcard
 from microgen.relay.transform import CompositePattern, Support
 from microgen.relay.visit import depth_first, operands, post_order
-from microgen.tvm.codegens.dnnl.patterns import SUPPORT as DNNL
+from microgen.tvm.codegens.dnnl.composites import SUPPORT as DNNL
 from tests.compiler.partition.networks import (
     Builder,
     everything,

@@ -13,7 +13,7 @@ from microgen.compiler.codegens.external import (
 from microgen.graph.ir.graph import Graph, Node
 from microgen.relay.transform import Support
 from microgen.target.board import Board
-from microgen.tvm.codegens.accelerator import commands, limits, source
+from microgen.tvm.codegens.accelerator import commands, source
 
 
 class Accelerator(ExternalCodegen):
@@ -32,7 +32,7 @@ class Accelerator(ExternalCodegen):
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
         """The reason why the accelerator does not compute the node: its kernels do not, or the node
         exceeds a limit."""
-        return commands.refusal(node, graph) or limits.refusal(node, graph)
+        return commands.refusal(node, graph) or commands.limit_refusal(node, graph)
 
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[CSource]:  # noqa: ARG002
         """One source file with all functions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
-from microgen.relay.transform import OperatorCall
+from microgen.relay.transform.support import operator_call
 from microgen.relay.visit import children, post_order
 from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 
@@ -29,15 +30,18 @@ from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 @dataclass(frozen=True, slots=True)
 class OperatorStep:
     """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
-    name of the result. Its arguments have the same shape and dtype."""
+    name of the result. Its arguments have the same type."""
 
     number: int
     op: str
     arguments: tuple[str, ...]
     value: str
-    shape: tuple[int, ...]
-    dtype: str
-    nbytes: int
+    type: TensorType
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the result, whose elements are float32 or int32."""
+        return 4 * math.prod(self.type.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +97,8 @@ def _numbers(root: Expr) -> dict[Expr, int]:
 
 def _flat(value: _Value) -> tuple[str, ...]:
     """The names in a value, from left to right."""
-    found: list[str] = []
-    stack = [value]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, str):
-            found.append(part)
-        else:
-            stack.extend(reversed(part))
-    return tuple(found)
+    # Not deeper than ``infer_type`` allows tuples to be.
+    return (value,) if isinstance(value, str) else tuple(n for part in value for n in _flat(part))
 
 
 def _needed(
@@ -165,24 +162,19 @@ class _Reading:
         return name
 
     def _called(self, call: Call, op: str) -> str:
-        result = self.function.types[call]
-        seen = tuple(self._type(argument) for argument in call.args)
-        constants = tuple(a if isinstance(a, Constant) else None for a in call.args)
         predicate = PREDICATES.get(op)
         if predicate is None:
             raise self._unsupported(f"the operator {op}")
-        why = predicate(OperatorCall(op, call.attrs, seen, result, constants))
+        seen = operator_call(call, self.function.types)
+        why = predicate(seen)
         if why:
             raise self._unsupported(f"{op}: {why}")
+        result = seen.result
         assert isinstance(result, TensorType), "the predicate has checked it"
         arguments = tuple(name for a in call.args for name in _flat(self.values[a]))
-        value, nbytes = f"op{self.numbers[call]}", _nbytes(result)
-        self.steps.append(
-            OperatorStep(
-                self.numbers[call], op, arguments, value, result.shape, result.dtype, nbytes
-            )
-        )
-        return value
+        number = self.numbers[call]
+        self.steps.append(OperatorStep(number, op, arguments, f"op{number}", result))
+        return f"op{number}"
 
     def _type(self, expr: Expr) -> Type:
         return expr.type if isinstance(expr, Constant) else self.function.types[expr]
@@ -193,10 +185,3 @@ class _Reading:
             where=str(self.function.origin),
             hint="leave it out of the functions whose Compiler is ccompiler",
         )
-
-
-def _nbytes(tensor: TensorType) -> int:
-    count = 4  # bytes of each element, float32 or int32
-    for dim in tensor.shape:
-        count *= dim
-    return count

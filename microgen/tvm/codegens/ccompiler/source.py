@@ -93,7 +93,7 @@ def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
 
 
 def _buffer(step: OperatorStep, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
-    element, offset = ctype(step.dtype), offsets[step.value]
+    element, offset = ctype(step.type.dtype), offsets[step.value]
     return f"{element} *{places[step.value]} = ({element} *)(void *)&scratch[{offset}];"
 
 
@@ -103,16 +103,16 @@ def _call(step: OperatorStep, names: Mapping[int, str], places: Mapping[str, str
 
 
 def _declaration(step: OperatorStep, names: Mapping[int, str]) -> str:
-    use, operator = _use(step), OPERATORS[step.op]
+    use, shape = _use(step), step.type.shape
     macro = use.form.macro(use.dtype, use.rank)
-    dims = step.shape if len(step.shape) == use.rank else (math.prod(step.shape),)
-    given = (names[step.number], operator.texts[step.dtype], *map(str, dims))
+    dims = shape if len(shape) == use.rank else (math.prod(shape),)
+    given = (names[step.number], OPERATORS[step.op].texts[use.dtype], *map(str, dims))
     return f"{macro}({', '.join(given)});"
 
 
 def _use(step: OperatorStep) -> Use:
     """The macro's use. Tensors of two dimensions are iterated as such, all others as one row."""
-    return Use(OPERATORS[step.op].form, step.dtype, 2 if len(step.shape) == 2 else 1)
+    return Use(OPERATORS[step.op].form, step.type.dtype, 2 if len(step.type.shape) == 2 else 1)
 
 
 def _functions(

@@ -16,7 +16,7 @@ from microgen.relay.expr import Attrs, Call, Constant, Expr, Function, Op, Type
 from microgen.relay.op.relations import pads
 from microgen.target.board import Board
 from microgen.tvm.codegens import json_graph
-from microgen.tvm.codegens.dnnl import composites, patterns, runtime
+from microgen.tvm.codegens.dnnl import composites, runtime
 from microgen.tvm.codegens.json_graph import JsonRuntime, Kernel, Serialized
 from microgen.tvm.codegens.json_graph.serializer import composite_attr, texts
 
@@ -72,7 +72,7 @@ class Dnnl(ExternalCodegen):
     """TVM's codegen for DNNL: JSON graphs of float32 operators, run by reference kernels."""
 
     name = "dnnl"
-    support = patterns.SUPPORT
+    support = composites.SUPPORT
     runtimes = (RUNTIME,)
     payloads = MappingProxyType({RUNTIME.type_key: JsonRuntime.loads})
 

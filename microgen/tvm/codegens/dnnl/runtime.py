@@ -13,7 +13,7 @@ from microgen.compiler.codegens.placement import BufferSpan, placed
 from microgen.relay.expr import Call, Expr, Function, Op, TensorType, Type
 from microgen.relay.transform.support import operator_call
 from microgen.relay.visit import depth_first, operands
-from microgen.tvm.codegens.dnnl import patterns
+from microgen.tvm.codegens.dnnl import composites
 from microgen.tvm.codegens.dnnl.support import OPERATORS
 from microgen.tvm.codegens.json_graph import JSONGraph
 
@@ -107,5 +107,5 @@ def _refusal(call: Call, types: Mapping[Expr, Type]) -> tuple[str, str | None]:
         return name, predicate(operator_call(call, types)) if predicate else "it has none"
     if isinstance(call.op, Function) and "Composite" in call.op.attrs:
         name = str(call.op.attrs["Composite"])
-        return name, patterns.refusal(name, call.op.body, types, call.op.params)
+        return name, composites.refusal(name, call.op.body, types, call.op.params)
     return "a call", "it calls a function that is not a composite function"

@@ -7,7 +7,7 @@ Source of the list: TVM v0.14, ``python/tvm/relay/op/contrib/dnnl.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from microgen.relay.expr import TensorType, TupleType
@@ -18,8 +18,6 @@ MAX_RANK = 6  # the runtime's shapes
 MAX_BROADCAST_RANK = 4  # of add and multiply
 DATA_LAYOUTS = ("NCHW", "NHWC")
 KERNEL_LAYOUTS = ("OIHW", "HWIO", "OHWI", "HWOI")
-
-Constraint = Callable[[OperatorCall], str | None]
 
 
 def tensors(call: OperatorCall) -> list[TensorType]:
@@ -103,36 +101,25 @@ def _broadcast(call: OperatorCall) -> str | None:
     return None
 
 
-def _anything(_call: OperatorCall) -> str | None:
-    return None
+def _predicate(constraint: Predicate | None) -> Predicate:
+    return lambda call: _values(call) or (constraint(call) if constraint else None)
 
 
-def _predicate(constraint: Constraint) -> Predicate:
-    return lambda call: _values(call) or constraint(call)
-
-
-_CONSTRAINTS: Mapping[str, Constraint] = {
-    "nn.batch_norm": _anything,
+_CONSTRAINTS: Mapping[str, Predicate] = {
     "nn.conv2d": _conv2d,
     "nn.dense": _dense,
     "nn.max_pool2d": _pool,
     "nn.avg_pool2d": _pool,
     "nn.global_avg_pool2d": _layouts,
-    "abs": _anything,
-    "clip": _anything,
-    "exp": _anything,
-    "log": _anything,
-    "sqrt": _anything,
-    "nn.relu": _anything,
-    "nn.leaky_relu": _anything,
-    "tanh": _anything,
-    "sigmoid": _anything,
-    "nn.softmax": _anything,
     "add": _broadcast,
     "multiply": _broadcast,
-    "nn.batch_matmul": _anything,
 }
+# Any attributes and shapes.
+_UNCONSTRAINED = (
+    *("nn.batch_norm", "nn.softmax", "nn.relu", "nn.leaky_relu", "nn.batch_matmul"),
+    *("abs", "clip", "exp", "log", "sqrt", "tanh", "sigmoid"),
+)
 
 OPERATORS: Mapping[str, Predicate] = MappingProxyType(
-    {name: _predicate(constraint) for name, constraint in _CONSTRAINTS.items()}
+    {name: _predicate(_CONSTRAINTS.get(name)) for name in (*_CONSTRAINTS, *_UNCONSTRAINED)}
 )

@@ -12,7 +12,7 @@ from microgen.graph.ir.graph import Graph
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.target import board as boards
-from microgen.tvm.codegens.accelerator import CODEGEN, commands, limits
+from microgen.tvm.codegens.accelerator import CODEGEN, commands
 from tests.support.tools import NEEDS_CC
 from tests.tvm.codegens.accelerator import networks, simulator
 from tests.tvm.codegens.accelerator.simulator import HEADER, MALFORMED, UNSUPPORTED, Job
@@ -197,10 +197,10 @@ def test_python_and_c_say_the_same() -> None:
     names = re.findall(r"^    MG_ACCELERATOR_(\w+?)(?: = 1)?,?$", text, re.M)
     symbols = [f"mg_{n.lower()}_s8".replace("_twice_s8", "_s8_twice") for n in names]
     assert {symbol: i for i, symbol in enumerate(symbols, 1)} == commands.OPCODES
-    assert f"MG_ACCELERATOR_MAX_TENSOR {limits.MAX_TENSOR:#X}".replace("0X", "0x") in text
+    assert f"MG_ACCELERATOR_MAX_TENSOR {commands.MAX_TENSOR:#X}".replace("0X", "0x") in text
     assert f"MG_ACCELERATOR_VERSION {commands.VERSION}U" in text
     magic = int.from_bytes(commands.MAGIC, "little")
     assert f"MG_ACCELERATOR_MAGIC 0x{magic:X}U" in text
     check = _header("accelerator_check.h")
-    assert f"MG_ACCELERATOR_MAX_EXTENT {limits.MAX_EXTENT}" in check
+    assert f"MG_ACCELERATOR_MAX_EXTENT {commands.MAX_EXTENT}" in check
     assert "LARGEST_PRODUCT (255U * 128U)" in _header("accelerator_check.c")

@@ -13,7 +13,7 @@ from microgen.relay.expr import Call, Expr, Function, Op, Tuple, Var
 from microgen.relay.module import IRModule
 from microgen.relay.transform import OperatorCall
 from microgen.relay.visit import post_order
-from microgen.tvm.codegens.dnnl import codegen, patterns
+from microgen.tvm.codegens.dnnl import codegen, composites
 from microgen.tvm.codegens.dnnl.support import OPERATORS
 from tests.tvm.codegens.dnnl import reference
 from tests.tvm.codegens.dnnl.random_functions import random_function
@@ -61,7 +61,7 @@ def test_what_random_functions_have_is_taken(seed: int) -> None:
                 call = OperatorCall(name, expr.attrs, args, types[expr], (None,) * len(args))
                 assert OPERATORS[name](call) is None
             case Call(op=Function() as function):
-                assert patterns.refusal(function.attrs["Composite"], function.body, types) is None
+                assert composites.refusal(function.attrs["Composite"], function.body, types) is None
 
 
 _REFUSED: list[tuple[Expr, str]] = [
@@ -128,7 +128,7 @@ _OTHER = relay.add(_CONV, _weight(1, 1))
 def _refusal(name: str, root: Expr) -> str | None:
     module = _typed(root)
     assert module.types is not None
-    return patterns.refusal(name, root, module.types)
+    return composites.refusal(name, root, module.types)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_what_stays_outside_is_no_part() -> None:
     types = _typed(root).types
     assert types is not None
     assert "is not one value per channel" in str(
-        patterns.refusal("dnnl.conv2d_bias_sum", root, types)
+        composites.refusal("dnnl.conv2d_bias_sum", root, types)
     )
-    assert patterns.refusal("dnnl.conv2d_bias_sum", root, types, {_OTHER}) is None
+    assert composites.refusal("dnnl.conv2d_bias_sum", root, types, {_OTHER}) is None
 
 
 def _random(shape: tuple[int, ...], rng: np.random.Generator) -> Any:

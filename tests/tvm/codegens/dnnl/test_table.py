@@ -13,7 +13,7 @@ from microgen.relay.expr import Expr, Function
 from microgen.relay.module import IRModule
 from microgen.tvm.codegens import json_graph
 from microgen.tvm.codegens.dnnl import codegen, composites
-from microgen.tvm.codegens.dnnl.patterns import SUPPORT
+from microgen.tvm.codegens.dnnl.composites import SUPPORT
 from tests.frontends.relay.random_networks import Network
 from tests.relay import seed
 from tests.tvm.codegens.dnnl import reference
