@@ -22,6 +22,16 @@ int32_t mg_dnnl_elements(const mg_dnnl_node *node)
     return mg_dnnl_product(node, 0U, node->ndim);
 }
 
+int32_t mg_dnnl_dim_from_end(const mg_dnnl_node *node, uint32_t i)
+{
+    return i < node->ndim ? node->dims[node->ndim - 1U - i] : 1;
+}
+
+bool mg_dnnl_is_global(const mg_dnnl_node *node)
+{
+    return node->op == MG_DNNL_GLOBAL_MAX_POOL2D || node->op == MG_DNNL_GLOBAL_AVG_POOL2D;
+}
+
 bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b)
 {
     uint32_t i;
@@ -32,4 +42,14 @@ bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b)
         }
     }
     return a->ndim == b->ndim;
+}
+
+uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter)
+{
+    return (uint32_t)layout >> (2U * letter) & 3U;
+}
+
+int32_t mg_dnnl_dim(const mg_dnnl_node *node, uint8_t layout, uint32_t letter)
+{
+    return node->dims[mg_dnnl_axis_of(layout, letter)];
 }

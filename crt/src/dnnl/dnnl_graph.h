@@ -128,7 +128,24 @@ int32_t mg_dnnl_product(const mg_dnnl_node *node, uint32_t first, uint32_t last)
 /* The number of elements of output 0, below 2^29. */
 int32_t mg_dnnl_elements(const mg_dnnl_node *node);
 
+/* The size of axis `i`, counted from the last one, of a broadcast operand; 1 if it has no such
+ * axis. */
+int32_t mg_dnnl_dim_from_end(const mg_dnnl_node *node, uint32_t i);
+
+/* Whether the node is a pool with one window over the whole image. */
+bool mg_dnnl_is_global(const mg_dnnl_node *node);
+
 bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);
+
+/* The positions of the letters of a layout, NCHW or OIHW. */
+#define MG_DNNL_BATCH_AXIS 0U
+#define MG_DNNL_CHANNELS_AXIS 1U
+#define MG_DNNL_ROWS_AXIS 2U
+#define MG_DNNL_COLUMNS_AXIS 3U
+
+/* The axis that has this letter in a layout, and its size. */
+uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter);
+int32_t mg_dnnl_dim(const mg_dnnl_node *node, uint8_t layout, uint32_t letter);
 
 #ifdef __cplusplus
 }

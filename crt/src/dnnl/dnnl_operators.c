@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dnnl/dnnl_operators.h"
 
-#include "dnnl/dnnl_windows.h"
+#include "microgen/convolution/conv2d_strided_f32.h"
 #include "microgen/dense/batch_matmul.h"
 #include "microgen/dense/dense_f32.h"
 #include "microgen/elementwise/arithmetic_f32.h"
+#include "microgen/pooling/pool2d_strided_f32.h"
 #include "microgen/reductions/normalization_f32.h"
 #include "microgen/unary/clip.h"
 #include "microgen/unary/unary_f32.h"
@@ -104,8 +105,7 @@ static void operand_steps(const mg_dnnl_node *operand, int32_t steps[MG_DNNL_MAX
 
     for (i = MG_DNNL_MAX_DIMS; i > 0U; i--) {
         const uint32_t from_end = MG_DNNL_MAX_DIMS - i;
-        const int32_t dim =
-            from_end < operand->ndim ? operand->dims[operand->ndim - 1U - from_end] : 1;
+        const int32_t dim = mg_dnnl_dim_from_end(operand, from_end);
         steps[i - 1U] = dim > 1 ? step : 0;
         step *= dim;
     }
@@ -184,6 +184,74 @@ static void fuse(const mg_dnnl_node *node, const float *const *inputs, float *ou
     map(node, node->activation, output, output);
 }
 
+/* Windows over images, in any layout */
+
+static int32_t step(const mg_dnnl_node *node, uint8_t layout, uint32_t letter)
+{
+    return mg_dnnl_product(node, mg_dnnl_axis_of(layout, letter) + 1U, 4U);
+}
+
+static mg_image_steps steps(const mg_dnnl_node *node, uint8_t layout)
+{
+    const mg_image_steps result = {
+        step(node, layout, MG_DNNL_BATCH_AXIS), step(node, layout, MG_DNNL_CHANNELS_AXIS),
+        step(node, layout, MG_DNNL_ROWS_AXIS), step(node, layout, MG_DNNL_COLUMNS_AXIS)};
+    return result;
+}
+
+/* All fields except those that depend on the kernel. */
+static mg_conv2d_shape shape_of(const mg_dnnl_node *node, const mg_dnnl_node *data)
+{
+    mg_conv2d_shape shape = {0};
+
+    shape.batches = mg_dnnl_dim(data, node->layout, MG_DNNL_BATCH_AXIS);
+    shape.input_channels = mg_dnnl_dim(data, node->layout, MG_DNNL_CHANNELS_AXIS);
+    shape.input_height = mg_dnnl_dim(data, node->layout, MG_DNNL_ROWS_AXIS);
+    shape.input_width = mg_dnnl_dim(data, node->layout, MG_DNNL_COLUMNS_AXIS);
+    shape.output_channels = mg_dnnl_dim(node, node->out_layout, MG_DNNL_CHANNELS_AXIS);
+    shape.output_height = mg_dnnl_dim(node, node->out_layout, MG_DNNL_ROWS_AXIS);
+    shape.output_width = mg_dnnl_dim(node, node->out_layout, MG_DNNL_COLUMNS_AXIS);
+    shape.stride_height = node->stride[0];
+    shape.stride_width = node->stride[1];
+    shape.dilation_height = node->dilation[0];
+    shape.dilation_width = node->dilation[1];
+    shape.pad_top = node->padding[0];
+    shape.pad_left = node->padding[1];
+    return shape;
+}
+
+static void run_conv2d(const mg_dnnl_node *node, const mg_dnnl_node *data,
+                       const mg_dnnl_node *weight, const float *input, const float *filters,
+                       float *output)
+{
+    mg_conv2d_strided_f32_params p;
+
+    p.shape = shape_of(node, data);
+    p.shape.kernel_height = mg_dnnl_dim(weight, node->kernel_layout, MG_DNNL_ROWS_AXIS);
+    p.shape.kernel_width = mg_dnnl_dim(weight, node->kernel_layout, MG_DNNL_COLUMNS_AXIS);
+    p.shape.filter_channels = mg_dnnl_dim(weight, node->kernel_layout, MG_DNNL_CHANNELS_AXIS);
+    p.input = steps(data, node->layout);
+    p.weight = steps(weight, node->kernel_layout);
+    p.output = steps(node, node->out_layout);
+    mg_conv2d_strided_f32_body(&p, input, filters, output);
+}
+
+static void run_pool2d(const mg_dnnl_node *node, const mg_dnnl_node *data, const float *input,
+                       float *output)
+{
+    const bool is_global = mg_dnnl_is_global(node);
+    mg_pool2d_strided_f32_params p;
+
+    p.shape = shape_of(node, data);
+    p.shape.kernel_height = is_global ? p.shape.input_height : node->pool[0];
+    p.shape.kernel_width = is_global ? p.shape.input_width : node->pool[1];
+    p.input = steps(data, node->layout);
+    p.output = steps(node, node->out_layout);
+    p.is_maximum = node->op == MG_DNNL_MAX_POOL2D || node->op == MG_DNNL_GLOBAL_MAX_POOL2D;
+    p.includes_padding = node->flags & MG_DNNL_INCLUDES_PADDING;
+    mg_pool2d_strided_f32_body(&p, input, output);
+}
+
 /* Layers */
 
 static void dense(const mg_dnnl_graph *graph, const mg_dnnl_node *node, const float *input,
@@ -260,8 +328,7 @@ void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
 
     switch (node->op) {
     case MG_DNNL_CONV2D:
-        mg_dnnl_run_conv2d(node, data, mg_dnnl_input(graph, node, 1U), inputs[0], inputs[1],
-                           output);
+        run_conv2d(node, data, mg_dnnl_input(graph, node, 1U), inputs[0], inputs[1], output);
         fuse(node, inputs, output);
         break;
     case MG_DNNL_DENSE:
@@ -282,7 +349,7 @@ void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
     case MG_DNNL_AVG_POOL2D:
     case MG_DNNL_GLOBAL_MAX_POOL2D:
     case MG_DNNL_GLOBAL_AVG_POOL2D:
-        mg_dnnl_run_pool2d(node, data, inputs[0], output);
+        run_pool2d(node, data, inputs[0], output);
         break;
     case MG_DNNL_SOFTMAX:
         softmax(node, inputs[0], output);

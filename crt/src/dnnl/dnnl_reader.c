@@ -4,11 +4,75 @@
 #include "dnnl/dnnl_attrs.h"
 #include "dnnl/dnnl_check.h"
 #include "dnnl/dnnl_json.h"
-#include "dnnl/dnnl_memory.h"
-#include "dnnl/dnnl_names.h"
 
 /* Keeps sizes in bytes below 2^31. */
 #define MAX_ELEMENTS ((uint32_t)INT32_MAX / (uint32_t)sizeof(float))
+
+/* Names of operators */
+
+/* Each name ends with a NUL, and one more NUL ends the list. */
+static const char operators[] =
+    "nn.conv2d\0nn.dense\0nn.batch_matmul\0add\0multiply\0nn.batch_norm\0nn.max_pool2d\0nn.avg_"
+    "pool2d\0"
+    "nn.global_max_pool2d\0nn.global_avg_pool2d\0nn.softmax\0nn.relu\0tanh\0sigmoid\0clip\0abs\0"
+    "exp\0log\0sqrt\0nn.leaky_relu\0";
+static const char activations[] = "_relu\0_tanh\0_sigmoid\0_clip\0_swish\0";
+enum {
+    SWISH = 4
+}; /* those before it are in the order of the operators from MG_DNNL_RELU on */
+
+/* Moves past `part` if the rest of the name begins with it. Returns whether it does. */
+static bool take_part(mg_text *name, const char *part)
+{
+    uint32_t length = 0U;
+
+    while (part[length] != '\0') {
+        if (length == name->length || name->at[length] != part[length]) {
+            return false;
+        }
+        length++;
+    }
+    name->at += length;
+    name->length -= length;
+    return true;
+}
+
+/* Matches "dnnl.conv2d" or "dnnl.dense", followed by an optional "_bias", an optional "_sum" and an
+ * optional activation. */
+static bool find_composite(mg_text name, mg_dnnl_node *node)
+{
+    uint32_t place;
+
+    if (take_part(&name, "dnnl.conv2d")) {
+        node->op = MG_DNNL_CONV2D;
+    } else if (take_part(&name, "dnnl.dense")) {
+        node->op = MG_DNNL_DENSE;
+    } else {
+        return false;
+    }
+    node->fused |= take_part(&name, "_bias") ? MG_DNNL_BIAS : 0U;
+    node->fused |= take_part(&name, "_sum") ? MG_DNNL_SUM : 0U;
+    if (name.length == 0U) {
+        return true;
+    }
+    place = mg_text_place(&name, activations);
+    node->activation = (uint8_t)(place == SWISH ? MG_DNNL_SWISH : MG_DNNL_RELU + place);
+    return place != MG_TEXT_UNKNOWN;
+}
+
+/* Stores the operator that a name such as "nn.conv2d" or "dnnl.conv2d_bias_relu" means, and the
+ * operations fused into it. Returns false for other names. */
+static bool find_operator(const mg_text *name, mg_dnnl_node *node)
+{
+    const uint32_t place = mg_text_place(name, operators);
+
+    node->activation = MG_DNNL_NOTHING;
+    if (place == MG_TEXT_UNKNOWN) {
+        return find_composite(*name, node);
+    }
+    node->op = (uint8_t)place;
+    return true;
+}
 
 /* Nodes */
 
@@ -120,7 +184,7 @@ static void read_kernel(mg_dnnl_graph *graph, uint32_t i, const mg_dnnl_json_nod
 
     node->storage = MG_DNNL_WORKSPACE;
     read_inputs(graph, i, read->inputs, attrs);
-    mg_dnnl_support(attrs, mg_dnnl_find_operator(&read->name, node));
+    mg_dnnl_support(attrs, find_operator(&read->name, node));
     if (attrs->error == kTvmErrorNoError) {
         mg_dnnl_check(graph, node, attrs);
     }
@@ -207,6 +271,63 @@ static tvm_crt_error_t read_heads(mg_dnnl_graph *graph, mg_json heads)
     return attrs.error;
 }
 
+/* The workspace */
+
+/* The node's aligned size in bytes, below 2^31 + MG_DNNL_ALIGNMENT. */
+static uint32_t size_of(const mg_dnnl_node *node)
+{
+    const uint32_t nbytes = (uint32_t)mg_dnnl_elements(node) * (uint32_t)sizeof(float);
+
+    return (nbytes + MG_DNNL_ALIGNMENT - 1U) / MG_DNNL_ALIGNMENT * MG_DNNL_ALIGNMENT;
+}
+
+/* Moves `place` past each earlier output that is needed while node i is computed and overlaps
+ * `size` bytes at `place`. Returns whether there was one. */
+static bool evade(const mg_dnnl_graph *graph, uint32_t i, uint32_t size, uint32_t *place)
+{
+    bool has_moved = false;
+    uint32_t k;
+
+    for (k = 0U; k < i; k++) {
+        const mg_dnnl_node *const other = &graph->nodes[k];
+        if (other->storage == MG_DNNL_WORKSPACE && other->last_use >= i &&
+            other->place < *place + size && *place < other->place + size_of(other)) {
+            *place = other->place + size_of(other);
+            has_moved = true;
+        }
+    }
+    return has_moved;
+}
+
+/* Assigns a place to each node whose storage is the workspace, in the order of the nodes. It is the
+ * lowest multiple of MG_DNNL_ALIGNMENT at which the node overlaps no value that is still needed.
+ * Also stores the size of the workspace. Returns kTvmErrorPlatformNoMemory for 2^31 bytes or more.
+ *
+ * microgen/tvm/codegens/dnnl/runtime.py applies the same rule. */
+static tvm_crt_error_t lay_out(mg_dnnl_graph *graph)
+{
+    uint32_t i;
+
+    for (i = 0U; i < graph->num_nodes; i++) {
+        mg_dnnl_node *const node = &graph->nodes[i];
+        const uint32_t size = size_of(node);
+        uint32_t place = 0U;
+        if (node->storage != MG_DNNL_WORKSPACE) {
+            continue;
+        }
+        while (evade(graph, i, size, &place)) {
+        }
+        if (size > (uint32_t)INT32_MAX - place) {
+            return kTvmErrorPlatformNoMemory;
+        }
+        node->place = place;
+        if (place + size > graph->workspace_bytes) {
+            graph->workspace_bytes = place + size;
+        }
+    }
+    return kTvmErrorNoError;
+}
+
 /* The tables */
 
 static void *take(mg_pool *pool, uint32_t count, size_t size, bool *failed)
@@ -242,7 +363,7 @@ static tvm_crt_error_t fill(mg_dnnl_graph *graph, const mg_dnnl_parts *parts)
     if (error == kTvmErrorNoError) {
         error = read_heads(graph, parts->heads);
     }
-    return error == kTvmErrorNoError ? mg_dnnl_lay_out(graph) : error;
+    return error == kTvmErrorNoError ? lay_out(graph) : error;
 }
 
 tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
