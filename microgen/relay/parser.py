@@ -16,20 +16,24 @@ import numpy as np
 from microgen.base.errors import short
 from microgen.graph.ir.graph import Array
 from microgen.relay.expr import (
+    DTYPES,
     Attrs,
     Call,
     Constant,
     Expr,
     Function,
+    FuncType,
     GlobalVar,
     Let,
     Op,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
     Type,
     Var,
 )
-from microgen.relay.infer_type import infer_type
+from microgen.relay.infer_type import MAX_RANK, infer_type
 from microgen.relay.lexer import Source, Token, metadata
 from microgen.relay.metadata import read_metadata
 from microgen.relay.module import IRModule
@@ -37,7 +41,6 @@ from microgen.relay.op import registry
 from microgen.relay.op.base import nearest
 from microgen.relay.scopes import Scopes
 from microgen.relay.stream import TokenStream
-from microgen.relay.type_parser import parse_type
 
 # TVM's sentences (src/relay/backend/aot_executor_codegen.cc).
 _MATCH = "AOT executor does not support matching (found MatchNode)"
@@ -106,7 +109,7 @@ class _Parser:
         if self._in.next.text == "[":
             self._in.unsupported("type parameters are not supported", self._in.next)
         params, attrs = self._params()
-        ret_type = parse_type(self._in) if self._in.accept("->") else None
+        ret_type = _type(self._in) if self._in.accept("->") else None
         self._in.expect("{")
         body = self._block("}")
         self._scopes.leave(mark)
@@ -131,7 +134,7 @@ class _Parser:
 
     def _var(self) -> Var:
         token = self._in.kind("local", "a variable such as %x")
-        annotation: Type | None = parse_type(self._in) if self._in.accept(":") else None
+        annotation: Type | None = _type(self._in) if self._in.accept(":") else None
         return Var(token.text[1:], annotation, self._in.span(token))
 
     def _attribute(self, attrs: dict[str, Any]) -> None:
@@ -301,3 +304,69 @@ class _Parser:
         if len(fields) == 1 and not has_comma:
             return fields[0]
         return Tuple(tuple(fields), self._in.span(start))
+
+
+# Types: ``Tensor[(1, 2), float32]``, ``float32``, ``(T, T)``, ``fn (T) -> T``.
+
+
+def _type(stream: TokenStream) -> Type:
+    """Read a type. Raises ModelError, or UnsupportedError for an unknown shape."""
+    stream.deeper()
+    if stream.accept("Tensor"):
+        found: Type = _tensor(stream)
+    elif stream.next.text == "(":
+        found = TupleType(_fields(stream))
+    elif stream.accept("fn"):
+        params = _fields(stream)
+        stream.expect("->")
+        found = FuncType(params, _type(stream))
+    else:
+        found = TensorType((), _dtype(stream))
+    stream.shallower()
+    return found
+
+
+def _dtype(stream: TokenStream) -> str:
+    token = stream.next
+    if token.kind != "name" or token.text not in DTYPES:
+        hint = nearest(token.text, DTYPES) if token.kind == "name" else ""
+        stream.found("a type, such as Tensor[(1, 2), float32] or float32", hint)
+    return stream.take().text
+
+
+def _tensor(stream: TokenStream) -> TensorType:
+    stream.expect("[")
+    start = stream.expect("(")
+    dims: list[int | str] = []
+    for _ in stream.items(")"):
+        dims.append(_dim(stream))
+        if len(dims) > MAX_RANK:
+            stream.refuse(f"found a tensor of more than {MAX_RANK} axes", start)
+    if any(isinstance(d, str) for d in dims):
+        shape = ", ".join(map(str, dims))
+        # TVM's sentence.
+        stream.unsupported(f"Cannot allocate memory symbolic tensor shape [{shape}]", start)
+    negative = [d for d in dims if isinstance(d, int) and d < 0]
+    if negative:
+        what = f"Cannot allocate memory for tensor with negative shape {negative[0]}"
+        stream.unsupported(what, start)
+    stream.expect(",")
+    dtype = _dtype(stream)
+    stream.expect("]")
+    return TensorType(tuple(d for d in dims if isinstance(d, int)), dtype)
+
+
+def _dim(stream: TokenStream) -> int | str:
+    """An integer, or the text of a size that is known only at run time."""
+    if stream.next.kind == "name" or stream.next.text == "?":
+        return stream.take().text[:40]
+    token = stream.next
+    value = stream.number()
+    if value.dtype.kind != "i":
+        stream.refuse(f"found {token}, expected a dimension", token)
+    return int(value)
+
+
+def _fields(stream: TokenStream) -> tuple[Type, ...]:
+    stream.expect("(")
+    return tuple(_type(stream) for _ in stream.items(")"))

@@ -13,7 +13,7 @@ from microgen.planner.program.external import MODULE_POOL
 from microgen.planner.program.plan import MemoryPlan, Placement, Pool
 from microgen.planner.program.types import Program
 from microgen.relay import blob
-from microgen.relay.blob.payloads.const_loader import ConstLoader
+from microgen.relay.blob.payloads import ConstLoader
 
 _ALIGNMENT = 16
 _CONST_LOADER = "const_loader"

@@ -16,57 +16,49 @@ from microgen.relay.op.relations import fits
 # two axes, and -4 splits an axis into the two numbers that follow (one of which may be -1).
 
 _MAX_CODES = 64
-_LACKS = "newshape asks for more axes than the data has"
 
 
-class _NewShape:
-    """The output's axes so far, and the number of the input's axes that they cover."""
+def _new_shape(shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) -> list[int]:
+    """The output's axes, with -1 for an axis whose size is not known yet."""
+    left, rest, out = list(shape), list(codes), list[int]()
 
-    def __init__(self, shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) -> None:
-        self._left = list(shape)
-        self._codes = list(codes)
-        self._allowzero = allowzero
-        self.out: list[int] = []
+    def take() -> int:
+        if not left:
+            raise ValueError("newshape asks for more axes than the data has")
+        return left.pop(0)
 
-    def run(self) -> list[int]:
-        """The new shape, with -1 for an axis whose size is not known yet."""
-        while self._codes:
-            self._step(self._codes.pop(0))
-        return self.out
-
-    def _take(self) -> int:
-        if not self._left:
-            raise ValueError(_LACKS)
-        return self._left.pop(0)
-
-    def _step(self, code: int) -> None:
-        if code > 0 or code == -1 or (code == 0 and self._allowzero):
-            self.out.append(code)
+    while rest:
+        code = rest.pop(0)
+        if code > 0 or code == -1 or (code == 0 and allowzero):
+            out.append(code)
             # As in TVM, such a number uses up one of the input's remaining axes, if there is one.
-            del self._left[:1]
+            del left[:1]
         elif code == 0:
-            self.out.append(self._take())
+            out.append(take())
         elif code == -2:
-            self.out += self._left
-            self._left = []
+            out += left
+            left.clear()
         elif code == -3:
-            self.out.append(self._take() * self._take())
+            out.append(take() * take())
         elif code == -4:
-            self._split(self._take())
+            out += _parts(take(), rest)
         else:
             raise ValueError(f"newshape has the code {code}, expected none below -4")
+    return out
 
-    def _split(self, size: int) -> None:
-        if len(self._codes) < 2:
-            raise ValueError("newshape ends within a split (-4)")
-        first, second = self._codes.pop(0), self._codes.pop(0)
-        if first == -1 and second > 0:
-            first = size // second
-        if second == -1 and first > 0:
-            second = size // first
-        if first * second != size or first < 0:
-            raise ValueError(f"newshape splits an axis of {size} into {first} and {second}")
-        self.out += [first, second]
+
+def _parts(size: int, rest: list[int]) -> list[int]:
+    """The two axes into which an axis is split. Takes their codes from ``rest``."""
+    if len(rest) < 2:
+        raise ValueError("newshape ends within a split (-4)")
+    first, second = rest.pop(0), rest.pop(0)
+    if first == -1 and second > 0:
+        first = size // second
+    if second == -1 and first > 0:
+        second = size // first
+    if first * second != size or first < 0:
+        raise ValueError(f"newshape splits an axis of {size} into {first} and {second}")
+    return [first, second]
 
 
 def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -74,7 +66,7 @@ def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     size = math.prod(data.shape)
     if len(attrs["newshape"]) > _MAX_CODES:
         raise ValueError(f"newshape has more than {_MAX_CODES} numbers")
-    shape = _NewShape(data.shape, attrs["newshape"], attrs["allowzero"]).run()
+    shape = _new_shape(data.shape, attrs["newshape"], attrs["allowzero"])
     if shape.count(-1) > 1:
         raise ValueError("newshape has -1 twice")
     if -1 in shape:

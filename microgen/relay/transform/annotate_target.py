@@ -8,6 +8,7 @@ annotations of an earlier run are kept, except "default", which means that no co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
@@ -65,24 +66,19 @@ def without_defaults(rewriter: Rewriter, body: Expr) -> Expr:
     return rewriter.rewrite(body, lambda _, new: new.args[0] if is_default(new) else new)
 
 
+@dataclass(eq=False)
 class _Annotator:
-    """The annotation of one function. ``_targets`` has the target of each new expression."""
+    """The annotation of one function. ``targets`` has the target of each new expression."""
 
-    def __init__(
-        self,
-        rewriter: Rewriter,
-        supports: tuple[Support, ...],
-        refusals: list[Refusal[Expr]],
-    ) -> None:
-        self._rewriter = rewriter
-        self._supports = supports
-        self._refusals = refusals
-        self._targets: dict[Expr, str] = {}
+    rewriter: Rewriter
+    supports: tuple[Support, ...]
+    refusals: list[Refusal[Expr]]
+    targets: dict[Expr, str] = field(default_factory=dict)
 
     def body(self, body: Expr) -> Expr:
         """The body with annotations."""
         self._annotated = AnnotatedRegions(body).of
-        return self._ended(self._rewriter.rewrite(body, self._rule))
+        return self._ended(self.rewriter.rewrite(body, self._rule))
 
     def _rule(self, old: Expr, new: Expr) -> Expr:
         if old in self._annotated:
@@ -100,46 +96,46 @@ class _Annotator:
         """An expression that was annotated before. Only its region's inputs may get new ends."""
         if not is_begin(expr):
             return expr
-        return self._rewriter.rebuilt(expr, {expr.args[0]: self._ended(expr.args[0])})
+        return self.rewriter.rebuilt(expr, {expr.args[0]: self._ended(expr.args[0])})
 
     def _marked(self, expr: Expr, target: str) -> Expr:
         """``expr`` with its operands annotated to enter the region of ``target``."""
         begun = [self._begun(value, target) for value in values(expr)]
-        marked = self._rewriter.typed(with_values(expr, begun), self._rewriter.types[expr])
-        self._targets[marked] = target
+        marked = self.rewriter.typed(with_values(expr, begun), self.rewriter.types[expr])
+        self.targets[marked] = target
         return marked
 
     def _common(self, operands: Sequence[Expr]) -> str:
-        found = {compiler(o) if is_end(o) else self._targets.get(o, DEFAULT) for o in operands}
+        found = {compiler(o) if is_end(o) else self.targets.get(o, DEFAULT) for o in operands}
         return found.pop() if len(found) == 1 else DEFAULT
 
     def _ended(self, expr: Expr) -> Expr:
         """``expr`` for its readers. Variables and calls without arguments can begin any region."""
-        if expr not in self._targets or not values(expr):
+        if expr not in self.targets or not values(expr):
             return expr
-        return self._rewriter.typed(end(expr, self._targets[expr]), self._rewriter.types[expr])
+        return self.rewriter.typed(end(expr, self.targets[expr]), self.rewriter.types[expr])
 
     def _begun(self, expr: Expr, target: str) -> Expr:
         ended = self._ended(expr)
-        return self._rewriter.typed(begin(ended, target), self._rewriter.types[expr])
+        return self.rewriter.typed(begin(ended, target), self.rewriter.types[expr])
 
     def _target(self, call: Call) -> str:
         if isinstance(call.op, Op):
-            return next((s.name for s in self._supports if self._takes(s, call)), DEFAULT)
+            return next((s.name for s in self.supports if self._takes(s, call)), DEFAULT)
         if isinstance(call.op, Function):
             owner, dot, _ = str(call.op.attrs.get("Composite", "")).partition(".")
-            if dot and any(s.name == owner for s in self._supports):
+            if dot and any(s.name == owner for s in self.supports):
                 return owner
         return DEFAULT
 
     def _takes(self, support: Support, call: Call) -> bool:
-        seen = operator_call(call, self._rewriter.types)
+        seen = operator_call(call, self.rewriter.types)
         predicate = support.operators.get(seen.op)
         if predicate is None:
             reason: str | None = f"{support.name} has no {seen.op}"
         else:
             reason = answer(predicate, seen, f"the predicate of {support.name} for {seen.op}")
         if reason is not None:
-            origin = self._rewriter.origin(call)
-            self._refusals.append(refused(support.name, seen.op, origin, reason))
+            origin = self.rewriter.origin(call)
+            self.refusals.append(refused(support.name, seen.op, origin, reason))
         return reason is None

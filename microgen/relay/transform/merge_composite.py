@@ -37,107 +37,92 @@ class MergeComposite:
 
         def merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
             for pattern in self._patterns:
-                body = _Merger(rewriter, pattern, refusals).body(body)
+                body = _CompositeMerger(rewriter, pattern, refusals).body(body)
             return body
 
         return Result(each_body(module, merged), tuple(refusals))
 
 
-@dataclass(frozen=True)
-class _Group:
-    """A match, and the number of matches that were tried earlier."""
-
-    match: Match
-    number: int
-
-
-class _Merger:
+@dataclass(eq=False)
+class _CompositeMerger:
     """The search for one pattern in one function."""
 
-    def __init__(
-        self, rewriter: Rewriter, pattern: CompositePattern, refusals: list[Refusal[Expr]]
-    ) -> None:
-        self._rewriter = rewriter
-        self._pattern = pattern
-        self._refusals = refusals
+    rewriter: Rewriter
+    pattern: CompositePattern
+    refusals: list[Refusal[Expr]]
 
     def body(self, body: Expr) -> Expr:
         """The body with the matches merged."""
         groups = self._groups(body)
         known: dict[Expr, Expr] = {}
         for expr in depth_first(body, operands):
-            group = groups.get(expr)
-            if group is not None and self._is_accepted(group.match):
-                known[expr] = self._composite(group, known)
+            found = groups.get(expr)
+            if found is not None and self._is_accepted(found[0]):
+                known[expr] = self._composite(*found, known)
             else:
-                known[expr] = self._rewriter.rebuilt(expr, known)
+                known[expr] = self.rewriter.rebuilt(expr, known)
         return known[body]
 
-    def _groups(self, body: Expr) -> dict[Expr, _Group]:
-        """The matches by their roots. They do not overlap."""
+    def _groups(self, body: Expr) -> dict[Expr, tuple[Match, int]]:
+        """The matches by their roots, each with the number of matches that were tried earlier. They
+        do not overlap."""
         exprs = list(depth_first(body, operands))
         users: dict[Expr, list[Expr]] = {}
         for expr in exprs:
             for value in operands(expr):
                 users.setdefault(value, []).append(expr)
         taken: set[Expr] = set()
-        groups: dict[Expr, _Group] = {}
+        groups: dict[Expr, tuple[Match, int]] = {}
         count = 0
         # From the end, so that the largest match comes first, as in TVM.
         for root in reversed(exprs):
             found = None if root in taken else self._match(root)
             if found is None:
                 continue
-            inside = dict.fromkeys(e for e in _inside(found) if not _is_shared(e))
+            inside = dict.fromkeys(e for e in found.inside if not _is_shared(e))
             if not taken.intersection(inside) and _is_closed(root, inside, users):
                 taken.update(inside)
-                groups[root] = _Group(found, count)
+                groups[root] = (found, count)
             # Also for matches that are not taken, because TVM's names of parameters count them.
             count += 1
         return groups
 
     def _match(self, root: Expr) -> Match | None:
-        matched = match(self._pattern.pattern, root, self._rewriter.types)
-        if matched is None or root in (inputs := _inputs(self._pattern.pattern, matched)):
+        matched = match(self.pattern.pattern, root, self.rewriter.types)
+        if matched is None or root in (inputs := _inputs(self.pattern.pattern, matched)):
             return None
-        return Match(root, inputs, self._rewriter.types, matched)
+        return Match(root, inputs, self.rewriter.types, matched)
 
     def _is_accepted(self, found: Match) -> bool:
-        check = self._pattern.check
-        name = self._pattern.name
+        check = self.pattern.check
+        name = self.pattern.name
         reason = answer(check, found, f"the check of {name}") if check is not None else None
         if reason is not None:
             support = name.partition(".")[0]
-            origin = self._rewriter.origin(found.root)
-            self._refusals.append(refused(support, name, origin, reason))
+            origin = self.rewriter.origin(found.root)
+            self.refusals.append(refused(support, name, origin, reason))
         return reason is None
 
-    def _composite(self, group: _Group, known: Mapping[Expr, Expr]) -> Call:
+    def _composite(self, found: Match, number: int, known: Mapping[Expr, Expr]) -> Call:
         """The call of a composite function, whose body consists of the matched expressions."""
-        found, types = group.match, self._rewriter.types
+        types = self.rewriter.types
         params: dict[Expr, Var] = {}
         for i, expr in enumerate(found.inputs):
-            var = Var(f"FunctionVar_{group.number}_{i}", types[expr])
-            params[expr] = self._rewriter.typed(var, types[expr])
+            var = Var(f"FunctionVar_{number}_{i}", types[expr])
+            params[expr] = self.rewriter.typed(var, types[expr])
         inner: dict[Expr, Expr] = dict(params)
-        for expr in _inside(found):
-            inner[expr] = self._rewriter.rebuilt(expr, inner)
-        function = self._rewriter.function(
+        for expr in found.inside:
+            inner[expr] = self.rewriter.rebuilt(expr, inner)
+        function = self.rewriter.function(
             list(params.values()),
             inner[found.root],
-            PartitionedFromPattern="".join(map(_word, _inside(found))),
-            Composite=self._pattern.name,
+            PartitionedFromPattern="".join(map(_word, found.inside)),
+            Composite=self.pattern.name,
         )
         call = Call(
             function, [known[e] for e in found.inputs], span=getattr(found.root, "span", None)
         )
-        return self._rewriter.typed(call, types[found.root])
-
-
-def _inside(found: Match) -> list[Expr]:
-    outside = set(found.inputs)
-    exprs = depth_first(found.root, lambda e: () if e in outside else operands(e))
-    return [e for e in exprs if e not in outside]
+        return self.rewriter.typed(call, types[found.root])
 
 
 def _is_shared(expr: Expr) -> bool:

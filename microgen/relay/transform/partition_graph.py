@@ -87,18 +87,16 @@ class _External:
     results: dict[Expr, Expr] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class _Partitioner:
     """Partitions one function of the module. Adds the functions of its regions to ``functions``,
     which has all functions of the module."""
 
-    def __init__(
-        self, rewriter: Rewriter, functions: dict[str, Function], bind_constants: bool
-    ) -> None:
-        self._rewriter = rewriter
-        self._functions = functions
-        self._binds = bind_constants
-        self._externals: dict[AnnotatedRegion, _External] = {}
-        self._known: dict[Expr, Expr] = {}
+    rewriter: Rewriter
+    functions: dict[str, Function]
+    binds: bool
+    externals: dict[AnnotatedRegion, _External] = field(default_factory=dict)
+    known: dict[Expr, Expr] = field(default_factory=dict)
 
     def partitioned(self, body: Expr, name: str) -> Expr:
         """The body with calls in the place of regions. ``name`` is the template of their names."""
@@ -108,17 +106,17 @@ class _Partitioner:
         for region in dict.fromkeys(self._regions.of.values()):
             if region.computes:
                 outs = dict.fromkeys(e.args[0] for e in region.outs if not is_begin(e.args[0]))
-                self._externals[region] = _External(list(outs))
+                self.externals[region] = _External(list(outs))
         for expr in depth_first(body, self._below):
-            self._known[expr] = self._replaced(expr, name)
-        return self._known[body]
+            self.known[expr] = self._replaced(expr, name)
+        return self.known[body]
 
     def _external(self, mark: Expr) -> _External | None:
         """The function for an annotation's region. None if the region is kept as it is, or returns
         only its inputs."""
         if is_end(mark) and is_begin(mark.args[0]):
             return None
-        return self._externals.get(self._regions.of[mark])
+        return self.externals.get(self._regions.of[mark])
 
     def _below(self, expr: Expr) -> Sequence[Expr]:
         """The expressions needed before ``expr``. Before a region's first use, these are all values
@@ -132,10 +130,10 @@ class _Partitioner:
 
     def _replaced(self, expr: Expr, name: str) -> Expr:
         if not is_mark(expr):
-            return self._rewriter.rebuilt(expr, self._known)
+            return self.rewriter.rebuilt(expr, self.known)
         external = self._external(expr)
         if external is None:
-            return self._known[_source(expr)]
+            return self.known[_source(expr)]
         region = self._regions.of[expr]
         if is_begin(expr):
             return self._param(region, external, expr)
@@ -147,22 +145,20 @@ class _Partitioner:
         source = bare(begin)
         if source not in external.params:
             index = region.ins.index(begin)
-            type_ = self._rewriter.types[begin]
+            type_ = self.rewriter.types[begin]
             var = Var(f"{region.target}_{region.number}_i{index}", type_)
-            external.params[source] = self._rewriter.typed(var, type_)
-            external.given[var] = self._known[begin.args[0]]
+            external.params[source] = self.rewriter.typed(var, type_)
+            external.given[var] = self.known[begin.args[0]]
         return external.params[source]
 
     def _create(self, external: _External, target: str, name: str) -> None:
         """Add the region's function to the module, and build its call."""
         given = external.given
-        bound: dict[Expr, Expr] = {
-            v: e for v, e in given.items() if self._binds and _is_constant(e)
-        }
+        bound: dict[Expr, Expr] = {v: e for v, e in given.items() if self.binds and _is_constant(e)}
         # Compilers may have names with other characters than C allows.
         symbol = self._fresh(re.sub(r"\W", "_", name, flags=re.ASCII))
-        body = self._rewriter.rewrite(self._body(external), lambda _, new: bound.get(new, new))
-        self._functions[symbol] = self._rewriter.function(
+        body = self.rewriter.rewrite(self._body(external), lambda _, new: bound.get(new, new))
+        self.functions[symbol] = self.rewriter.function(
             [v for v in given if v not in bound],
             body,
             Inline=1,
@@ -173,27 +169,27 @@ class _Partitioner:
         args = [e for v, e in given.items() if v not in bound]
         span = getattr(external.outs[0], "span", None)
         call = Call(GlobalVar(symbol), args, span=span)
-        self._read(external, self._rewriter.typed(call, self._rewriter.types[body]))
+        self._read(external, self.rewriter.typed(call, self.rewriter.types[body]))
 
     def _fresh(self, name: str) -> str:
         names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
-        return next(n for n in names if n not in self._functions)
+        return next(n for n in names if n not in self.functions)
 
     def _body(self, external: _External) -> Expr:
-        outs = [self._known[out] for out in external.outs]
+        outs = [self.known[out] for out in external.outs]
         if len(outs) == 1:
             return outs[0]
-        fields = [part for out in outs for part in self._rewriter.parts(out)]
-        return self._rewriter.tuple(fields)
+        fields = [part for out in outs for part in self.rewriter.parts(out)]
+        return self.rewriter.tuple(fields)
 
     def _read(self, external: _External, call: Call) -> None:
         """Build the replacements for values that leave: the call, or fields of its tuple."""
         if len(external.outs) == 1:
             external.results[external.outs[0]] = call
             return
-        parts = iter(self._rewriter.parts(call))
+        parts = iter(self.rewriter.parts(call))
         for out in external.outs:
-            external.results[out] = self._rewriter.gathered(self._rewriter.types[out], parts)
+            external.results[out] = self.rewriter.gathered(self.rewriter.types[out], parts)
 
 
 def _source(mark: Call) -> Expr:

@@ -46,16 +46,17 @@ class Match:
     matched: Mapping[Pattern, Expr] = field(repr=False)
 
     @property
-    def calls(self) -> tuple[OperatorCall, ...]:
-        """The operators of the match, in the order of evaluation. The last one is the root."""
+    def inside(self) -> list[Expr]:
+        """The expressions of the match, in the order of evaluation. The last one is the root."""
         outside = set(self.inputs)
         exprs = depth_first(self.root, lambda e: () if e in outside else operands(e))
-        inside = (e for e in exprs if e not in outside)
-        return tuple(
-            operator_call(e, self.types)
-            for e in inside
-            if isinstance(e, Call) and isinstance(e.op, Op)
-        )
+        return [e for e in exprs if e not in outside]
+
+    @property
+    def calls(self) -> tuple[OperatorCall, ...]:
+        """The operators of the match, in the order of evaluation."""
+        called = (e for e in self.inside if isinstance(e, Call) and isinstance(e.op, Op))
+        return tuple(operator_call(call, self.types) for call in called)
 
     def call(self, op: str) -> OperatorCall | None:
         """The first call of an operator with this name in the match."""

@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 from microgen.base.errors import MicrogenError
 from microgen.relay.blob.payloads.base import Payload, PayloadReader, Signature
-from microgen.relay.blob.payloads.c_source import CSourceModule
-from microgen.relay.blob.payloads.const_loader import ConstLoader
+from microgen.relay.blob.payloads.of_format import ConstLoader, CSourceModule
 from microgen.relay.blob.tree import IMPORT_TREE, LIBRARY
 
 __all__ = [

@@ -108,48 +108,48 @@ def _text(name: str, value: Any) -> str:
     raise ValueError(f"has the attribute {name}, a list of lists, which JSON graphs cannot have")
 
 
+@dataclass(eq=False)
 class _Serializer:
-    def __init__(self, symbol: str, types: Mapping[Expr, Type], kernel: KernelOf) -> None:
-        self._symbol = symbol
-        self._types = types
-        self._kernel_of = kernel
-        self._kernels: dict[Expr, Kernel] = {}
-        self._bound: dict[Expr, Expr] = {}
-        self._entries: dict[Expr, tuple[Entry, ...]] = {}
-        self._nodes: list[JSONNode] = []
-        self._constants: dict[str, Array] = {}
+    symbol: str
+    types: Mapping[Expr, Type]
+    kernel_of: KernelOf
+    kernels: dict[Expr, Kernel] = field(default_factory=dict)
+    bound: dict[Expr, Expr] = field(default_factory=dict)
+    entries: dict[Expr, tuple[Entry, ...]] = field(default_factory=dict)
+    nodes: list[JSONNode] = field(default_factory=list)
+    constants: dict[str, Array] = field(default_factory=dict)
 
     def serialized(self, function: Function) -> Serialized:
         for param in function.params:
-            self._entries[param] = self._added(param, "input", param.name_hint)
+            self.entries[param] = self._added(param, "input", param.name_hint)
         heads = self._visit(function.body)
-        graph = JSONGraph(self._symbol, tuple(self._nodes), heads)
-        return Serialized(graph, tuple(self._constants), tuple(self._constants.values()))
+        graph = JSONGraph(self.symbol, tuple(self.nodes), heads)
+        return Serialized(graph, tuple(self.constants), tuple(self.constants.values()))
 
     def _visit(self, root: Expr) -> tuple[Entry, ...]:
         for expr in depth_first(root, self._operands):
-            if expr not in self._entries:
-                self._entries[expr] = self._made(expr)
-        return self._entries[root]
+            if expr not in self.entries:
+                self.entries[expr] = self._made(expr)
+        return self.entries[root]
 
     def _operands(self, expr: Expr) -> Sequence[Expr]:
-        if expr in self._entries:
+        if expr in self.entries:
             return ()
         match expr:
             case Call():
-                self._kernels[expr] = self._kernel(expr)
-                return self._kernels[expr].args
+                self.kernels[expr] = self._kernel(expr)
+                return self.kernels[expr].args
             case Tuple(fields):
                 return fields
             case TupleGetItem(source):
                 return (source,)
             case Let(var, value, body):
-                self._bound[var] = value
+                self.bound[var] = value
                 return (value, body)
             case Var(name):
-                if expr not in self._bound:
+                if expr not in self.bound:
                     raise self._error(ModelError, expr, f"%{name} is free")
-                return (self._bound[expr],)
+                return (self.bound[expr],)
             case Constant():
                 return ()
         what = f"JSON graphs have no form for {type(expr).__name__}"
@@ -157,7 +157,7 @@ class _Serializer:
 
     def _kernel(self, call: Call) -> Kernel:
         try:
-            found = self._kernel_of(call)
+            found = self.kernel_of(call)
             if not found.args:
                 raise ValueError("has no operands, and would be read as an input")
         except ValueError as error:
@@ -168,20 +168,20 @@ class _Serializer:
     def _made(self, expr: Expr) -> tuple[Entry, ...]:
         match expr:
             case Tuple(fields):
-                return tuple(entry for part in fields for entry in self._entries[part])
+                return tuple(entry for part in fields for entry in self.entries[part])
             case TupleGetItem(source, index):
                 self._tensors(source)  # one entry per field
-                return (self._entries[source][index],)
+                return (self.entries[source][index],)
             case Let():
-                return self._entries[expr.body]
+                return self.entries[expr.body]
             case Var():
-                return self._entries[self._bound[expr]]
+                return self.entries[self.bound[expr]]
             case Constant():
-                name = f"{self._symbol}_const_{len(self._constants)}"
-                self._constants[name] = expr.data
+                name = f"{self.symbol}_const_{len(self.constants)}"
+                self.constants[name] = expr.data
                 return self._added(expr, "const", name)
-        kernel = self._kernels[expr]
-        inputs = tuple(entry for arg in kernel.args for entry in self._entries[arg])
+        kernel = self.kernels[expr]
+        inputs = tuple(entry for arg in kernel.args for entry in self.entries[arg])
         return self._added(expr, "kernel", kernel.name, inputs, kernel.attrs)
 
     def _added(
@@ -195,12 +195,12 @@ class _Serializer:
         outputs = self._tensors(expr)
         shapes = tuple(tensor.shape for tensor in outputs)
         dtypes = tuple(_dtype(tensor) for tensor in outputs)
-        node = len(self._nodes)
-        self._nodes.append(JSONNode(op, name, shapes, dtypes, inputs, attrs or {}))
+        node = len(self.nodes)
+        self.nodes.append(JSONNode(op, name, shapes, dtypes, inputs, attrs or {}))
         return tuple((node, output, 0) for output in range(len(outputs)))
 
     def _tensors(self, expr: Expr) -> list[TensorType]:
-        found = expr.type if isinstance(expr, Constant) else self._types[expr]
+        found = expr.type if isinstance(expr, Constant) else self.types[expr]
         fields = found.fields if isinstance(found, TupleType) else (found,)
         tensors = [part for part in fields if isinstance(part, TensorType)]
         if len(tensors) != len(fields) or not tensors:
@@ -209,7 +209,7 @@ class _Serializer:
         return tensors
 
     def _error(self, kind: type[MicrogenError], expr: Expr, what: str) -> MicrogenError:
-        return kind(what, where=place(getattr(expr, "span", None), f"@{self._symbol}"))
+        return kind(what, where=place(getattr(expr, "span", None), f"@{self.symbol}"))
 
 
 def _dtype(tensor: TensorType) -> str:

@@ -1,10 +1,17 @@
-"""Constants, and the functions that get them.
+"""The payloads of the blob's own format: C source, and constants.
+
+A module of C source, which TVM serialises, but compiles if it can:
+
+    string code, string format, vector<string> functions, vector<string> constants
+
+Constants, and the functions that get them:
 
     vector<string> names, u64 n, n x NDArray,
     vector<string> symbols, u64 m, m x vector<string> names of the symbol's constants
 
-Source: TVM v0.14, ``src/runtime/const_loader_module.cc``. Up to v0.8 the module was called
-``metadata`` (``metadata_module.cc``), with the same payload.
+Source: TVM v0.14, ``src/target/source/source_module.cc``, which has no payload in older versions,
+and ``src/runtime/const_loader_module.cc``. Up to v0.8 the latter was called ``metadata``
+(``metadata_module.cc``), with the same payload.
 """
 
 from __future__ import annotations
@@ -18,7 +25,42 @@ from microgen.base.formats.byte_stream import Stream
 from microgen.base.names import cnames
 from microgen.graph import ndarray
 from microgen.graph.ir.graph import Array
-from microgen.relay.blob.payloads.base import Payload, names, typed
+from microgen.relay.blob.payloads.base import Payload, name, names, typed
+
+
+@dataclass(frozen=True, slots=True)
+class CSourceModule(Payload):
+    """A module of C source. ``format`` is TVM's name of the code's format: ``c``, ``cc``."""
+
+    code: str
+    format: str
+    functions: tuple[str, ...]
+    const_names: tuple[str, ...] = ()
+
+    @classmethod
+    def loads(cls, stream: Stream) -> CSourceModule:
+        """Read a payload."""
+        return cls(stream.text(), name(stream), names(stream), names(stream))
+
+    def dumps(self) -> bytes:
+        """The payload."""
+        text = byte_stream.string(self.code) + byte_stream.string(self.format)
+        return text + byte_stream.strings(self.functions) + byte_stream.strings(self.const_names)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The functions."""
+        return self.functions
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The constants that the functions get."""
+        return self.const_names
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The code."""
+        return {self.format: self.code}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
