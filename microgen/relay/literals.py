@@ -92,11 +92,6 @@ def attr_number(text: str) -> int | float:
     return int(scalar(text))
 
 
-def string_text(value: str) -> str:
-    """A quoted string. Only characters that cannot be in a line of ASCII are escaped."""
-    return json.dumps(value)
-
-
 def attr_text(value: Any) -> str:
     """The text of an attribute's value: None, a bool, a number, a string, or a list of these."""
     match value:
@@ -105,7 +100,7 @@ def attr_text(value: Any) -> str:
         case float():
             return f"{_float_text(value, 'float64')}f"
         case str():
-            return string_text(value)
+            return json.dumps(value)  # only characters outside a line of ASCII are escaped
         case tuple():
             return f"[{', '.join(map(attr_text, value))}]"
         case _:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from microgen.relay.expr import Attrs, TensorType, TupleType
+from microgen.relay.expr import Attrs, TensorType, TupleType, Type
 from microgen.relay.op import relations
-from microgen.relay.op.base import AttributeKind, Field, RelayOp
+from microgen.relay.op.base import AttributeKind, Field, Relation, RelayOp
 from microgen.relay.op.relations import vector
 
 _FLOATS = ("exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh")
 _ANY = ("nn.relu", "abs", "negative", "copy")
-
-
-def _not(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    if types[0].dtype != "bool":
-        raise ValueError(f"data is {types[0]}, expected dtype bool")
-    return types[0]
 
 
 def _clip(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -37,13 +32,16 @@ _BOUNDS = (Field("a_min", AttributeKind.FLOAT), Field("a_max", AttributeKind.FLO
 _ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 _COMPARISON = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _LOGIC = ("logical_and", "logical_or")
+_ONE, _TWO = ("data",), ("lhs", "rhs")
 
 
-def _logic(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    for name, found in zip(("lhs", "rhs"), types, strict=True):
-        if found.dtype != "bool":
-            raise ValueError(f"{name} is {found}, expected dtype bool")
-    return relations.broadcast(attrs, types)
+def _logic(
+    names: Sequence[str], of_bools: Relation, attrs: Attrs, types: Sequence[TensorType]
+) -> Type:
+    """The result of a relation whose operands must be truth values."""
+    for name, found in zip(names, types, strict=True):
+        relations.one_of(name, found, ("bool",))
+    return of_bools(attrs, types)
 
 
 _AXIS = Field("axis", AttributeKind.INT, 1)
@@ -51,19 +49,11 @@ _AXIS = Field("axis", AttributeKind.INT, 1)
 
 # BiasAddRel and PReluRel (src/relay/op/nn/nn.cc).
 def _per_channel(name: str, attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    """The type of the data. Its second operand has a value for each index along ``axis``."""
     data = types[0]
     axis = relations.axis_of(attrs["axis"], len(data.shape))
     vector(name, types[1], data.shape[axis], data.dtype)
     return data
-
-
-def bias_add(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of the data, which has a bias for each index along ``axis``."""
-    return _per_channel("bias", attrs, types)
-
-
-def _prelu(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return _per_channel("alpha", attrs, types)
 
 
 _STATISTICS = ("gamma", "beta", "moving_mean", "moving_var")
@@ -88,9 +78,9 @@ _BATCH_NORM = (
 
 
 OPS = (
-    *(RelayOp(name, ("data",), (), relations.identity) for name in _ANY),
-    *(RelayOp(name, ("data",), (), relations.floating) for name in _FLOATS),
-    RelayOp("logical_not", ("data",), (), _not),
+    *(RelayOp(name, _ONE, (), relations.identity) for name in _ANY),
+    *(RelayOp(name, _ONE, (), relations.floating) for name in _FLOATS),
+    RelayOp("logical_not", _ONE, (), partial(_logic, _ONE, relations.identity)),
     RelayOp("clip", ("a",), _BOUNDS, _clip),
     RelayOp("cast", ("data",), (Field("dtype", AttributeKind.DTYPE),), _cast),
     RelayOp(
@@ -102,10 +92,10 @@ OPS = (
     RelayOp(
         "nn.dropout", ("data",), (Field("rate", AttributeKind.FLOAT, 0.5),), relations.identity
     ),
-    *(RelayOp(name, ("lhs", "rhs"), (), relations.broadcast) for name in _ARITHMETIC),
-    *(RelayOp(name, ("lhs", "rhs"), (), relations.comparison) for name in _COMPARISON),
-    *(RelayOp(name, ("lhs", "rhs"), (), _logic) for name in _LOGIC),
-    RelayOp("nn.bias_add", ("data", "bias"), (_AXIS,), bias_add),
-    RelayOp("nn.prelu", ("data", "alpha"), (_AXIS,), _prelu),
+    *(RelayOp(name, _TWO, (), relations.broadcast) for name in _ARITHMETIC),
+    *(RelayOp(name, _TWO, (), relations.comparison) for name in _COMPARISON),
+    *(RelayOp(name, _TWO, (), partial(_logic, _TWO, relations.broadcast)) for name in _LOGIC),
+    RelayOp("nn.bias_add", ("data", "bias"), (_AXIS,), partial(_per_channel, "bias")),
+    RelayOp("nn.prelu", ("data", "alpha"), (_AXIS,), partial(_per_channel, "alpha")),
     RelayOp("nn.batch_norm", ("data", *_STATISTICS), _BATCH_NORM, _batch_norm),
 )

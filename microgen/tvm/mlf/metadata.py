@@ -122,9 +122,7 @@ def _functions(
     for target in _targets(program, board):
         own = [scratch[f.name] for f in program.functions if f.target == target]
         entry = {
-            "device": device_types.get(target, _CPU),
-            "target": _described(target, board),
-            "workspace_size_bytes": max(own, default=0),
+            **_workspace(target, max(own, default=0), board, device_types),
             "constants_size_bytes": constants.get(target, 0),
             # The first entry, which is the host's, gets all inputs and outputs below.
             "io_size_bytes": 0,
@@ -141,6 +139,17 @@ def _functions(
     return {"main": main, "operator_functions": list(operators)}
 
 
+def _workspace(
+    target: str, nbytes: int, board: Board, device_types: Mapping[str, int]
+) -> dict[str, Any]:
+    device = device_types.get(target, _CPU)
+    return {
+        "device": device,
+        "target": _described(target, board),
+        "workspace_size_bytes": nbytes,
+    }
+
+
 def _ports(ports: tuple[Port, ...]) -> dict[str, Any]:
     return {p.name: {"size": p.type.nbytes, "dtype": p.type.dtype.value} for p in ports}
 
@@ -149,11 +158,7 @@ def _operators(
     program: Program, board: Board, scratch: Mapping[str, int], device_types: Mapping[str, int]
 ) -> Iterator[dict[str, Any]]:
     for function in program.functions:
-        need = {
-            "device": device_types.get(function.target, _CPU),
-            "target": _described(function.target, board),
-            "workspace_size_bytes": scratch[function.name],
-        }
+        need = _workspace(function.target, scratch[function.name], board, device_types)
         yield {"function_name": function.name, "workspace": [need]}
 
 

@@ -6,7 +6,6 @@ same on the board.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Sequence
@@ -106,13 +105,13 @@ def parse(text: str) -> tuple[Subgraph, ...]:
 
 
 class _Reader:
-    """``subgraphs`` are complete, except the last while it ``is_open``."""
+    """``subgraphs`` are complete. The one whose lines are being read is called ``_header``."""
 
     def __init__(self) -> None:
         self.subgraphs: list[Subgraph] = []
         self.where = ""
+        self._header: str | None = None
         self._nodes: dict[int, TextNode] = {}
-        self._is_open = False
 
     def read(self, words: Sequence[str]) -> None:
         """Read a line that is not empty."""
@@ -120,8 +119,8 @@ class _Reader:
         if MARK in first and first.endswith(":"):
             self._name(first[:-1], rest)
         elif MARK in first:
-            self._header(first, rest)
-        elif not self._is_open:
+            self._begin(first, rest)
+        elif self._header is None:
             raise self._malformed(f"found {first!r}, expected a subgraph's name")
         elif first == INPUT:
             self._input(rest)
@@ -130,27 +129,25 @@ class _Reader:
 
     def end(self) -> None:
         """Complete the last subgraph. No two may have the same symbol."""
-        self._close(())
+        self._close()
         symbols = [subgraph.symbol for subgraph in self.subgraphs]
         for symbol in symbols:
             if symbols.count(symbol) > 1:
                 raise self._malformed(f"the symbol {symbol!r} has two subgraphs")
 
-    def _header(self, name: str, rest: Sequence[str]) -> None:
-        self._close(())
+    def _begin(self, name: str, rest: Sequence[str]) -> None:
+        self._close()
         if rest:
             raise self._malformed(f"found {rest[0]!r} after a subgraph's name")
-        self.subgraphs.append(Subgraph(name, name, (), ()))
-        self._is_open = True
+        self._header = name
 
     def _name(self, header: str, rest: Sequence[str]) -> None:
-        if not self._is_open or header != self.subgraphs[-1].header or not rest:
+        if header != self._header or not rest:
             raise self._malformed(f"{header!r} is not the subgraph above, or has no symbol")
-        self.subgraphs[-1] = dataclasses.replace(self.subgraphs[-1], symbol=rest[0])
         outputs = [self._number(word) for word in rest[2:]]
         if rest[1:] and (rest[1] != "outputs:" or not outputs):
             raise self._malformed(f"found {rest[1]!r}, expected outputs: and their ids")
-        self._close(tuple(self._known(output) for output in outputs))
+        self._close(rest[0], tuple(self._known(output) for output in outputs))
 
     def _input(self, rest: Sequence[str]) -> None:
         node = self._new_id(rest[:1])
@@ -175,16 +172,16 @@ class _Reader:
             raise self._malformed(f"the shape {shape} is not that of both inputs")
         self._nodes[node] = TextNode(op, node, operands, shape)
 
-    def _close(self, outputs: tuple[int, ...]) -> None:
-        if not self._is_open:
+    def _close(self, symbol: str = "", outputs: tuple[int, ...] = ()) -> None:
+        """Complete the last subgraph if it is not. Without other outputs it is the last value."""
+        if self._header is None:
             return
         nodes = tuple(self._nodes.values())
         outputs = outputs or tuple(node.id for node in nodes if node.op != INPUT)[-1:]
         if not outputs:
-            raise self._malformed(f"{self.subgraphs[-1].header} has no operator")
-        self.subgraphs[-1] = dataclasses.replace(self.subgraphs[-1], nodes=nodes, outputs=outputs)
-        self._nodes = {}
-        self._is_open = False
+            raise self._malformed(f"{self._header} has no operator")
+        self.subgraphs.append(Subgraph(self._header, symbol or self._header, nodes, outputs))
+        self._header, self._nodes = None, {}
 
     def _new_id(self, words: Sequence[str]) -> int:
         found = self._number(words[0] if words else "")
