@@ -49,17 +49,15 @@ def _lines(root: Expr) -> list[str]:
     numbers: dict[Expr, str] = {}
     lines: list[str] = []
     for expr in post_order(root):
-        if _is_leaf(expr):  # equal leaves are the same leaf at all places
+        if isinstance(
+            expr, Constant | Op | GlobalVar
+        ):  # equal leaves are the same leaf at all places
             numbers[expr] = _leaf(expr)
             continue
         parts = " ".join(numbers[child] for child in children(expr))
         numbers[expr] = f"%{len(lines)}"
         lines.append(f"{type(expr).__name__} {_own(expr)} ({parts})")
     return lines or [numbers[root]]
-
-
-def _is_leaf(expr: Expr) -> bool:
-    return isinstance(expr, Constant | Op | GlobalVar)
 
 
 def _leaf(expr: Expr) -> str:

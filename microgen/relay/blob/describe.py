@@ -75,28 +75,24 @@ def _walk(blob: Blob) -> Iterator[tuple[int, int]]:
             stack.extend((child, depth + 1) for child in reversed(blob.children[index]))
 
 
-def _described(blob: Blob, index: int) -> dict[str, Any]:
-    with of_codegen(_where(blob, index), "describing the payload"):
-        return _module(blob, index)
-
-
 def _where(blob: Blob, index: int) -> str:
     return f"module blob, module {index} ({cnames.short(blob.modules[index].type_key)})"
 
 
-def _module(blob: Blob, index: int) -> dict[str, Any]:
+def _described(blob: Blob, index: int) -> dict[str, Any]:
     module, content = blob.modules[index], blob.contents[index]
     payload = module.payload or b""
-    return {
-        "index": index,
-        "key": module.type_key,
-        "nbytes": len(payload),
-        "sha256": hashlib.sha256(payload).hexdigest(),
-        "imports": list(blob.children[index]),
-        "symbols": list(content.symbols) if content else [],
-        "constants": list(content.constants) if content else [],
-        "facts": dict(content.facts) if content else {},
-    }
+    with of_codegen(_where(blob, index), "describing the payload"):
+        return {
+            "index": index,
+            "key": module.type_key,
+            "nbytes": len(payload),
+            "sha256": hashlib.sha256(payload).hexdigest(),
+            "imports": list(blob.children[index]),
+            "symbols": list(content.symbols) if content else [],
+            "constants": list(content.constants) if content else [],
+            "facts": dict(content.facts) if content else {},
+        }
 
 
 def _line(module: dict[str, Any]) -> str:

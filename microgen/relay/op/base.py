@@ -156,7 +156,8 @@ class RelayOp:
         names = [f.name for f in self.fields]
         for name in given:
             if name not in names:
-                raise ValueError(unknown_attribute(name, names))
+                known = f"it has {', '.join(names)}" if names else "it has none"
+                raise ValueError(f"has no attribute {name[:40]!r}, {known}")
         values = {f.name: given.get(f.name, f.fallback) for f in self.fields}
         missing = [name for name, value in values.items() if value is REQUIRED]
         if missing:
@@ -174,12 +175,6 @@ class RelayOp:
                 word = "a tuple of tensors" if name in self.tuples else "a tensor"
                 raise ValueError(f"{name} is {found}, expected {word}")
         return self.relation(attrs, types)
-
-
-def unknown_attribute(name: str, names: Iterable[str]) -> str:
-    """The sentence for an attribute that an op does not have."""
-    known = ", ".join(names)
-    return f"has no attribute {name[:40]!r}" + (f", it has {known}" if known else ", it has none")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

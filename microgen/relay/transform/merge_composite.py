@@ -144,21 +144,14 @@ def _inputs(pattern: Pattern, matched: Mapping[Pattern, Expr]) -> tuple[Expr, ..
         expr = matched.get(part)
         if expr is None:
             continue
-        if _takes_any(part):
-            found.update(dict.fromkeys(values(expr)))
-        elif not below(part) and not isinstance(expr, Op | Function) and not _is_held(part, expr):
-            found[expr] = None
+        match part:
+            case CallPattern(args=None) | TuplePattern(fields=None):  # any operands
+                found.update(dict.fromkeys(values(expr)))
+            case ConstantPattern() if isinstance(expr, Constant):
+                pass  # it becomes a part of the composite function
+            case _ if not below(part) and not isinstance(expr, Op | Function):
+                found[expr] = None
     return tuple(found)
-
-
-def _takes_any(part: Pattern) -> bool:
-    if isinstance(part, CallPattern):
-        return part.args is None
-    return isinstance(part, TuplePattern) and part.fields is None
-
-
-def _is_held(part: Pattern, expr: Expr) -> bool:
-    return isinstance(part, ConstantPattern) and isinstance(expr, Constant)
 
 
 def _word(expr: Expr) -> str:

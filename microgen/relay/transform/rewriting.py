@@ -142,18 +142,11 @@ def graph_normal_form(rewriter: Rewriter, body: Expr) -> Expr:
 
 
 def _check_closed(function: Function) -> None:
-    free: dict[Var, None] = {}
-    own: set[Expr] = set()
-    for expr in post_order(function):
-        match expr:
-            case Var():
-                free[expr] = None
-            case Let():
-                own.add(expr.var)
-            case Function():
-                own.update(expr.params)
-    for var in free:
-        if var not in own:
+    exprs = list(post_order(function))
+    own = {let.var for let in exprs if isinstance(let, Let)}
+    own = own.union(*(inner.params for inner in exprs if isinstance(inner, Function)))
+    for var in exprs:
+        if isinstance(var, Var) and var not in own:
             raise UnsupportedError(
                 f"an inner function uses %{var.name_hint}, which is defined outside",
                 where=place(function.span, "partition"),

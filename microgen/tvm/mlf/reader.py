@@ -120,13 +120,13 @@ def load(path: Path) -> Library:
     if version.size() not in VERSIONS:
         version.refuse(f"is {version.value}; this microgen reads 5, 6 and 7")
     # Version 7 has "modules", except in the "operator" style.
-    records = dict(root.field("modules").fields()) if root.has("modules") else _single(root)
+    records = (
+        dict(root.field("modules").fields())
+        if root.has("modules")
+        else {root.field("model_name").text(): root}
+    )
     modules = {name: _module(name, place, found) for name, place in records.items()}
     return Library(version.size(), modules, found.sizes)
-
-
-def _single(root: JsonPlace) -> dict[str, JsonPlace]:
-    return {root.field("model_name").text(): root}
 
 
 def _module(name: str, place: JsonPlace, found: Contents) -> ArchivedModule:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from microgen.base.errors import UnsupportedError
 from microgen.compiler.codegens.external import ExternalFunction
-from microgen.relay.expr import Call, Constant, Expr, Function, Op, TensorType, Tuple, Type, Var
+from microgen.relay.expr import Call, Constant, Expr, Op, TensorType, Tuple, Type, Var
 from microgen.relay.transform.support import OperatorCall, operator_call
 from microgen.relay.visit import post_order
 from microgen.tvm.codegens.examplejson.text import (
@@ -72,22 +72,22 @@ class _Serializer:
         self._nodes: dict[Expr, TextNode] = {}
 
     def subgraph(self, header: str) -> Subgraph:
-        relay = self._relay()
+        relay = self._function.relay
+        if relay is None:
+            raise self._unsupported("nodes that are not Relay")
         for param in relay.params:
             self._add(param, INPUT, ())
         for expr in post_order(relay.body):
             if isinstance(expr, Call):
                 self._add(expr, self._operator(expr), expr.args)
             elif not isinstance(expr, Var) and not (isinstance(expr, Tuple) and expr is relay.body):
-                raise self._unsupported(_described(expr))
+                what = type(expr).__name__
+                if isinstance(expr, Constant):
+                    what = f"constant {expr.type}"
+                raise self._unsupported(f"a {what}")
         results = relay.body.fields if isinstance(relay.body, Tuple) else [relay.body]
         outputs = tuple(self._nodes[result].id for result in results)
         return Subgraph(header, self._function.symbol, tuple(self._nodes.values()), outputs)
-
-    def _relay(self) -> Function:
-        if self._function.relay is None:
-            raise self._unsupported("nodes that are not Relay")
-        return self._function.relay
 
     def _add(self, expr: Expr, op: str, args: Sequence[Expr]) -> None:
         found = self._function.types[expr]
@@ -112,9 +112,3 @@ class _Serializer:
             where=str(self._function.origin),
             hint="leave it to another codegen",
         )
-
-
-def _described(expr: Expr) -> str:
-    if isinstance(expr, Constant):
-        return f"a constant {expr.type}"
-    return f"a {type(expr).__name__}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,21 +82,10 @@ class JSONGraph:
 
 def dumps(graph: JSONGraph) -> str:
     """The text with one line for each node, so that it is short but readable."""
-    symbol = () if graph.symbol is None else (_member("symbol", graph.symbol),)
-    nodes = ",\n".join(f"    {_text(node.to_json())}" for node in graph.nodes)
-    members = (
-        *symbol,
-        f'  "nodes": [\n{nodes}\n  ]',
-        _member("arg_nodes", graph.arg_nodes),
-        _member("heads", graph.heads),
-        _member("node_row_ptr", graph.node_row_ptr),
-    )
-    return "{\n" + ",\n".join(members) + "\n}"
-
-
-def _member(key: str, value: str | Sequence[Any]) -> str:
-    return f'  "{key}": {_text(value)}'
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value)
+    nodes = ",\n".join(f"    {json.dumps(node.to_json())}" for node in graph.nodes)
+    members = {
+        **({} if graph.symbol is None else {"symbol": json.dumps(graph.symbol)}),
+        "nodes": f"[\n{nodes}\n  ]",
+        **{key: json.dumps(getattr(graph, key)) for key in ("arg_nodes", "heads", "node_row_ptr")},
+    }
+    return "{\n" + ",\n".join(f'  "{key}": {text}' for key, text in members.items()) + "\n}"
