@@ -25,7 +25,7 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.op import registry
-from microgen.relay.op.base import REQUIRED, AttributeKind, Field, RelayOp, nearest
+from microgen.relay.op.base import REQUIRED, AttributeKind, Field, RelayOp, nearest, plain
 from microgen.relay.op.relations import pads
 
 
@@ -85,17 +85,10 @@ def const(value: Any, dtype: str | None = None) -> Constant:
     return Constant(array)
 
 
-def _plain(value: Any) -> Any:
-    """The value with lists as tuples and numpy's numbers as Python numbers."""
-    if isinstance(value, list | tuple):
-        return tuple(map(_plain, value))
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _attribute(field: Field, value: Any) -> Any:
     """The value as TVM's Python code passes it on, which expands one number to a pair, and a
     padding to four numbers."""
-    value = _plain(value)
+    value = plain(value)
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:
         case AttributeKind.PAIR if is_number:

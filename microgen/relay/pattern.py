@@ -29,6 +29,7 @@ from microgen.relay.expr import (
     Type,
     Var,
 )
+from microgen.relay.op.base import plain
 
 _COMMUTATIVE = (Op("add"), Op("multiply"))
 
@@ -156,10 +157,6 @@ def below(pattern: Pattern) -> Sequence[Pattern]:
             return ()
 
 
-def _plain(value: Any) -> Any:
-    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
-
-
 class _Matcher:
     """One attempt to match: the expression that each pattern means so far. Recursion is as deep as
     the pattern."""
@@ -227,7 +224,7 @@ class _Matcher:
 
 
 def _has(attrs: Attrs, wanted: Attrs) -> bool:
-    return all(k in attrs and _plain(attrs[k]) == _plain(v) for k, v in wanted.items())
+    return all(k in attrs and plain(attrs[k]) == plain(v) for k, v in wanted.items())
 
 
 def match(

@@ -49,9 +49,8 @@ def _lines(root: Expr) -> list[str]:
     numbers: dict[Expr, str] = {}
     lines: list[str] = []
     for expr in post_order(root):
-        if isinstance(
-            expr, Constant | Op | GlobalVar
-        ):  # equal leaves are the same leaf at all places
+        # Equal leaves are the same leaf at all places.
+        if isinstance(expr, Constant | Op | GlobalVar):
             numbers[expr] = _leaf(expr)
             continue
         parts = " ".join(numbers[child] for child in children(expr))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from microgen.relay.expr import DTYPES, Attrs, TensorType, TupleType, Type
 
 
@@ -66,6 +68,13 @@ class Field:
     def built_default(self) -> Any:
         """The Python builder's value for an attribute that is not given."""
         return self.default if self.built is REQUIRED else self.built
+
+
+def plain(value: Any) -> Any:
+    """An attribute's value with lists as tuples and numpy's numbers as Python numbers."""
+    if isinstance(value, list | tuple):
+        return tuple(map(plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def shown(value: Any) -> str:

@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
 from microgen.relay.op.base import AttributeKind, Field, RelayOp
-from microgen.relay.op.relations import fits
+from microgen.relay.op.relations import DILATION, OUT_LAYOUT, PADDING, STRIDES, fits
 
-_LAYOUTS = (Field("layout", AttributeKind.STR, "NCHW"), Field("out_layout", AttributeKind.STR, ""))
+_LAYOUT = Field("layout", AttributeKind.STR, "NCHW")
+_LAYOUTS = (_LAYOUT, OUT_LAYOUT)
 _MAX = (
-    Field("pool_size", AttributeKind.PAIR, built=(1, 1)),
-    Field("strides", AttributeKind.PAIR, (1, 1)),
-    Field("dilation", AttributeKind.PAIR, (1, 1)),
-    Field("padding", AttributeKind.PADS, (0, 0)),
-    *_LAYOUTS,
-    Field("ceil_mode", AttributeKind.BOOL, False),
+    *(Field("pool_size", AttributeKind.PAIR, built=(1, 1)), STRIDES, DILATION, PADDING),
+    *(*_LAYOUTS, Field("ceil_mode", AttributeKind.BOOL, False)),
 )
 AVG = (*_MAX, Field("count_include_pad", AttributeKind.BOOL, False))
 
@@ -39,8 +36,6 @@ def _global(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     n, c, *_ = relations.to_standard(types[0].shape, attrs, "layout")
     return relations.image((n, c, 1, 1), attrs, "layout", types[0].dtype)
 
-
-_LAYOUT = Field("layout", AttributeKind.STR, "NCHW")
 
 _UPSAMPLING = (
     Field("scale_h", AttributeKind.FLOAT, built=1.0),

@@ -7,24 +7,25 @@ from collections.abc import Sequence
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
 from microgen.relay.op.base import AttributeKind, Field, RelayOp
+from microgen.relay.op.relations import DILATION, OUT_LAYOUT, PADDING, STRIDES
 
 # nn.conv2d: TVM's relation Conv2DRel (src/relay/op/nn/convolution.cc).
 #
 # As in TVM, a convolution is depthwise if ``groups``, the input channels and the kernel's O are
 # equal; then the kernel's I is the channel multiplier.
 
-# Conv2DAttrs.
-CONV2D_FIELDS = (
-    Field("strides", AttributeKind.PAIR, (1, 1)),
-    Field("padding", AttributeKind.PADS, (0, 0)),
-    Field("dilation", AttributeKind.PAIR, (1, 1)),
-    Field("groups", AttributeKind.INT, 1),
+_GROUPS = Field("groups", AttributeKind.INT, 1)
+_SIZES = (
     Field("channels", AttributeKind.INT, None),
     Field("kernel_size", AttributeKind.PAIR, None),
-    Field("data_layout", AttributeKind.STR, "NCHW"),
-    Field("kernel_layout", AttributeKind.STR, "OIHW"),
-    Field("out_layout", AttributeKind.STR, ""),
-    Field("out_dtype", AttributeKind.DTYPE, ""),
+)
+_DATA_LAYOUT = Field("data_layout", AttributeKind.STR, "NCHW")
+_OUT_DTYPE = Field("out_dtype", AttributeKind.DTYPE, "")
+
+# Conv2DAttrs.
+CONV2D_FIELDS = (
+    *(STRIDES, PADDING, DILATION, _GROUPS, *_SIZES, _DATA_LAYOUT),
+    *(Field("kernel_layout", AttributeKind.STR, "OIHW"), OUT_LAYOUT, _OUT_DTYPE),
 )
 
 
@@ -68,17 +69,9 @@ def conv2d_relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 # Conv2DTransposeAttrs.
 CONV2D_TRANSPOSE_FIELDS = (
-    Field("channels", AttributeKind.INT, None),
-    Field("kernel_size", AttributeKind.PAIR, None),
-    Field("strides", AttributeKind.PAIR, (1, 1)),
-    Field("output_padding", AttributeKind.PAIR, (0, 0)),
-    Field("padding", AttributeKind.PADS, (0, 0)),
-    Field("dilation", AttributeKind.PAIR, (1, 1)),
-    Field("groups", AttributeKind.INT, 1),
-    Field("data_layout", AttributeKind.STR, "NCHW"),
-    Field("kernel_layout", AttributeKind.STR, "IOHW"),
-    Field("out_layout", AttributeKind.STR, ""),
-    Field("out_dtype", AttributeKind.DTYPE, ""),
+    *(*_SIZES, STRIDES, Field("output_padding", AttributeKind.PAIR, (0, 0))),
+    *(PADDING, DILATION, _GROUPS, _DATA_LAYOUT),
+    *(Field("kernel_layout", AttributeKind.STR, "IOHW"), OUT_LAYOUT, _OUT_DTYPE),
 )
 PYTHON_ORDER = (
     *("strides", "padding", "dilation", "groups", "channels", "kernel_size", "data_layout"),
@@ -119,10 +112,7 @@ _ARGS = ("data", "weight")
 
 
 # DenseAttrs. ``units`` may be None, but is always printed, as in TVM.
-DENSE_FIELDS = (
-    Field("units", AttributeKind.INT, built=None, nullable=True),
-    Field("out_dtype", AttributeKind.DTYPE, ""),
-)
+DENSE_FIELDS = (Field("units", AttributeKind.INT, built=None, nullable=True), _OUT_DTYPE)
 
 
 # MatmulRelation (src/relay/op/nn/nn.h).
@@ -159,7 +149,7 @@ def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 # BatchMatmulAttrs.
 BATCH_MATMUL = (
-    Field("out_dtype", AttributeKind.DTYPE, ""),
+    _OUT_DTYPE,
     Field("transpose_a", AttributeKind.BOOL, False),
     Field("transpose_b", AttributeKind.BOOL, False, built=True),
 )

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microgen.relay.expr import Attrs, TensorType
+from microgen.relay.op.base import AttributeKind, Field
 
 Shape = tuple[int, ...]
+
+# Attributes of windows over images, which several structs of TVM have.
+STRIDES = Field("strides", AttributeKind.PAIR, (1, 1))
+DILATION = Field("dilation", AttributeKind.PAIR, (1, 1))
+PADDING = Field("padding", AttributeKind.PADS, (0, 0))
+OUT_LAYOUT = Field("out_layout", AttributeKind.STR, "")
 
 
 def _order(layout: str, letters: str, name: str) -> str:

@@ -8,10 +8,11 @@ process. It knows files and folders (ustar, GNU long names, pax paths and sizes,
 from __future__ import annotations
 
 import io
+import string
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from microgen.base.errors import ModelError
@@ -113,7 +114,6 @@ class _Extended:
 
     name: str | None = None
     size: int | None = None
-    records: dict[str, str] = field(default_factory=dict)
 
 
 def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
@@ -194,12 +194,10 @@ def _octal(digits: bytes) -> int:
 
 
 def _number(text: str, base: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 20):
+    # Not int() alone, which also reads signs, underscores and the digits of other scripts.
+    if not (0 < len(text) <= 20 and set(text) <= set(string.digits[:base])):
         raise ModelError(f"has a header with {text!r} in place of a number")
-    try:
-        return int(text, base)
-    except ValueError as error:
-        raise ModelError(f"has a header with {text!r} in place of a number") from error
+    return int(text, base)
 
 
 def _name(header: bytes) -> str:
