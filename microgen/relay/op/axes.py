@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from microgen.relay.expr import Attrs, TensorType
 from microgen.relay.op import relations
@@ -25,12 +26,8 @@ def _reduction_shape(attrs: Attrs, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(d for i, d in enumerate(shape) if i not in reduced)
 
 
-def _value(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return TensorType(_reduction_shape(attrs, types[0].shape), types[0].dtype)
-
-
-def _index(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    return TensorType(_reduction_shape(attrs, types[0].shape), "int32")
+def _reduced(dtype: str, attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    return TensorType(_reduction_shape(attrs, types[0].shape), dtype or types[0].dtype)
 
 
 _AXIS = Field("axis", AttributeKind.INTS, None)
@@ -40,15 +37,10 @@ _ARG = (_AXIS, _KEEPDIMS, Field("select_last_index", AttributeKind.BOOL, False),
 _PYTHON_ORDER = ("data", "axis", "keepdims", "exclude", "select_last_index")
 
 
-def softmax(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of types[0], which must have the axis."""
+def _softmax(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
+    relations.floating(attrs, types)
     relations.axis_of(attrs["axis"], len(types[0].shape))
     return types[0]
-
-
-def _floating(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    relations.floating(attrs, types)
-    return softmax(attrs, types)
 
 
 def _l2_normalize(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
@@ -66,14 +58,14 @@ _L2 = (
 
 OPS = (
     *(
-        RelayOp(name, ("data",), (_AXIS, _KEEPDIMS, _EXCLUDE), _value)
+        RelayOp(name, ("data",), (_AXIS, _KEEPDIMS, _EXCLUDE), partial(_reduced, ""))
         for name in ("sum", "mean", "max", "min")
     ),
     *(
-        RelayOp(name, ("data",), _ARG, _index, positional=_PYTHON_ORDER)
+        RelayOp(name, ("data",), _ARG, partial(_reduced, "int32"), positional=_PYTHON_ORDER)
         for name in ("argmax", "argmin")
     ),
-    RelayOp("nn.softmax", ("data",), (AXIS,), _floating),
-    RelayOp("nn.log_softmax", ("data",), (AXIS,), _floating),
+    RelayOp("nn.softmax", ("data",), (AXIS,), _softmax),
+    RelayOp("nn.log_softmax", ("data",), (AXIS,), _softmax),
     RelayOp("nn.l2_normalize", ("data",), _L2, _l2_normalize),
 )

@@ -132,13 +132,8 @@ def _axis(attrs: Attrs, i: int, size: int) -> tuple[int, int, int]:
         end = _FAR if end < 0 else begin + end
     if stride == 0:
         raise ValueError("strides has a 0")
-    return _clamped(begin, size, stride), _clamped(end, size, stride), stride
-
-
-def _clamped(index: int, size: int, stride: int) -> int:
-    # A slice that goes down ends before element 0, which is -1.
-    low, high = (-1, size - 1) if stride < 0 else (0, size)
-    return min(max(index + size if index < 0 else index, low), high)
+    # Python clamps as TVM does. A slice that goes down ends before element 0, which is -1.
+    return slice(begin, end, stride).indices(size)
 
 
 # StridedSliceRel (src/relay/op/tensor/transform.cc).
