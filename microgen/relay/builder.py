@@ -121,22 +121,22 @@ def _given(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> dict[
     names = op.parameters
     if len(values) > len(names):
         raise ValueError(f"takes {len(names)} arguments, got {len(values)}")
-    given = dict(zip(names, values, strict=False))
+    arguments = dict(zip(names, values, strict=False))
     for name in named:
-        if name in given:
+        if name in arguments:
             raise ValueError(f"got {name} twice")
         if name not in names:
             raise ValueError(f"has no argument {name!r}, it has {', '.join(names)}")
-    return {**given, **named}
+    return {**arguments, **named}
 
 
 def _call(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> Call:
-    given = {**op.defaults, **_given(op, values, named)}
-    missing = [a for a in op.args if a not in given]
+    arguments = {**op.defaults, **_given(op, values, named)}
+    missing = [a for a in op.args if a not in arguments]
     if missing:
         raise ValueError(f"lacks {', '.join(missing)}")
-    args = tuple(_operand(a, given[a]) for a in op.args)
-    attrs = {f.name: _attribute(f, given.get(f.name, f.built_default)) for f in op.fields}
+    args = tuple(_operand(a, arguments[a]) for a in op.args)
+    attrs = {f.name: _attribute(f, arguments.get(f.name, f.built_default)) for f in op.fields}
     chosen = {name: value for name, value in attrs.items() if value is not REQUIRED}
     return Call(Op(op.name), args, op.attributes(chosen))
 

@@ -66,9 +66,9 @@ class InferType:
         return infer_type(module)
 
 
-def check_type(found: Type, where: str) -> None:
+def check_type(checked: Type, where: str) -> None:
     """Raise unless tuples are of moderate size and tensors fit into memory."""
-    stack, count = [(found, 0)], 0
+    stack, count = [(checked, 0)], 0
     while stack:
         part, depth = stack.pop()
         count += 1
@@ -120,9 +120,9 @@ class _Inference:
             root: Expr = self._module[each]
             for expr in depth_first(root, self._below):
                 if expr not in self.types:
-                    found = self._type(expr)
-                    check_type(found, self._where(expr))
-                    self.types[expr] = found
+                    type_ = self._type(expr)
+                    check_type(type_, self._where(expr))
+                    self.types[expr] = type_
 
     def _callees(self, name: str) -> list[str]:
         """The functions of the module that an untyped function calls, the last one first."""
@@ -182,19 +182,19 @@ class _Inference:
             return var.type_annotation
         if var not in self._bound:
             raise self._error(var, f"{name} is free: no parameter and no let defines it")
-        found = self._value(var, self._bound[var])
-        if var.type_annotation not in (None, found):
-            raise self._error(var, f"{name} is {found}, but declared as {var.type_annotation}")
-        return found
+        type_ = self._value(var, self._bound[var])
+        if var.type_annotation not in (None, type_):
+            raise self._error(var, f"{name} is {type_}, but declared as {var.type_annotation}")
+        return type_
 
     def _projection(self, expr: TupleGetItem) -> Type:
-        found = self._value(expr, expr.tuple_value)
-        if not isinstance(found, TupleType):
-            raise self._error(expr, f"found .{expr.index} of {found}, which is not a tuple")
-        if not 0 <= expr.index < len(found.fields):
-            count = len(found.fields)
+        type_ = self._value(expr, expr.tuple_value)
+        if not isinstance(type_, TupleType):
+            raise self._error(expr, f"found .{expr.index} of {type_}, which is not a tuple")
+        if not 0 <= expr.index < len(type_.fields):
+            count = len(type_.fields)
             raise self._error(expr, f"found .{expr.index} of a tuple of {count} fields")
-        return found.fields[expr.index]
+        return type_.fields[expr.index]
 
     def _function(self, expr: Function) -> FuncType:
         result = self._value(expr, expr.body)
@@ -208,9 +208,9 @@ class _Inference:
             return self._operator(call, call.op.name, types)
         callee = self._callee(call)
         if tuple(types) != callee.params:
-            found = ", ".join(map(str, types))
+            arguments = ", ".join(map(str, types))
             wanted = ", ".join(map(str, callee.params))
-            raise self._error(call, f"the call's arguments are ({found}), expected ({wanted})")
+            raise self._error(call, f"the call's arguments are ({arguments}), expected ({wanted})")
         return callee.result
 
     def _operator(self, call: Call, name: str, types: list[Type]) -> Type:
@@ -225,10 +225,10 @@ class _Inference:
     def _callee(self, call: Call) -> FuncType:
         if isinstance(call.op, GlobalVar):
             return self._global(call, call.op.name_hint)
-        found = self._value(call, call.op)
-        if not isinstance(found, FuncType):
-            raise self._error(call, f"found a call of {found}, which is not a function")
-        return found
+        type_ = self._value(call, call.op)
+        if not isinstance(type_, FuncType):
+            raise self._error(call, f"found a call of {type_}, which is not a function")
+        return type_
 
     def _global(self, call: Call, name: str) -> FuncType:
         if name not in self._module.functions:

@@ -271,9 +271,9 @@ class _Parser:
             hint = nearest(token.text, registry())
             self._in.unsupported(f"no operator is named {token}", token, hint)
         self._in.expect("(")
-        args, given = self._args()
+        args, named = self._args()
         try:
-            attrs = op.attributes(given)
+            attrs = op.attributes(named)
         except ValueError as error:
             self._in.refuse(f"{op.name} {error}", token)
         return Call(Op(op.name), args, attrs, self._in.span(token))
@@ -313,17 +313,17 @@ def _type(stream: TokenStream) -> Type:
     """Read a type. Raises ModelError, or UnsupportedError for an unknown shape."""
     stream.deeper()
     if stream.accept("Tensor"):
-        found: Type = _tensor(stream)
+        parsed: Type = _tensor(stream)
     elif stream.next.text == "(":
-        found = TupleType(_fields(stream))
+        parsed = TupleType(_fields(stream))
     elif stream.accept("fn"):
         params = _fields(stream)
         stream.expect("->")
-        found = FuncType(params, _type(stream))
+        parsed = FuncType(params, _type(stream))
     else:
-        found = TensorType((), _dtype(stream))
+        parsed = TensorType((), _dtype(stream))
     stream.shallower()
-    return found
+    return parsed
 
 
 def _dtype(stream: TokenStream) -> str:

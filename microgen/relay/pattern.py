@@ -198,8 +198,8 @@ class _Matcher:
             case AttrPattern(inner, attrs), Call() | Function():
                 return _has(expr.attrs, attrs) and self.matches(inner, expr)
             case TypePattern(inner, test), _:
-                found = self._types.get(expr)
-                return found is not None and test(found) and self.matches(inner, expr)
+                type_ = self._types.get(expr)
+                return type_ is not None and test(type_) and self.matches(inner, expr)
         return False
 
     def _call(self, pattern: CallPattern, call: Call) -> bool:
@@ -213,10 +213,10 @@ class _Matcher:
 
     def _all(self, patterns: Sequence[Pattern], exprs: Sequence[Expr]) -> bool:
         before = len(self.matched)
-        found = len(patterns) == len(exprs) and all(map(self.matches, patterns, exprs))
-        if not found:
+        matches = len(patterns) == len(exprs) and all(map(self.matches, patterns, exprs))
+        if not matches:
             self._undo(before)
-        return found
+        return matches
 
     def _undo(self, count: int) -> None:
         while len(self.matched) > count:

@@ -77,7 +77,7 @@ class _Printer:
 
     def numbered(self, function: Function) -> dict[Expr, str]:
         """A name for each expression printed: its own, or the next one if it is printed inline."""
-        found: dict[Expr, str] = {}
+        names: dict[Expr, str] = {}
         inline = [e for e in post_order(function) if not _is_atom(e)]
         bound = {e.value for e in inline if isinstance(e, Let)}
         for expr in inline:
@@ -85,8 +85,8 @@ class _Printer:
             if not re.fullmatch("%[0-9]+", name):
                 name = f"%{self._temporaries}"
                 self._temporaries += expr not in bound
-            found[expr] = name
-        return found
+            names[expr] = name
+        return names
 
     def _function(self, head: str, function: Function, depth: int) -> str:
         params = [self._declared(p) for p in function.params]

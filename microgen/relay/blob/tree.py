@@ -87,10 +87,10 @@ def _children(groups: Sequence[tuple[Module, ...]]) -> tuple[tuple[int, ...], ..
     index = {module: i for i, group in enumerate(groups) for module in group}
     children = []
     for parent, group in enumerate(groups):
-        found = sorted({index[child] for m in group for child in m.imports} - {parent})
-        if found and found[0] < parent:
-            raise _is_cyclic(groups, parent, found[0])
-        children.append(tuple(found))
+        imported = sorted({index[child] for m in group for child in m.imports} - {parent})
+        if imported and imported[0] < parent:
+            raise _is_cyclic(groups, parent, imported[0])
+        children.append(tuple(imported))
     return tuple(children)
 
 

@@ -157,17 +157,17 @@ class RelayOp:
         """Arguments and attributes in the order of the Python builder."""
         return self.positional or (*self.args, *(f.name for f in self.fields))
 
-    def attributes(self, given: Attrs) -> Attrs:
+    def attributes(self, named: Attrs) -> Attrs:
         """Every attribute, typed, in the order of ``fields``.
 
         Raises ValueError for an attribute that is unknown, missing or of another kind.
         """
         names = [f.name for f in self.fields]
-        for name in given:
+        for name in named:
             if name not in names:
                 known = f"it has {', '.join(names)}" if names else "it has none"
                 raise ValueError(f"has no attribute {name[:40]!r}, {known}")
-        values = {f.name: given.get(f.name, f.fallback) for f in self.fields}
+        values = {f.name: named.get(f.name, f.fallback) for f in self.fields}
         missing = [name for name, value in values.items() if value is REQUIRED]
         if missing:
             raise ValueError(f"lacks {', '.join(missing)}")
@@ -178,11 +178,11 @@ class RelayOp:
         if len(types) != len(self.args):
             wanted = ", ".join(self.args) or "none"
             raise ValueError(f"has {len(types)} arguments, expected {len(self.args)} ({wanted})")
-        for name, found in zip(self.args, types, strict=True):
+        for name, type_ in zip(self.args, types, strict=True):
             expected = TupleType if name in self.tuples else TensorType
-            if name not in self.either and not isinstance(found, expected):
+            if name not in self.either and not isinstance(type_, expected):
                 word = "a tuple of tensors" if name in self.tuples else "a tensor"
-                raise ValueError(f"{name} is {found}, expected {word}")
+                raise ValueError(f"{name} is {type_}, expected {word}")
         return self.relation(attrs, types)
 
 

@@ -39,8 +39,8 @@ def _logic(
     names: Sequence[str], of_bools: Relation, attrs: Attrs, types: Sequence[TensorType]
 ) -> Type:
     """The result of a relation whose operands must be truth values."""
-    for name, found in zip(names, types, strict=True):
-        relations.one_of(name, found, ("bool",))
+    for name, type_ in zip(names, types, strict=True):
+        relations.one_of(name, type_, ("bool",))
     return of_bools(attrs, types)
 
 
@@ -63,8 +63,8 @@ _STATISTICS = ("gamma", "beta", "moving_mean", "moving_var")
 def _batch_norm(attrs: Attrs, types: Sequence[TensorType]) -> TupleType:
     data = types[0]
     length = data.shape[relations.axis_of(attrs["axis"], len(data.shape))]
-    for name, found in zip(_STATISTICS, types[1:], strict=True):
-        vector(name, found, length, data.dtype)
+    for name, type_ in zip(_STATISTICS, types[1:], strict=True):
+        vector(name, type_, length, data.dtype)
     moving = TensorType((length,), data.dtype)
     return TupleType((data, moving, moving))
 

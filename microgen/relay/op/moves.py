@@ -27,8 +27,8 @@ def concatenated(axis: int, data: TupleType) -> TensorType:
     fields = tensors(data)
     shape = list(fields[0].shape)
     at = relations.axis_of(axis, len(shape))
-    for found in fields:
-        if any(a != b for i, (a, b) in enumerate(zip(found.shape, shape, strict=True)) if i != at):
+    for tensor in fields:
+        if any(a != b for i, (a, b) in enumerate(zip(tensor.shape, shape, strict=True)) if i != at):
             raise ValueError(f"data is {data}, whose shapes differ in more than axis {at}")
     shape[at] = sum(f.shape[at] for f in fields)
     return TensorType(tuple(shape), fields[0].dtype)

@@ -29,10 +29,10 @@ CONV2D_FIELDS = (
 )
 
 
-def same(name: str, found: object, expected: object) -> None:
+def same(name: str, value: object, expected: object) -> None:
     """Raise ValueError unless both are equal."""
-    if found != expected:
-        raise ValueError(f"{name} is {found}, expected {expected}")
+    if value != expected:
+        raise ValueError(f"{name} is {value}, expected {expected}")
 
 
 def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
@@ -135,9 +135,9 @@ def _swapped(shape: tuple[int, ...], swap: bool) -> tuple[int, ...]:
 
 def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     """The type of types[0] @ types[1] for each batch, transposed according to the attributes."""
-    for name, found in zip(("tensor_a", "tensor_b"), types, strict=True):
-        if len(found.shape) != 3:
-            raise ValueError(f"{name} is {found}, expected three axes")
+    for name, type_ in zip(("tensor_a", "tensor_b"), types, strict=True):
+        if len(type_.shape) != 3:
+            raise ValueError(f"{name} is {type_}, expected three axes")
     a = _swapped(types[0].shape, attrs["transpose_a"])
     b = _swapped(types[1].shape, attrs["transpose_b"])
     if a[2] != b[1] or (1 not in (a[0], b[0]) and a[0] != b[0]):

@@ -23,11 +23,11 @@ def quantization_parameters(
 
     ``channels`` is the length of a vector that is allowed, too; None allows scalars only.
     """
-    for name, found in zip(names, types, strict=True):
+    for name, type_ in zip(names, types, strict=True):
         expected = "float32" if "scale" in name else "int32"
-        if found.dtype != expected or found.shape not in ((), (channels,), (1,)):
+        if type_.dtype != expected or type_.shape not in ((), (channels,), (1,)):
             vector = "" if channels is None else f" or Tensor[({channels}), {expected}]"
-            raise ValueError(f"{name} is {found}, expected {expected}{vector}")
+            raise ValueError(f"{name} is {type_}, expected {expected}{vector}")
 
 
 _QUANTIZED = ("int8", "uint8", "int16", "int32")
@@ -105,10 +105,12 @@ def _unary(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 def _concatenate(attrs: Attrs, types: Sequence[Any]) -> TensorType:
     data, scales, zero_points, *output = types
-    for name, found in zip(_SCALES, (scales, zero_points), strict=True):
-        if len(found.fields) != len(data.fields):
-            raise ValueError(f"{name} has {len(found.fields)} fields, but data {len(data.fields)}")
-        quantization_parameters([name] * len(found.fields), tensors(found))
+    for name, parameters in zip(_SCALES, (scales, zero_points), strict=True):
+        if len(parameters.fields) != len(data.fields):
+            raise ValueError(
+                f"{name} has {len(parameters.fields)} fields, but data {len(data.fields)}"
+            )
+        quantization_parameters([name] * len(parameters.fields), tensors(parameters))
     quantization_parameters(("output_scale", "output_zero_point"), output)
     return concatenated(attrs["axis"], data)
 

@@ -95,10 +95,10 @@ def floating(_attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
 
 def same_dtype(names: Sequence[str], types: Sequence[TensorType]) -> None:
     """Raise ValueError unless all have the dtype of the first."""
-    for name, found in zip(names, types, strict=True):
-        if found.dtype != types[0].dtype:
+    for name, type_ in zip(names, types, strict=True):
+        if type_.dtype != types[0].dtype:
             raise ValueError(
-                f"{name} is {found}, expected dtype {types[0].dtype}, that of {names[0]}"
+                f"{name} is {type_}, expected dtype {types[0].dtype}, that of {names[0]}"
             )
 
 
@@ -128,17 +128,17 @@ def comparison(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(broadcast(attrs, types).shape, "bool")
 
 
-def vector(name: str, found: TensorType, length: int, dtype: str) -> None:
-    """Raise ValueError unless ``found`` is a vector of ``length`` values of ``dtype``."""
+def vector(name: str, type_: TensorType, length: int, dtype: str) -> None:
+    """Raise ValueError unless ``type_`` is a vector of ``length`` values of ``dtype``."""
     expected = TensorType((length,), dtype)
-    if found != expected:
-        raise ValueError(f"{name} is {found}, expected {expected}")
+    if type_ != expected:
+        raise ValueError(f"{name} is {type_}, expected {expected}")
 
 
-def one_of(name: str, found: TensorType, dtypes: Sequence[str]) -> None:
+def one_of(name: str, type_: TensorType, dtypes: Sequence[str]) -> None:
     """Raise ValueError unless the dtype is one of ``dtypes``."""
-    if found.dtype not in dtypes:
-        raise ValueError(f"{name} is {found}, expected dtype {' or '.join(dtypes)}")
+    if type_.dtype not in dtypes:
+        raise ValueError(f"{name} is {type_}, expected dtype {' or '.join(dtypes)}")
 
 
 def fits(name: str, value: str, choices: Sequence[str]) -> None:

@@ -20,15 +20,15 @@ _MAX_CODES = 64
 
 def _new_shape(shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) -> list[int]:
     """The output's axes, with -1 for an axis whose size is not known yet."""
-    left, rest, out = list(shape), list(codes), list[int]()
+    left, left_codes, out = list(shape), list(codes), list[int]()
 
     def take() -> int:
         if not left:
             raise ValueError("newshape asks for more axes than the data has")
         return left.pop(0)
 
-    while rest:
-        code = rest.pop(0)
+    while left_codes:
+        code = left_codes.pop(0)
         if code > 0 or code == -1 or (code == 0 and allowzero):
             out.append(code)
             # As in TVM, such a number uses up one of the input's remaining axes, if there is one.
@@ -41,17 +41,17 @@ def _new_shape(shape: tuple[int, ...], codes: Sequence[int], allowzero: bool) ->
         elif code == -3:
             out.append(take() * take())
         elif code == -4:
-            out += _parts(take(), rest)
+            out += _parts(take(), left_codes)
         else:
             raise ValueError(f"newshape has the code {code}, expected none below -4")
     return out
 
 
-def _parts(size: int, rest: list[int]) -> list[int]:
-    """The two axes into which an axis is split. Takes their codes from ``rest``."""
-    if len(rest) < 2:
+def _parts(size: int, left_codes: list[int]) -> list[int]:
+    """The two axes into which an axis is split. Takes their codes from ``left_codes``."""
+    if len(left_codes) < 2:
         raise ValueError("newshape ends within a split (-4)")
-    first, second = rest.pop(0), rest.pop(0)
+    first, second = left_codes.pop(0), left_codes.pop(0)
     if first == -1 and second > 0:
         first = size // second
     if second == -1 and first > 0:
@@ -116,10 +116,10 @@ def bounds(attrs: Attrs, shape: Sequence[int]) -> list[tuple[int, int, int]]:
         axes = tuple(range(len(shape)))
     else:
         axes = tuple(relations.axis_of(a, len(shape), "axes") for a in axes)
-    found = [(0, d, 1) for d in shape]
+    slices = [(0, d, 1) for d in shape]
     for i, axis in enumerate(axes):
-        found[axis] = _axis(attrs, i, shape[axis])
-    return found
+        slices[axis] = _axis(attrs, i, shape[axis])
+    return slices
 
 
 def _axis(attrs: Attrs, i: int, size: int) -> tuple[int, int, int]:

@@ -106,8 +106,8 @@ class _Annotator:
         return marked
 
     def _common(self, operands: Sequence[Expr]) -> str:
-        found = {compiler(o) if is_end(o) else self.targets.get(o, DEFAULT) for o in operands}
-        return found.pop() if len(found) == 1 else DEFAULT
+        targets = {compiler(o) if is_end(o) else self.targets.get(o, DEFAULT) for o in operands}
+        return targets.pop() if len(targets) == 1 else DEFAULT
 
     def _ended(self, expr: Expr) -> Expr:
         """``expr`` for its readers. Variables and calls without arguments can begin any region."""

@@ -56,9 +56,9 @@ class _CompositeMerger:
         groups = self._groups(body)
         known: dict[Expr, Expr] = {}
         for expr in depth_first(body, operands):
-            found = groups.get(expr)
-            if found is not None and self._is_accepted(found[0]):
-                known[expr] = self._composite(*found, known)
+            group = groups.get(expr)
+            if group is not None and self._is_accepted(group[0]):
+                known[expr] = self._composite(*group, known)
             else:
                 known[expr] = self.rewriter.rebuilt(expr, known)
         return known[body]
@@ -76,13 +76,13 @@ class _CompositeMerger:
         count = 0
         # From the end, so that the largest match comes first, as in TVM.
         for root in reversed(exprs):
-            found = None if root in taken else self._match(root)
-            if found is None:
+            match_ = None if root in taken else self._match(root)
+            if match_ is None:
                 continue
-            inside = dict.fromkeys(e for e in found.inside if not _is_shared(e))
+            inside = dict.fromkeys(e for e in match_.inside if not _is_shared(e))
             if not taken.intersection(inside) and _is_closed(root, inside, users):
                 taken.update(inside)
-                groups[root] = (found, count)
+                groups[root] = (match_, count)
             # Also for matches that are not taken, because TVM's names of parameters count them.
             count += 1
         return groups
@@ -93,36 +93,36 @@ class _CompositeMerger:
             return None
         return Match(root, inputs, self.rewriter.types, matched)
 
-    def _is_accepted(self, found: Match) -> bool:
+    def _is_accepted(self, match_: Match) -> bool:
         check = self.pattern.check
         name = self.pattern.name
-        reason = answer(check, found, f"the check of {name}") if check is not None else None
+        reason = answer(check, match_, f"the check of {name}") if check is not None else None
         if reason is not None:
             support = name.partition(".")[0]
-            origin = self.rewriter.origin(found.root)
+            origin = self.rewriter.origin(match_.root)
             self.refusals.append(refused(support, name, origin, reason))
         return reason is None
 
-    def _composite(self, found: Match, number: int, known: Mapping[Expr, Expr]) -> Call:
+    def _composite(self, match_: Match, number: int, known: Mapping[Expr, Expr]) -> Call:
         """The call of a composite function, whose body consists of the matched expressions."""
         types = self.rewriter.types
         params: dict[Expr, Var] = {}
-        for i, expr in enumerate(found.inputs):
+        for i, expr in enumerate(match_.inputs):
             var = Var(f"FunctionVar_{number}_{i}", types[expr])
             params[expr] = self.rewriter.typed(var, types[expr])
         inner: dict[Expr, Expr] = dict(params)
-        for expr in found.inside:
+        for expr in match_.inside:
             inner[expr] = self.rewriter.rebuilt(expr, inner)
         function = self.rewriter.function(
             list(params.values()),
-            inner[found.root],
-            PartitionedFromPattern="".join(map(_word, found.inside)),
+            inner[match_.root],
+            PartitionedFromPattern="".join(map(_word, match_.inside)),
             Composite=self.pattern.name,
         )
         call = Call(
-            function, [known[e] for e in found.inputs], span=getattr(found.root, "span", None)
+            function, [known[e] for e in match_.inputs], span=getattr(match_.root, "span", None)
         )
-        return self.rewriter.typed(call, types[found.root])
+        return self.rewriter.typed(call, types[match_.root])
 
 
 def _is_shared(expr: Expr) -> bool:
@@ -139,19 +139,19 @@ def _is_closed(
 
 def _inputs(pattern: Pattern, matched: Mapping[Pattern, Expr]) -> tuple[Expr, ...]:
     """The inputs of a composite function, in the order of the pattern's parts."""
-    found: dict[Expr, None] = {}
+    inputs: dict[Expr, None] = {}
     for part in depth_first(pattern, below):
         expr = matched.get(part)
         if expr is None:
             continue
         match part:
             case CallPattern(args=None) | TuplePattern(fields=None):  # any operands
-                found.update(dict.fromkeys(values(expr)))
+                inputs.update(dict.fromkeys(values(expr)))
             case ConstantPattern() if isinstance(expr, Constant):
                 pass  # it becomes a part of the composite function
             case _ if not below(part) and not isinstance(expr, Op | Function):
-                found[expr] = None
-    return tuple(found)
+                inputs[expr] = None
+    return tuple(inputs)
 
 
 def _word(expr: Expr) -> str:

@@ -78,12 +78,12 @@ def _end(rewriter: Rewriter, value: Expr, target: str) -> Expr:
 @dataclass(eq=False)
 class _External:
     """The function for a region. ``outs`` are the values that leave the region, in order;
-    ``results`` replace them outside. For each expression that enters (without its annotation),
-    ``params`` has the parameter and ``given`` the argument."""
+    ``results`` replace them outside. ``params`` has the parameter of each expression that enters
+    the region, without its annotation, and ``arguments`` the argument of each parameter."""
 
     outs: list[Expr]
     params: dict[Expr, Var] = field(default_factory=dict)
-    given: dict[Var, Expr] = field(default_factory=dict)
+    arguments: dict[Var, Expr] = field(default_factory=dict)
     results: dict[Expr, Expr] = field(default_factory=dict)
 
 
@@ -148,25 +148,27 @@ class _Partitioner:
             type_ = self.rewriter.types[begin]
             var = Var(f"{region.target}_{region.number}_i{index}", type_)
             external.params[source] = self.rewriter.typed(var, type_)
-            external.given[var] = self.known[begin.args[0]]
+            external.arguments[var] = self.known[begin.args[0]]
         return external.params[source]
 
     def _create(self, external: _External, target: str, name: str) -> None:
         """Add the region's function to the module, and build its call."""
-        given = external.given
-        bound: dict[Expr, Expr] = {v: e for v, e in given.items() if self.binds and _is_constant(e)}
+        arguments = external.arguments
+        bound: dict[Expr, Expr] = {
+            v: e for v, e in arguments.items() if self.binds and _is_constant(e)
+        }
         # Compilers may have names with other characters than C allows.
         symbol = self._fresh(re.sub(r"\W", "_", name, flags=re.ASCII))
         body = self.rewriter.rewrite(self._body(external), lambda _, new: bound.get(new, new))
         self.functions[symbol] = self.rewriter.function(
-            [v for v in given if v not in bound],
+            [v for v in arguments if v not in bound],
             body,
             Inline=1,
             Compiler=target,
             global_symbol=symbol,
             Primitive=1,
         )
-        args = [e for v, e in given.items() if v not in bound]
+        args = [e for v, e in arguments.items() if v not in bound]
         span = getattr(external.outs[0], "span", None)
         call = Call(GlobalVar(symbol), args, span=span)
         self._read(external, self.rewriter.typed(call, self.rewriter.types[body]))

@@ -111,10 +111,10 @@ def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
 def answer(question: Callable[[Any], Any], about: Any, of: str) -> str | None:
     """The answer of a predicate or a check. CodegenError if it is neither None nor a sentence."""
     with of_codegen("partition", of):
-        given = question(about)
-    if given is None or (isinstance(given, str) and given):
-        return given
-    what = f"{of} answered {given!r}, expected None to accept, or a sentence that says why not"
+        reason = question(about)
+    if reason is None or (isinstance(reason, str) and reason):
+        return reason
+    what = f"{of} answered {reason!r}, expected None to accept, or a sentence that says why not"
     raise CodegenError(what, where="partition")
 
 
@@ -124,15 +124,17 @@ def registered(name: str, patterns: tuple[CompositePattern, ...] = ()) -> Suppor
 
     Raises MicrogenError if no operator has it.
     """
-    found = takers(name)
-    if not found:
+    functions = takers(name)
+    if not functions:
         raise MicrogenError(
             f"no operator has the attribute 'target.{name}'",
             where=f"the codegen {name!r}",
             hint=f'register one with register_op_attr("nn.conv2d", "target.{name}"), or pass the '
             "codegen's Support instead of its name",
         )
-    return Support(name, {op: _predicate(op, name, taker) for op, taker in found.items()}, patterns)
+    return Support(
+        name, {op: _predicate(op, name, taker) for op, taker in functions.items()}, patterns
+    )
 
 
 def _predicate(op: str, name: str, taker: Taker) -> Predicate:

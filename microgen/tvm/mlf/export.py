@@ -43,10 +43,10 @@ def export(project: Path, output: Path) -> int:
 
 def record_of(project: Path) -> Manifest:
     """The manifest of a project, which must be unchanged. Raises ProjectError."""
-    found = manifest.load(project)
+    record = manifest.load(project)
     if not manifest.is_as_written(project):
         raise _changed(project / MANIFEST)
-    return found
+    return record
 
 
 def write(project: Path, names: Iterable[str], output: Path, data: bytes) -> int:
@@ -67,10 +67,10 @@ def check_apart(project: Path, names: Iterable[str], output: Path) -> None:
     # Links are followed first, because one of them may lead into the project.
     place, root = (Path(os.path.realpath(path)) for path in (output, project))
     own = (root / name for name in (MANIFEST, *names))
-    found = next((path for path in own if place in (path, *path.parents)), None)
-    if found:
-        name = found.relative_to(root)
-        what = "is" if place == found else "contains"
+    replaced = next((path for path in own if place in (path, *path.parents)), None)
+    if replaced:
+        name = replaced.relative_to(root)
+        what = "is" if place == replaced else "contains"
         raise ProjectError(
             f"{what} {name} of the project, which is not replaced",
             where=str(output),

@@ -164,10 +164,10 @@ def _operators(
 
 def _scratch(program: Program) -> dict[str, int]:
     """Bytes of scratch by function: the largest of its calls."""
-    found = dict.fromkeys((f.name for f in program.functions), 0)
+    scratch = dict.fromkeys((f.name for f in program.functions), 0)
     for call in program.calls:
-        found[call.function] = max(found[call.function], call.scratch)
-    return found
+        scratch[call.function] = max(scratch[call.function], call.scratch)
+    return scratch
 
 
 def _constants(program: Program, board: Board) -> dict[str, int]:
@@ -180,11 +180,11 @@ def _constants(program: Program, board: Board) -> dict[str, int]:
         for argument in call.args:
             if argument.storage is Storage.CONSTANT:
                 reader.setdefault(argument.name, target)
-    found: dict[str, int] = {}
+    nbytes: dict[str, int] = {}
     for constant in program.constants:
         target = reader.get(constant.name, board.cpu.name)
-        found[target] = found.get(target, 0) + constant.array.nbytes
-    return found
+        nbytes[target] = nbytes.get(target, 0) + constant.array.nbytes
+    return nbytes
 
 
 def sids(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -196,16 +196,16 @@ def sids(graph: Mapping[str, Any]) -> list[dict[str, Any]]:
     which is wrong as soon as an id is reused.)
     """
     attrs = graph["attrs"]
-    found: dict[int, dict[str, Any]] = {}
+    records: dict[int, dict[str, Any]] = {}
     columns = (attrs[key][1] for key in ("storage_id", "shape", "dltype"))
     for entry, (sid, shape, dtype) in enumerate(zip(*columns, strict=True)):
-        record = found.setdefault(sid, {"storage_id": sid, "size_bytes": 0})
+        record = records.setdefault(sid, {"storage_id": sid, "size_bytes": 0})
         record["size_bytes"] = max(record["size_bytes"], math.prod(shape) * _nbytes(dtype))
         # node_row_ptr has the first entry of each node.
         node = bisect_right(graph["node_row_ptr"], entry) - 1
         if node in graph["arg_nodes"]:
             record.setdefault("input_binding", graph["nodes"][node]["name"])
-    return list(found.values())
+    return list(records.values())
 
 
 def _nbytes(dtype: str) -> int:

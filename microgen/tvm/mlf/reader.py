@@ -108,28 +108,27 @@ class Library:
 
 def load(path: Path) -> Library:
     """Read an archive or a folder. Raises ModelError if it is not a valid library."""
-    found = contents.load(path)
-    if contents.METADATA not in found.sizes:
+    files = contents.load(path)
+    if contents.METADATA not in files.sizes:
         raise ModelError(
             f"is not a model library: it has no {contents.METADATA}",
-            where=found.where,
-            hint=f"if it has a model, type `tar -xf {shlex.quote(found.where)}` and give the model",
+            where=files.where,
+            hint=f"if it has a model, type `tar -xf {shlex.quote(files.where)}` and give the model",
         )
-    root = parse(found.read(contents.METADATA), f"{found.where}: {contents.METADATA}")
+    root = parse(files.read(contents.METADATA), f"{files.where}: {contents.METADATA}")
     version = root.field("version")
     if version.size() not in VERSIONS:
         version.refuse(f"is {version.value}; this microgen reads 5, 6 and 7")
     # Version 7 has "modules", except in the "operator" style.
-    records = (
-        dict(root.field("modules").fields())
-        if root.has("modules")
-        else {root.field("model_name").text(): root}
-    )
-    modules = {name: _module(name, place, found) for name, place in records.items()}
-    return Library(version.size(), modules, found.sizes)
+    if root.has("modules"):
+        records = dict(root.field("modules").fields())
+    else:
+        records = {root.field("model_name").text(): root}
+    modules = {name: _module(name, place, files) for name, place in records.items()}
+    return Library(version.size(), modules, files.sizes)
 
 
-def _module(name: str, place: JsonPlace, found: Contents) -> ArchivedModule:
+def _module(name: str, place: JsonPlace, files: Contents) -> ArchivedModule:
     style = place.field("style").text()
     memory = place.field("memory")
     is_operator = style == "operator"
@@ -146,7 +145,7 @@ def _module(name: str, place: JsonPlace, found: Contents) -> ArchivedModule:
         operator_functions=_functions(functions.field("operator_functions")) if functions else (),
         sids=() if is_operator else tuple(_record(Sid, sid) for sid in _list(memory, "sids")),
         operators=_operators(memory) if is_operator else {},
-        parameters=_parameters(name, found),
+        parameters=_parameters(name, files),
     )
 
 
@@ -199,12 +198,12 @@ def _operators(memory: JsonPlace) -> dict[str, tuple[OperatorParameter, ...]]:
     }
 
 
-def _parameters(module: str, found: Contents) -> tuple[Described, ...]:
+def _parameters(module: str, files: Contents) -> tuple[Described, ...]:
     """The contents of the module's parameter file; empty if it has none."""
     path = f"parameters/{module}.params"
-    if path not in found.sizes:
+    if path not in files.sizes:
         return ()
     try:
-        return params_file.describe(found.read(path))
+        return params_file.describe(files.read(path))
     except ProjectError as error:
-        raise ModelError(error.what, where=f"{found.where}: {path}") from error
+        raise ModelError(error.what, where=f"{files.where}: {path}") from error

@@ -70,17 +70,17 @@ def read(data: bytes) -> dict[str, bytes]:
 
     Raises ModelError if it is not a valid archive of files and folders with relative names.
     """
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for count, (name, content) in enumerate(_members(_plain(data))):
         if count >= MAX_MEMBERS:
             raise ModelError(f"has more than {MAX_MEMBERS:,} members")
         path = relative(name)
         if content is None:
             continue
-        if path in found:
+        if path in files:
             raise ModelError(f"has two members named {path!r}")
-        found[path] = content
-    return found
+        files[path] = content
+    return files
 
 
 def relative(name: str) -> str:
@@ -169,7 +169,7 @@ def _extend(extended: _Extended, kind: bytes, content: bytes) -> None:
 
 def _records(content: bytes) -> dict[str, str]:
     """The ``<length> <key>=<value>\\n`` records of a pax header."""
-    found: dict[str, str] = {}
+    records: dict[str, str] = {}
     while content:
         length, _, _ = content.partition(b" ")
         nbytes = _number(_text(length), 10)
@@ -177,9 +177,9 @@ def _records(content: bytes) -> dict[str, str]:
         key, equals, value = record.partition(b"=")
         if not equals or len(content) < nbytes or not value.endswith(b"\n"):
             raise ModelError("has a pax header that is damaged")
-        found[_text(key)] = _text(value[:-1])
+        records[_text(key)] = _text(value[:-1])
         content = content[nbytes:]
-    return found
+    return records
 
 
 def _size(header: bytes) -> int:

@@ -69,16 +69,16 @@ PayloadReader: TypeAlias = Callable[[Stream], Payload]
 
 def name(stream: Stream) -> str:
     """Read a type key, or the name of a function or constant: printable ASCII, not empty."""
-    found = stream.text()
-    if not (found.isascii() and found.isprintable() and found):
-        raise stream.refused(f"found the name {cnames.short(found)!r}, expected printable ASCII")
-    return found
+    text = stream.text()
+    if not (text.isascii() and text.isprintable() and text):
+        raise stream.refused(f"found the name {cnames.short(text)!r}, expected printable ASCII")
+    return text
 
 
 def names(stream: Stream) -> tuple[str, ...]:
     """Read a vector of names, all different."""
-    found = tuple(name(stream) for _ in range(stream.count()))
-    if len(set(found)) != len(found):
-        twice = cnames.short(Counter(found).most_common(1)[0][0])
+    listed = tuple(name(stream) for _ in range(stream.count()))
+    if len(set(listed)) != len(listed):
+        twice = cnames.short(Counter(listed).most_common(1)[0][0])
         raise stream.refused(f"the name {twice!r} is listed twice")
-    return found
+    return listed

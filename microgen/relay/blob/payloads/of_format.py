@@ -83,7 +83,9 @@ class ConstLoader(Payload):
         symbols = names(stream)
         stream.expect("<Q", len(symbols), "number of lists of constants")
         variables = {symbol: names(stream) for symbol in symbols}
-        missing = [n for found in variables.values() for n in found if arrays and n not in arrays]
+        missing = [
+            n for constants in variables.values() for n in constants if arrays and n not in arrays
+        ]
         if missing:
             raise stream.refused(f"the constant {cnames.short(missing[0])!r} has no array")
         return cls(variables, arrays)
@@ -100,6 +102,8 @@ class ConstLoader(Payload):
     def facts(self) -> Mapping[str, Any]:
         """``initialises`` (symbol -> names) and ``arrays`` (name -> dtype and shape)."""
         return {
-            "initialises": {symbol: list(found) for symbol, found in self.variables.items()},
+            "initialises": {
+                symbol: list(constants) for symbol, constants in self.variables.items()
+            },
             "arrays": {name: typed(a.shape, a.dtype.name) for name, a in self.arrays.items()},
         }

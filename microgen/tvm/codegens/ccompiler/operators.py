@@ -143,8 +143,8 @@ def _refusal(operator: OperatorMacro, call: OperatorCall) -> str | None:
     return None
 
 
-def _dtype(found: Type) -> str:
-    return found.dtype if isinstance(found, TensorType) else str(found)
+def _dtype(type_: Type) -> str:
+    return type_.dtype if isinstance(type_, TensorType) else str(type_)
 
 
 PREDICATES: Mapping[str, Predicate] = MappingProxyType(

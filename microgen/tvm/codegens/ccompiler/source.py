@@ -53,14 +53,14 @@ def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
 
 def _names(symbol: str, flow: Flow, symbols: Collection[str]) -> dict[int, str]:
     """The static functions' names by the number of the call; -1 is the function that calls them."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for number in (-1, *(step.number for step in flow.steps)):
         name = f"{symbol}_" if number < 0 else f"{symbol}_{number}"
-        while name in symbols or name in found.values():
+        while name in symbols or name in names.values():
             # Another external function may have the name ``<symbol>_<number>``.
             name += "_"
-        found[number] = name
-    return found
+        names[number] = name
+    return names
 
 
 def _spans(flow: Flow) -> list[placement.BufferSpan]:
@@ -106,8 +106,8 @@ def _declaration(step: OperatorStep, names: Mapping[int, str]) -> str:
     use, shape = _use(step), step.type.shape
     macro = use.form.macro(use.dtype, use.rank)
     dims = shape if len(shape) == use.rank else (math.prod(shape),)
-    given = (names[step.number], OPERATORS[step.op].texts[use.dtype], *map(str, dims))
-    return f"{macro}({', '.join(given)});"
+    arguments = (names[step.number], OPERATORS[step.op].texts[use.dtype], *map(str, dims))
+    return f"{macro}({', '.join(arguments)});"
 
 
 def _use(step: OperatorStep) -> Use:

@@ -44,8 +44,8 @@ def kernel_of(call: Call) -> Kernel:
     name = composite_attr(call, "Composite")
     assert isinstance(call.op, Function), "composite_attr has checked it"
     body = composites.body(name, call.op.body)
-    given: dict[Expr, Expr] = dict(zip(call.op.params, call.args, strict=True))
-    args = tuple(_bound(operand, given) for operand in body.operands)
+    arguments: dict[Expr, Expr] = dict(zip(call.op.params, call.args, strict=True))
+    args = tuple(_bound(operand, arguments) for operand in body.operands)
     clip = body.activation if "_clip" in name else None
     return Kernel(name, args, {**_texts(body.root.attrs), **(texts(clip.attrs) if clip else {})})
 
@@ -56,13 +56,13 @@ def _texts(attrs: Attrs) -> Mapping[str, tuple[str, ...]]:
     return texts({**attrs, "padding": pads(attrs["padding"])})
 
 
-def _bound(operand: Expr, given: Mapping[Expr, Expr]) -> Expr:
+def _bound(operand: Expr, arguments: Mapping[Expr, Expr]) -> Expr:
     """The caller's argument for an operand of the body."""
     if isinstance(operand, Constant):
         return operand
-    if operand not in given:
+    if operand not in arguments:
         raise ValueError("calls a function with an operand that is not one of its parameters")
-    return given[operand]
+    return arguments[operand]
 
 
 RUNTIME = Runtime(runtime.TYPE_KEY, "mg_dnnl_json", "dnnl/runtime_dnnl_json.h")

@@ -64,10 +64,10 @@ class CompositeBody:
 
 def parse(name: str) -> Composite | None:
     """The meaning of a node's name; None if it is not a composite function's."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    parts = _NAME.fullmatch(name)
+    if parts is None:
         return None
-    root, bias, summed, activation = found.groups()
+    root, bias, summed, activation = parts.groups()
     return Composite(ROOTS[root], bool(bias), bool(summed), activation or "")
 
 
@@ -128,15 +128,15 @@ def refusal(
     """A sentence why ``root`` cannot become the composite function ``name``, whose operands are
     ``outside``; None if it can."""
     try:
-        found = body(name, root, outside)
+        parts = body(name, root, outside)
     except ValueError as error:
         return str(error)
-    channel = _channel_axis(found.root)
+    channel = _channel_axis(parts.root)
     return (
-        _operator(found.root, types)
-        or (_bias(found.bias, channel, types) if found.bias else None)
-        or (_sum(found.sum, types) if found.sum else None)
-        or (_operator(found.activation, types) if found.activation else None)
+        _operator(parts.root, types)
+        or (_bias(parts.bias, channel, types) if parts.bias else None)
+        or (_sum(parts.sum, types) if parts.sum else None)
+        or (_operator(parts.activation, types) if parts.activation else None)
     )
 
 
@@ -151,9 +151,9 @@ def _channel_axis(root: Call) -> int:
 
 
 def _tensor(expr: Expr, types: Mapping[Expr, Type]) -> TensorType:
-    found = types[expr]
-    assert isinstance(found, TensorType), "operators of composite functions compute tensors"
-    return found
+    type_ = types[expr]
+    assert isinstance(type_, TensorType), "operators of composite functions compute tensors"
+    return type_
 
 
 def _bias(added: Added, channel: int, types: Mapping[Expr, Type]) -> str | None:
@@ -189,15 +189,17 @@ def _names() -> Iterator[str]:
 
 def _pattern(made: Composite) -> Pattern:
     """The pattern. Additions match in both orders; a bias may also be an ``nn.bias_add``."""
-    found: Pattern = is_op(made.root)(wildcard(), wildcard())
+    pattern: Pattern = is_op(made.root)(wildcard(), wildcard())
     if made.bias:
         bias = wildcard()
-        found = is_op("add")(found, bias) | is_op("nn.bias_add")(found, bias)
+        pattern = is_op("add")(pattern, bias) | is_op("nn.bias_add")(pattern, bias)
     if made.sum:
-        found = is_op("add")(found, wildcard())
+        pattern = is_op("add")(pattern, wildcard())
     if made.activation == "swish":
-        return is_op("multiply")(found, is_op("sigmoid")(found))
-    return is_op(LAST.get(made.activation, made.activation))(found) if made.activation else found
+        return is_op("multiply")(pattern, is_op("sigmoid")(pattern))
+    return (
+        is_op(LAST.get(made.activation, made.activation))(pattern) if made.activation else pattern
+    )
 
 
 def _composite(name: str) -> CompositePattern:

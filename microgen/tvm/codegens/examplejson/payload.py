@@ -35,13 +35,13 @@ class ExampleJson(Payload):
     def symbols(self) -> tuple[str, ...]:
         """The functions' symbols: the names of subgraphs, or the symbols from the lines ``<name>:
         <symbol>``."""
-        found: list[str] = []
-        for first, *rest in self._lines:
-            if found and rest and first == f"{found[-1]}:":
-                found[-1] = rest[0]
-            elif not rest:
-                found.append(first)
-        return tuple(found)
+        symbols: list[str] = []
+        for first, *others in self._lines:
+            if symbols and others and first == f"{symbols[-1]}:":
+                symbols[-1] = others[0]
+            elif not others:
+                symbols.append(first)
+        return tuple(symbols)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -51,7 +51,7 @@ class ExampleJson(Payload):
     @property
     def facts(self) -> Mapping[str, Any]:
         """``inputs`` and ``kernels`` (names) of all subgraphs."""
-        operators = [x for x, *rest in self._lines if rest and not x.endswith(":")]
+        operators = [x for x, *others in self._lines if others and not x.endswith(":")]
         kernels = [operator for operator in operators if operator != "input"]
         return {"inputs": len(operators) - len(kernels), "kernels": kernels}
 

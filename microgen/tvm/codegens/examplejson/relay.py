@@ -38,13 +38,13 @@ def refusal(call: OperatorCall) -> str | None:
     return None
 
 
-def _type_refusal(found: Type) -> str | None:
-    if not isinstance(found, TensorType) or found.dtype != "float32":
-        return f"{found}; ExampleJSON has float32 only"
-    if not 1 <= len(found.shape) <= MAX_DIMS:
-        return f"{found} has {len(found.shape)} dimensions; ExampleJSON has 1 to {MAX_DIMS} here"
-    if min(found.shape) < 1 or ITEM_BYTES * math.prod(found.shape) > MAX_NUMBER:
-        return f"{found} has no element, or too many"
+def _type_refusal(type_: Type) -> str | None:
+    if not isinstance(type_, TensorType) or type_.dtype != "float32":
+        return f"{type_}; ExampleJSON has float32 only"
+    if not 1 <= len(type_.shape) <= MAX_DIMS:
+        return f"{type_} has {len(type_.shape)} dimensions; ExampleJSON has 1 to {MAX_DIMS} here"
+    if min(type_.shape) < 1 or ITEM_BYTES * math.prod(type_.shape) > MAX_NUMBER:
+        return f"{type_} has no element, or too many"
     return None
 
 
@@ -90,12 +90,12 @@ class _Serializer:
         return Subgraph(header, self._function.symbol, tuple(self._nodes.values()), outputs)
 
     def _add(self, expr: Expr, op: str, args: Sequence[Expr]) -> None:
-        found = self._function.types[expr]
-        reason = _type_refusal(found)
-        if reason or not isinstance(found, TensorType):
+        type_ = self._function.types[expr]
+        reason = _type_refusal(type_)
+        if reason or not isinstance(type_, TensorType):
             raise self._unsupported(str(reason))
         operands = tuple(self._nodes[arg].id for arg in args)
-        self._nodes[expr] = TextNode(op, len(self._nodes), operands, found.shape)
+        self._nodes[expr] = TextNode(op, len(self._nodes), operands, type_.shape)
 
     def _operator(self, call: Call) -> str:
         name = call.op.name if isinstance(call.op, Op) else "a function"

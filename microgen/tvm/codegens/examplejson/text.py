@@ -115,17 +115,17 @@ class _Reader:
 
     def read(self, words: Sequence[str]) -> None:
         """Read a line that is not empty."""
-        first, *rest = words
+        first, *words_after = words
         if MARK in first and first.endswith(":"):
-            self._name(first[:-1], rest)
+            self._name(first[:-1], words_after)
         elif MARK in first:
-            self._begin(first, rest)
+            self._begin(first, words_after)
         elif self._header is None:
             raise self._malformed(f"found {first!r}, expected a subgraph's name")
         elif first == INPUT:
-            self._input(rest)
+            self._input(words_after)
         else:
-            self._operator(first, rest)
+            self._operator(first, words_after)
 
     def end(self) -> None:
         """Complete the last subgraph. No two may have the same symbol."""
@@ -135,39 +135,39 @@ class _Reader:
             if symbols.count(symbol) > 1:
                 raise self._malformed(f"the symbol {symbol!r} has two subgraphs")
 
-    def _begin(self, name: str, rest: Sequence[str]) -> None:
+    def _begin(self, name: str, words: Sequence[str]) -> None:
         self._close()
-        if rest:
-            raise self._malformed(f"found {rest[0]!r} after a subgraph's name")
+        if words:
+            raise self._malformed(f"found {words[0]!r} after a subgraph's name")
         self._header = name
 
-    def _name(self, header: str, rest: Sequence[str]) -> None:
-        if header != self._header or not rest:
+    def _name(self, header: str, words: Sequence[str]) -> None:
+        if header != self._header or not words:
             raise self._malformed(f"{header!r} is not the subgraph above, or has no symbol")
-        outputs = [self._number(word) for word in rest[2:]]
-        if rest[1:] and (rest[1] != "outputs:" or not outputs):
-            raise self._malformed(f"found {rest[1]!r}, expected outputs: and their ids")
-        self._close(rest[0], tuple(self._known(output) for output in outputs))
+        outputs = [self._number(word) for word in words[2:]]
+        if words[1:] and (words[1] != "outputs:" or not outputs):
+            raise self._malformed(f"found {words[1]!r}, expected outputs: and their ids")
+        self._close(words[0], tuple(self._known(output) for output in outputs))
 
-    def _input(self, rest: Sequence[str]) -> None:
-        node = self._new_id(rest[:1])
-        shape = tuple(self._number(word) for word in rest[1:])
+    def _input(self, words: Sequence[str]) -> None:
+        node = self._new_id(words[:1])
+        shape = tuple(self._number(word) for word in words[1:])
         if not 1 <= len(shape) <= MAX_DIMS:
             raise self._malformed(f"{len(shape)} dimensions, expected 1 to {MAX_DIMS}")
         if min(shape) < 1 or ITEM_BYTES * math.prod(shape) > MAX_NUMBER:
             raise self._malformed(f"the shape {shape} has no element, or too many")
         self._nodes[node] = TextNode(INPUT, node, (), shape)
 
-    def _operator(self, op: str, rest: Sequence[str]) -> None:
+    def _operator(self, op: str, words: Sequence[str]) -> None:
         if op not in OPERATORS:
             raise UnsupportedError(
                 f"the operator {op!r}, expected one of {', '.join(OPERATORS)}", where=self.where
             )
-        node = self._new_id(rest[:1])
-        if [*rest[1:2], *rest[4:5]] != ["inputs:", "shape:"]:
+        node = self._new_id(words[:1])
+        if [*words[1:2], *words[4:5]] != ["inputs:", "shape:"]:
             raise self._malformed(f"expected {op} <id> inputs: <id> <id> shape: <dimensions>")
-        operands = tuple(self._known(self._number(word)) for word in rest[2:4])
-        shape = tuple(self._number(word) for word in rest[5:])
+        operands = tuple(self._known(self._number(word)) for word in words[2:4])
+        shape = tuple(self._number(word) for word in words[5:])
         if any(self._nodes[operand].shape != shape for operand in operands):
             raise self._malformed(f"the shape {shape} is not that of both inputs")
         self._nodes[node] = TextNode(op, node, operands, shape)
@@ -184,21 +184,21 @@ class _Reader:
         self._header, self._nodes = None, {}
 
     def _new_id(self, words: Sequence[str]) -> int:
-        found = self._number(words[0] if words else "")
-        if found in self._nodes:
-            raise self._malformed(f"{found} is the id of two nodes")
-        return found
+        number = self._number(words[0] if words else "")
+        if number in self._nodes:
+            raise self._malformed(f"{number} is the id of two nodes")
+        return number
 
-    def _known(self, found: int) -> int:
-        if found not in self._nodes:
-            raise self._malformed(f"{found} is not a node of an earlier line")
-        return found
+    def _known(self, number: int) -> int:
+        if number not in self._nodes:
+            raise self._malformed(f"{number} is not a node of an earlier line")
+        return number
 
     def _number(self, word: str) -> int:
         digits = word.lstrip("0")[:_MAX_DIGITS] or "0"
         if not (word.isascii() and word.isdigit() and int(digits) <= MAX_NUMBER):
-            found = cnames.short(word)
-            raise self._malformed(f"found {found!r}, expected a number up to {MAX_NUMBER}")
+            shown = cnames.short(word)
+            raise self._malformed(f"found {shown!r}, expected a number up to {MAX_NUMBER}")
         return int(digits)
 
     def _malformed(self, what: str) -> MicrogenError:

@@ -74,9 +74,9 @@ def _name(place: JsonPlace) -> str:
 
 
 def _check_counts(attrs: JsonPlace, node: JSONNode) -> None:
-    found = {key: v.text() for key, v in attrs.fields() if key in ("num_inputs", "num_outputs")}
-    if found != node.counts:
-        attrs.refuse(f"counts {_counted(found)}, expected {_counted(node.counts)}")
+    counts = {key: v.text() for key, v in attrs.fields() if key in ("num_inputs", "num_outputs")}
+    if counts != node.counts:
+        attrs.refuse(f"counts {_counted(counts)}, expected {_counted(node.counts)}")
 
 
 def _counted(counts: dict[str, str]) -> str:
@@ -126,16 +126,16 @@ def _shape(place: JsonPlace) -> Shape:
 
 def _dtypes(attrs: JsonPlace) -> tuple[str, ...]:
     place = attrs.field("dtype")
-    found = _texts(place)
-    for dtype in found:
+    dtypes = _texts(place)
+    for dtype in dtypes:
         if dtype not in _DTYPES:
             place.refuse(f"has {dtype[:40]!r}, which is not a dtype")
-    return found
+    return dtypes
 
 
 def _equal(place: JsonPlace, expected: Iterable[int]) -> None:
-    found: Iterator[int] = (item.size() for item in place.items())
-    if tuple(found) != tuple(expected):
+    numbers: Iterator[int] = (item.size() for item in place.items())
+    if tuple(numbers) != tuple(expected):
         place.refuse("does not agree with the nodes")
 
 

@@ -157,13 +157,13 @@ class _Serializer:
 
     def _kernel(self, call: Call) -> Kernel:
         try:
-            found = self.kernel_of(call)
-            if not found.args:
+            kernel = self.kernel_of(call)
+            if not kernel.args:
                 raise ValueError("has no operands, and would be read as an input")
         except ValueError as error:
             name = call.op.name if isinstance(call.op, Op) else "the call"
             raise self._error(UnsupportedError, call, f"{name} {error}") from error
-        return found
+        return kernel
 
     def _made(self, expr: Expr) -> tuple[Entry, ...]:
         match expr:
@@ -200,11 +200,11 @@ class _Serializer:
         return tuple((node, output, 0) for output in range(len(outputs)))
 
     def _tensors(self, expr: Expr) -> list[TensorType]:
-        found = expr.type if isinstance(expr, Constant) else self.types[expr]
-        fields = found.fields if isinstance(found, TupleType) else (found,)
+        type_ = expr.type if isinstance(expr, Constant) else self.types[expr]
+        fields = type_.fields if isinstance(type_, TupleType) else (type_,)
         tensors = [part for part in fields if isinstance(part, TensorType)]
         if len(tensors) != len(fields) or not tensors:
-            what = f"JSON graphs have no form for a value of type {found}"
+            what = f"JSON graphs have no form for a value of type {type_}"
             raise self._error(UnsupportedError, expr, what)
         return tensors
 
