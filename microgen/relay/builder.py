@@ -81,6 +81,7 @@ def const(value: Any, dtype: str | None = None) -> Constant:
         smaller = {"int64": "int32", "float64": "float32"}
         array = array.astype(smaller.get(array.dtype.name, array.dtype.name))
     _dtype(array.dtype.name)
+    # Expressions may share it, and a module does not change.
     array.setflags(write=False)
     return Constant(array)
 
@@ -89,6 +90,7 @@ def _attribute(field: Field, value: Any) -> Any:
     """The value as TVM's Python code passes it on, which expands one number to a pair, and a
     padding to four numbers."""
     value = plain(value)
+    # A bool is an int in Python.
     is_number = isinstance(value, int) and not isinstance(value, bool)
     match field.kind:
         case AttributeKind.PAIR if is_number:
@@ -137,6 +139,7 @@ def _call(op: RelayOp, values: tuple[Any, ...], named: dict[str, Any]) -> Call:
         raise ValueError(f"lacks {', '.join(missing)}")
     args = tuple(_operand(a, arguments[a]) for a in op.args)
     attrs = {f.name: _attribute(f, arguments.get(f.name, f.built_default)) for f in op.fields}
+    # Required attributes that are missing are refused by `attributes`, which names all of them.
     chosen = {name: value for name, value in attrs.items() if value is not REQUIRED}
     return Call(Op(op.name), args, op.attributes(chosen))
 

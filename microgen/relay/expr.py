@@ -94,6 +94,7 @@ class Var(Expr):
 class Constant(Expr):
     """Data that is part of the module."""
 
+    # Not in the repr: weights would fill a message.
     data: Array = field(repr=False)
     span: Span | None = None
 
@@ -121,12 +122,14 @@ class GlobalVar(Expr):
 class Call(Expr):
     """A call. ``op`` is an Op, a GlobalVar, a Function, or an expression whose value is one."""
 
+    # Operands are not in the repr either, because it would show the whole graph below.
     op: Expr = field(repr=False)
     args: Sequence[Expr] = field(repr=False)
     attrs: Attrs = field(default_factory=_no_attrs)
     span: Span | None = None
 
     def __post_init__(self) -> None:
+        # Callers may pass lists, but nothing in the IR is mutable.
         object.__setattr__(self, "args", tuple(self.args))
 
 

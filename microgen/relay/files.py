@@ -82,6 +82,7 @@ def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
             hint = nearest(name, by_name)
             raise ModelError(f"no parameter of @main is named {name!r}", where="params", hint=hint)
         bound[by_name[name]] = _constant(by_name[name], array)
+    # The others remain parameters, in their order.
     left = tuple(p for p in main.params if p not in bound)
     body = _replaced(main.body, bound)
     function = Function(left, body, main.ret_type, main.attrs, main.span)
@@ -89,6 +90,7 @@ def bind_params(module: IRModule, params: Mapping[str, Array]) -> IRModule:
 
 
 def _constant(param: Var, array: Array) -> Constant:
+    # At the parameter's place, so that later errors name the text.
     constant = Constant(array, param.span)
     expected = param.type_annotation
     if constant.type != expected:

@@ -32,6 +32,7 @@ from microgen.relay.visit import children, depth_first, post_order
 # The largest size of a tensor's axis: the generated C indexes with int32_t.
 _MAX_DIM = 2**31 - 1
 MAX_RANK = 32
+# Characters of a message, because the type of a large tuple fills pages.
 _MAX_MESSAGE = 400
 
 # Limits of a tuple's fields, including nested ones, and of its levels, because shared tuples grow
@@ -54,6 +55,7 @@ def infer_type(module: IRModule) -> IRModule:
         for name, f in module.functions.items()
     }
     types = dict(inference.types)
+    # Functions that got a result type are new objects.
     types.update({new: types[module[name]] for name, new in functions.items()})
     return IRModule(MappingProxyType(functions), MappingProxyType(types))
 
@@ -68,6 +70,7 @@ class InferType:
 
 def check_type(checked: Type, where: str) -> None:
     """Raise unless tuples are of moderate size and tensors fit into memory."""
+    # Counted on the way, because a tuple of shared tuples may have more parts than memory holds.
     stack, count = [(checked, 0)], 0
     while stack:
         part, depth = stack.pop()
@@ -138,6 +141,7 @@ class _Inference:
         if expr in self.types:
             return ()
         if isinstance(expr, Let):
+            # A let is entered before its variable is reached, which needs the value's type.
             self._bound[expr.var] = expr.value
         elif isinstance(expr, Function):
             self._params.update(expr.params)
@@ -207,6 +211,7 @@ class _Inference:
         if isinstance(call.op, Op):
             return self._operator(call, call.op.name, types)
         callee = self._callee(call)
+        # Types are compared exactly: a call converts and broadcasts nothing.
         if tuple(types) != callee.params:
             arguments = ", ".join(map(str, types))
             wanted = ", ".join(map(str, callee.params))

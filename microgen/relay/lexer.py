@@ -21,15 +21,18 @@ _PATTERNS = (
     ("line comment", r"//[^\n]*"),
     ("comment", r"/\*"),
     ("meta", r"meta\[[\w.]+\]\[\d+\]"),
+    # `#[version = "0.0.5"]` before the first function, and `#[metadata]` after the last one.
     ("header", r"#\[[^\]\n]*\]"),
     ("temporary", r"%\d+"),
     ("local", r"%[A-Za-z_/][\w/]*"),
     ("global", "@" + WORD),
+    # Not followed by a letter: `3x` is neither a number nor a name.
     ("number", NUMBER.pattern + r"(?!\w)"),
     ("name", WORD),
     ("string", r'"(?:[^"\\\n]++|\\.)*+"'),
     ("sign", r"->|[()\[\]{},;:=.?<>+*/!-]"),
 )
+# Names of groups must be identifiers, so they are the patterns' numbers.
 _TOKEN = re.compile("|".join(f"(?P<k{i}>{p})" for i, (_, p) in enumerate(_PATTERNS)), re.ASCII)
 _INDEX = re.compile(r"\d+", re.ASCII)
 _COMMENT_END = re.compile(r"/\*|\*/")
@@ -81,6 +84,7 @@ def tokens(source: Source) -> Iterator[Token]:
         kind = _PATTERNS[int(str(match.lastgroup)[1:])][0] if match.lastgroup else "number"
         if kind == "comment":
             at = _after_comment(source, match.start())
+        # JSON follows, which is not Relay text.
         elif match.group() == METADATA:
             end = match.start()
             break

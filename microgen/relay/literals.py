@@ -31,6 +31,7 @@ _MAX_DIGITS = 400  # the largest float64 has 309
 
 
 def _float_text(value: float, dtype: str) -> str:
+    # numpy's text has just enough digits for its dtype, so reading it gives the same value.
     text = str(value) if dtype == "float64" else str(np.dtype(dtype).type(value))
     # The dtype's suffix already says that it is a float.
     return text.removesuffix(".0")
@@ -54,6 +55,7 @@ def scalar(text: str) -> Array:
     match = _PARTS.fullmatch(text)
     number, suffix = match.groups() if match else (text, "")
     is_float = any(c in number for c in ".eEnN") or (suffix or "").startswith("f")
+    # As in TVM, a number without a suffix is a float32 or an int32.
     dtype = _DTYPES.get(suffix or ("f" if is_float else ""))
     # The length is checked before int(), which raises another error for thousands of digits.
     if dtype is None or len(number) > _MAX_DIGITS:
@@ -83,6 +85,7 @@ def attr_number(text: str) -> int | float:
     A suffix does not change the value: 1e-05f is the double nearest to 1e-05. Raises ValueError
     with a sentence if it is not a number.
     """
+    # Attributes are doubles in TVM, although its printer writes the suffix of a float32.
     number = _PARTS.sub(r"\1", text)
     if len(number) <= _MAX_DIGITS and ("f" in text or any(c in number for c in ".eE")):
         value = float(number)
@@ -98,6 +101,8 @@ def attr_text(value: Any) -> str:
         case None | bool():
             return str(value)
         case float():
+            # With an f, because a whole number, whose `.0` is left out, would be read as an
+            # integer.
             return f"{_float_text(value, 'float64')}f"
         case str():
             return json.dumps(value)  # only characters outside a line of ASCII are escaped

@@ -17,6 +17,7 @@ from microgen.graph import ndarray
 from microgen.graph.ir.graph import Array
 
 _KEY = "relay.Constant"
+# Each is how some damaged document fails on its way to the arrays.
 _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError)
 
 

@@ -90,10 +90,12 @@ class _Parser:
             name = self._in.kind("global", "a name such as @main")
             if name.text[1:] in functions:
                 self._in.refuse(f"found {name.text} a second time", name)
+            # A function sees nothing of the others but their names.
             self._scopes = Scopes()
             functions[name.text[1:]] = self._function(name)
         if not functions:
             self._in.found("'def @main(...) {...}'")
+        # Also if no constant refers to it: a damaged section is refused.
         self._in_text()
         return IRModule(MappingProxyType(functions))
 
@@ -172,6 +174,7 @@ class _Parser:
         var = self._var()
         self._in.expect("=")
         value = self._expr()
+        # After its value, which must not use it.
         self._scopes.bind(name, var)
         return var, value, start
 
@@ -189,6 +192,7 @@ class _Parser:
             if start.text == "(":
                 args, attrs = self._args()
                 if attrs:
+                    # Only operators have attributes; those of a function belong to its definition.
                     self._in.refuse("found attributes in the call of a function", start)
                 expr = Call(expr, args, span=self._in.span(start))
             else:
@@ -238,7 +242,9 @@ class _Parser:
         token = self._in.take()
         key, index = token.text.removeprefix("meta[").removesuffix("]").split("][")
         name = f"{key}.{index}"
+        # One object for all its uses, because the printer writes each object once.
         if name not in self._constants:
+            # The arrays of a .params file have precedence over the text's own section.
             array = self._given.get(name, self._in_text().get(name))
             if array is None:
                 hint = f"put it into the .params file next to the text, as {short(name)!r}"
@@ -301,6 +307,7 @@ class _Parser:
         for _ in self._in.items(")"):
             fields.append(self._expr())
             has_comma = has_comma or self._in.next.text == ","
+        # `(%x,)` is a tuple of one field, `(%x)` is %x.
         if len(fields) == 1 and not has_comma:
             return fields[0]
         return Tuple(tuple(fields), self._in.span(start))

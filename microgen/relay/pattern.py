@@ -40,6 +40,7 @@ class Pattern:
     def __call__(self, *args: Pattern | None) -> CallPattern:
         """A call of an expression that matches. With None as the only argument, its arguments may
         be any."""
+        # TVM writes `is_op("nn.relu")(None)` for a call with any arguments.
         if args == (None,):
             return CallPattern(self, None)
         return CallPattern(self, tuple(a for a in args if a is not None))
@@ -184,6 +185,7 @@ class _Matcher:
             case OpPattern(op), _:
                 return expr == op
             case VarPattern(name), Var(hint):
+                # Without a name it is any variable.
                 return name in ("", hint)
             case ConstantPattern(), Constant():
                 return True
@@ -193,6 +195,7 @@ class _Matcher:
                 return fields is None or self._all(fields, expr.fields)
             case TupleGetItemPattern(value, index), TupleGetItem():
                 return index in (None, expr.index) and self.matches(value, expr.tuple_value)
+            # The first one that matches, as in TVM, even if the other would match more.
             case AltPattern(left, right), _:
                 return self.matches(left, expr) or self.matches(right, expr)
             case AttrPattern(inner, attrs), Call() | Function():

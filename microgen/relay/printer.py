@@ -71,6 +71,7 @@ class _Printer:
 
     def definition(self, name: str, function: Function) -> str:
         """``def @name(...) {...}``."""
+        # Counted first: a value with one user is printed in its place, others get a name.
         for expr in post_order(function):
             self._uses.update(children(expr))
         return self._function(f"def @{_word(name)}", function, 1) + "\n"
@@ -101,6 +102,7 @@ class _Printer:
         return name if var.type_annotation is None else f"{name}: {var.type_annotation}"
 
     def _unique(self, hint: str) -> str:
+        # Hints come from other formats, whose names may have any characters.
         base = re.sub(r"[^A-Za-z0-9_]", "_", hint)
         if not re.match(r"[A-Za-z_]", base):
             base = f"v{base}"
@@ -108,6 +110,7 @@ class _Printer:
         while name in self._taken:
             self._taken[base] += 1
             name = f"{base}{self._taken[base]}"
+        # Also the new name is taken: another variable may have it as its hint.
         self._taken[name] = 0
         return name
 
@@ -116,6 +119,7 @@ class _Printer:
 
         A let with several users has a name, and a block of its own in which it is ``bracketed``.
         """
+        # The parser refuses deeper text, so it must not be written.
         if depth > MAX_DEPTH:
             raise ModelError(f"functions or lets are nested deeper than {MAX_DEPTH}")
         lines: list[str] = []
@@ -178,6 +182,7 @@ class _Printer:
         op = registry().get(call.op.name) if isinstance(call.op, Op) else None
         defaults = {f.name: f.default for f in op.fields} if op else {}
         for key, value in call.attrs.items():
+            # As in TVM, whose text leaves out attributes with the default of their struct.
             if key not in defaults or defaults[key] != value:
                 parts.append(f"{key}={attr_text(value)}")
         return f"{self._names[call.op]}({', '.join(parts)})"

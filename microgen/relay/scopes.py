@@ -35,6 +35,7 @@ class Scopes:
     def leave(self, mark: Mark) -> None:
         """End the block that ``enter`` began with ``mark``."""
         self._block, count = mark
+        # The last one first, because a name may have been hidden several times.
         while len(self._hidden) > count:
             name, before = self._hidden.pop()
             if before is None:
@@ -56,6 +57,7 @@ class Scopes:
         """Define a temporary. False if this block has already defined it."""
         before = self._known.get(name)
         if before is not None:
+            # Only here: an inner block may hide a temporary of an outer one.
             if before[1] == self._block:
                 return False
             self._hidden.append((name, before))

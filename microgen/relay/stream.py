@@ -27,6 +27,7 @@ class TokenStream:
         self._tokens = tokens(source)
         self._depth = 0
         self.next = next(self._tokens)  # the next token, not yet taken
+        # One more token is enough to tell `%0 = ...` from `%0`, and a call from a name.
         self._after: Token | None = None
 
     @property
@@ -44,7 +45,8 @@ class TokenStream:
 
     def accept(self, text: str) -> bool:
         """Take the next token if it has this text. Returns whether it does."""
-        if self.next.text != text or self.next.kind == "string":
+        # A string does not match, because its text begins with a quote.
+        if self.next.text != text:
             return False
         self.take()
         return True

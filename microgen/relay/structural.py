@@ -62,6 +62,7 @@ def _lines(root: Expr) -> list[str]:
 def _leaf(expr: Expr) -> str:
     match expr:
         case Constant(data):
+            # 128 bits, so that equal digests mean equal data.
             content = hashlib.blake2b(data.tobytes(), digest_size=16).hexdigest()
             return f"<{expr.type} {content}>"
         case Op(name):
@@ -76,6 +77,7 @@ def _own(expr: Expr) -> str:
     match expr:
         case Var():
             return str(expr.type_annotation)
+        # `children` leaves such an operator out, so its name is written here.
         case Call(op=Op() | GlobalVar()):
             return f"{_leaf(expr.op)} {_attrs(expr.attrs)}"
         case Call():

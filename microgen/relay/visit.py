@@ -27,6 +27,7 @@ def children(expr: Expr) -> Sequence[Expr]:
         case TupleGetItem():
             return (expr.tuple_value,)
         case Let():
+            # The value first, because the variable gets its type.
             return (expr.value, expr.var, expr.body)
         case Function():
             return (*expr.params, expr.body)
@@ -78,6 +79,7 @@ def rebuilt(expr: Expr, known: Mapping[Expr, Expr]) -> Expr:
         part = getattr(expr, name)
         old = [part] if isinstance(part, Expr) else part
         new = [known.get(e, e) for e in old]
+        # Without a change the same object is returned, so shared expressions remain shared.
         if any(a is not b for a, b in zip(old, new, strict=True)):
             changes[name] = new[0] if isinstance(part, Expr) else new
     copied: Any = expr

@@ -15,7 +15,9 @@ from microgen.relay.blob.payloads.base import Payload
 from microgen.relay.blob.reader import Blob
 from microgen.relay.blob.tree import Module
 
+# Characters of a file's name; names of functions may have thousands.
 _MAX_STEM = 100
+# Levels; a chain of imports may be longer than a line.
 _MAX_INDENT = 16
 
 

@@ -93,6 +93,7 @@ class _Reader:
             raise self.refused(f"found the type key {short!r}, expected one of {known}")
         start = self._stream.at
         self.keys.append(key)
+        # A payload has no length in the blob: its reader finds the end.
         self.contents.append(None if key == LIBRARY else self._content(key))
         self.payloads.append(self._stream.since(start))
 
@@ -145,6 +146,7 @@ def _with_tree(reader: _Reader, rows: _Rows) -> Blob:
 
 def _without_tree(reader: _Reader) -> Blob:
     pairs = zip(reader.keys, reader.payloads, strict=True)
+    # The library is the root, and is not among the entries.
     imports = tuple(Module(key, payload) for key, payload in pairs)
     modules = (Module(LIBRARY, b"", imports), *imports)
     children = (tuple(range(1, len(modules))), *(() for _ in imports))

@@ -64,6 +64,7 @@ def arrange(root: Module) -> Order:
     others: list[Module] = []
     for module in _walk(boundary, seen, lambda _: True):
         (library if module.is_library else others).append(module)
+    # All compiled modules are one library on the board.
     merged = [tuple(library)] if library else []
     groups = (*((m,) for m in outside), *merged, *((m,) for m in others))
     return Order(groups, _children(groups))

@@ -61,6 +61,7 @@ def _refused(index: int, module: Module, what: str, hint: str) -> MicrogenError:
 # The blob as C: one array, as in TVM's PackImportsToC, in the section of the constants.
 
 _PER_LINE = 20
+# Written once, because a blob may have millions of bytes.
 _BYTES = [f"0x{byte:02x}," for byte in range(256)]
 
 

@@ -14,6 +14,7 @@ def axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
     """The axes that are reduced, in order. No axis means all; ``exclude`` means all others."""
     if attrs["axis"] is None or not attrs["axis"]:
         return tuple(range(rank))
+    # A set, because an axis may be named twice, once from the end.
     named = {relations.axis_of(a, rank) for a in attrs["axis"]}
     return tuple(i for i in range(rank) if (i in named) != attrs["exclude"])
 

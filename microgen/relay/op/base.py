@@ -79,6 +79,7 @@ def plain(value: Any) -> Any:
 
 def shown(value: Any) -> str:
     """An attribute's value for an error message, short."""
+    # Relay text writes tuples as lists.
     text = repr(list(value)) if isinstance(value, tuple) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -167,6 +168,7 @@ class RelayOp:
             if name not in names:
                 known = f"it has {', '.join(names)}" if names else "it has none"
                 raise ValueError(f"has no attribute {name[:40]!r}, {known}")
+        # In the order of the struct, in which the printer writes them.
         values = {f.name: named.get(f.name, f.fallback) for f in self.fields}
         missing = [name for name, value in values.items() if value is REQUIRED]
         if missing:
@@ -188,5 +190,6 @@ class RelayOp:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint with the names most like ``name``, or an empty string."""
+    # 80 characters, because the time of a comparison grows with the square of the length.
     close = difflib.get_close_matches(name[:80], list(names), n=3, cutoff=0.6)
     return f"nearest: {', '.join(close)}" if close else ""

@@ -112,6 +112,7 @@ def _tile(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     shape, reps = types[0].shape, attrs["reps"]
     relations.positive("reps", reps)
     rank = max(len(shape), len(reps))
+    # Missing axes are the first ones, of the data as of the repetitions.
     shape = (1,) * (rank - len(shape)) + shape
     reps = (1,) * (rank - len(reps)) + reps
     return TensorType(tuple(d * r for d, r in zip(shape, reps, strict=True)), types[0].dtype)
@@ -127,6 +128,7 @@ def _take(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     axis, batch = relations.axis_of(attrs["axis"], len(data.shape)), attrs["batch_dims"]
     if not 0 <= batch <= min(axis, len(indices.shape)):
         raise ValueError(f"batch_dims is {batch}, expected a number in [0, axis]")
+    # The batch axes of the indices are axes of the data, and are not repeated.
     shape = (*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :])
     return TensorType(shape, data.dtype)
 

@@ -49,6 +49,7 @@ def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
             raise ValueError(f"groups is {groups}, which does not divide {channels} and {out}")
         same("weight's number of input channels", inner, channels // groups)
         count = out
+    # None or 0 means as many as the weight has.
     same("channels", attrs["channels"] or count, count)
     return count
 
@@ -138,6 +139,7 @@ def batch_matmul(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     for name, type_ in zip(("tensor_a", "tensor_b"), types, strict=True):
         if len(type_.shape) != 3:
             raise ValueError(f"{name} is {type_}, expected three axes")
+    # [batch, rows, depth] by [batch, depth, columns], with batches that broadcast.
     a = _swapped(types[0].shape, attrs["transpose_a"])
     b = _swapped(types[1].shape, attrs["transpose_b"])
     if a[2] != b[1] or (1 not in (a[0], b[0]) and a[0] != b[0]):

@@ -24,6 +24,7 @@ def quantization_parameters(
     ``channels`` is the length of a vector that is allowed, too; None allows scalars only.
     """
     for name, type_ in zip(names, types, strict=True):
+        # All parameters are either scales or zero points.
         expected = "float32" if "scale" in name else "int32"
         if type_.dtype != expected or type_.shape not in ((), (channels,), (1,)):
             vector = "" if channels is None else f" or Tensor[({channels}), {expected}]"

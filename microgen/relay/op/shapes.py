@@ -71,6 +71,7 @@ def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
         raise ValueError("newshape has -1 twice")
     if -1 in shape:
         known = math.prod(d for d in shape if d != -1)
+        # Without a remainder, which the next check ensures.
         shape[shape.index(-1)] = size // known if known else 0
     if math.prod(shape) != size:
         raise ValueError(f"data has {size} elements, but newshape means {shape}")
@@ -147,6 +148,7 @@ def _relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     for first, end, stride in bounds(attrs, data.shape):
         if (end - first) * stride < 0:
             raise ValueError(f"the slice from {first} to {end} goes against its stride {stride}")
+        # Rounded up: the last step may lead past the end.
         shape.append((abs(end - first) + abs(stride) - 1) // abs(stride))
     return TensorType(tuple(shape), data.dtype)
 

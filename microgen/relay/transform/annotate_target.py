@@ -55,6 +55,7 @@ class AnnotateTarget:
         refusals: list[Refusal[Expr]] = []
 
         def annotated(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
+            # A codegen of this run may take operators that none took in an earlier run.
             body = without_defaults(rewriter, body)
             return _Annotator(rewriter, self._supports, refusals).body(body)
 
@@ -102,6 +103,7 @@ class _Annotator:
         """``expr`` with its operands annotated to enter the region of ``target``."""
         begun = [self._begun(value, target) for value in values(expr)]
         marked = self.rewriter.typed(with_values(expr, begun), self.rewriter.types[expr])
+        # Its readers add the end of this region.
         self.targets[marked] = target
         return marked
 

@@ -105,6 +105,7 @@ class AnnotatedRegions:
     def _open(self, begin: Call) -> None:
         if begin.args[0] in self.of and not is_end(begin.args[0]):
             raise _error(begin, "a region begins with a value of another one that has not ended")
+        # Each begin opens a region; an operator that uses several of them joins them.
         self._add(AnnotatedRegion(self._count, compiler(begin), ins=[begin]), begin)
         self._count += 1
 
@@ -119,6 +120,7 @@ class AnnotatedRegions:
 
     def _join(self, expr: Expr) -> None:
         inside = [self.of.get(v) for v in values(expr) if not is_end(v)]
+        # In the order of the operands, so that equal modules get equal regions.
         regions = list(dict.fromkeys(r for r in inside if r is not None))
         if not regions:
             return

@@ -38,6 +38,7 @@ def _merged(rewriter: Rewriter, _name: str, body: Expr) -> Expr:
     def rule(old: Expr, new: Expr) -> Expr:
         if not is_begin(old) or regions.of[old] is not regions.of.get(old.args[0]):
             return new
+        # Neither the end of the other region nor the begin of this one is left.
         return values(values(new)[0])[0]
 
     return rewriter.rewrite(body, rule)

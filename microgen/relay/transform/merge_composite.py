@@ -80,6 +80,7 @@ class _CompositeMerger:
             if match_ is None:
                 continue
             inside = dict.fromkeys(e for e in match_.inside if not _is_shared(e))
+            # A value that is used outside would have to be computed twice.
             if not taken.intersection(inside) and _is_closed(root, inside, users):
                 taken.update(inside)
                 groups[root] = (match_, count)
@@ -89,6 +90,7 @@ class _CompositeMerger:
 
     def _match(self, root: Expr) -> Match | None:
         matched = match(self.pattern.pattern, root, self.rewriter.types)
+        # A match whose root is an input has no operator.
         if matched is None or root in (inputs := _inputs(self.pattern.pattern, matched)):
             return None
         return Match(root, inputs, self.rewriter.types, matched)

@@ -137,11 +137,13 @@ class _Partitioner:
         region = self._regions.of[expr]
         if is_begin(expr):
             return self._param(region, external, expr)
+        # At its first use, when all its arguments are known.
         if not external.results:
             self._create(external, region.target, name.format(region.target, region.number))
         return external.results[expr.args[0]]
 
     def _param(self, region: AnnotatedRegion, external: _External, begin: Call) -> Var:
+        # A value that enters several times is one parameter.
         source = bare(begin)
         if source not in external.params:
             index = region.ins.index(begin)
@@ -163,6 +165,7 @@ class _Partitioner:
         self.functions[symbol] = self.rewriter.function(
             [v for v in arguments if v not in bound],
             body,
+            # TVM's attributes of a function for another compiler.
             Inline=1,
             Compiler=target,
             global_symbol=symbol,

@@ -102,6 +102,7 @@ def refused(by: str, what: str, expr: Expr, why: str) -> Refusal[Expr]:
 def operator_call(call: Call, types: Mapping[Expr, Type]) -> OperatorCall:
     """A call of an operator with its types. Annotations around constants are ignored."""
     assert isinstance(call.op, Op)
+    # An annotated constant is still one.
     bares = [bare(a) for a in call.args]
     constants = tuple(b if isinstance(b, Constant) else None for b in bares)
     args = tuple(types[a] for a in call.args)

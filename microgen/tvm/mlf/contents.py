@@ -50,6 +50,7 @@ def _folder(root: Path) -> Contents:
         for name in (*names, *folders):
             path = Path(folder) / name
             relative = path.relative_to(root).as_posix()
+            # A link could lead out of the folder, and a device could block.
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise ModelError(f"holds {relative!r}, which is neither a file nor a folder")
             if path.is_file():

@@ -86,6 +86,7 @@ def sound(project: Path, name: str, digest: str) -> bytes:
         raise ProjectError(
             f"cannot be read: {error.strerror}", where=str(project / name), hint="generate again"
         ) from error
+    # An edited file would be exported under the verified model's name.
     if hashlib.sha256(data).hexdigest() != digest:
         raise _changed(project / name)
     return data

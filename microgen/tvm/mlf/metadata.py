@@ -128,6 +128,7 @@ def _functions(
             "io_size_bytes": 0,
         }
         main.append(entry)
+    # The host runs the network, so inputs and outputs are its own.
     main[0] |= {
         # The arena is planned as a whole: it includes the scratch of operators of all targets.
         "workspace_size_bytes": plan.peak,

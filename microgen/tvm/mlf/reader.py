@@ -132,6 +132,7 @@ def _module(name: str, place: JsonPlace, files: Contents) -> ArchivedModule:
     style = place.field("style").text()
     memory = place.field("memory")
     is_operator = style == "operator"
+    # The "operator" style has one entry per function in place of a memory plan.
     functions = None if is_operator else memory.field("functions")
     dependencies = _list(place, "external_dependencies")
     return ArchivedModule(

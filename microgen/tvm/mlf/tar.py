@@ -123,10 +123,12 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
         header = data[at : at + _BLOCK]
         if len(header) < _BLOCK:
             raise ModelError("is cut off: it has no end mark" if at else "is not a tar archive")
+        # A block of zeros ends an archive; a second one may follow.
         if not any(header):
             return
         kind = _kind(header)
         is_header = kind in (_LONG_NAME, _PAX, _PAX_GLOBAL)
+        # A pax size replaces the next member's own, which has too few digits for it.
         size = _size(header) if is_header or extended.size is None else extended.size
         content = data[at + _BLOCK : at + _BLOCK + size]
         if len(content) < size:
@@ -160,6 +162,7 @@ def _extend(extended: _Extended, kind: bytes, content: bytes) -> None:
         extended.name = _text(content)
     elif kind == _PAX:
         records = _records(content)
+        # Its content would have to be spread over the file.
         if any(key.startswith("GNU.sparse") for key in records):
             raise ModelError("holds a sparse file; a library has files and folders only")
         extended.name = records.get("path", extended.name)

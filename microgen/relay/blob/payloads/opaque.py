@@ -43,6 +43,7 @@ def reader(expected: Sequence[ExpectedPayload]) -> PayloadReader:
     def loads(stream: Stream) -> Payload:
         start = stream.at
         for one in expected:
+            # A shorter rest has another digest, and is refused below.
             data = stream.take(min(one.nbytes, stream.left))
             if hashlib.sha256(data).hexdigest() == one.sha256:
                 return Opaque(data, one.functions)

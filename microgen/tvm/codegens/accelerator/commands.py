@@ -47,6 +47,7 @@ class Memories:
     def _constant(self, array: Array) -> Place:
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         place = (CONSTANTS, len(self.constants), len(data))
+        # The requantization tables among them are read as words.
         self.constants += data.ljust(aligned(len(data), _WORD), b"\0")
         self.sizes[CONSTANTS] = len(self.constants)
         return place
@@ -59,6 +60,7 @@ def of(function: ExternalFunction, commands: Sequence[Command]) -> Memories:
         tensor.name: (number, 0, tensor.type.nbytes)
         for number, tensor in enumerate(tensors, FIRST_TENSOR)
     }
+    # Inputs and outputs have memories of their own, which the caller owns.
     inner = [span for span in _spans(commands, function) if span.key not in places]
     offsets, scratch = placement.placed(inner)
     places |= {str(s.key): (SCRATCH, offsets[s.key], s.nbytes) for s in inner}
@@ -67,6 +69,7 @@ def of(function: ExternalFunction, commands: Sequence[Command]) -> Memories:
 
 
 def _spans(commands: Sequence[Command], function: ExternalFunction) -> list[BufferSpan]:
+    # The last command that reads a tensor remains in the mapping.
     last = {name: i for i, made in enumerate(commands) for name in made.reads}
     return [
         BufferSpan(
@@ -154,6 +157,7 @@ def command(node: Node, graph: Graph) -> Command:
     ((positions, fields),) = kernel.calls(node, graph)
     tensors = [_tensor(node.inputs[i], graph) if i < len(node.inputs) else None for i in positions]
     constants = [_constant(constant, graph) for constant in kernel.constants(node, graph)]
+    # Every field of a kernel's structure is an int32 or an array of them.
     words = np.concatenate([np.atleast_1d(np.array(value)) for _, value in fields])
     return Command(
         OPCODES[kernel.symbol],
@@ -171,6 +175,7 @@ def _tensor(name: str, graph: Graph) -> Operand:
 
 
 def _constant(constant: KernelConstant, graph: Graph) -> Operand:
+    # Such as the bias of a layer without one, for which the kernel takes NULL.
     if constant.is_absent:
         return None
     sources = constant.arrays(graph)
@@ -209,6 +214,7 @@ def _sum_refusal(made: Command) -> str | None:
     """Refusal if some weights could make a sum exceed int32. The accelerator cannot see them."""
     _, weight, bias, *_ = made.operands
     assert isinstance(weight, np.ndarray), "the kernel needs a constant"
+    # The products of one output, all of the largest magnitude, and of one sign.
     worst = weight.size // _channels(made, weight) * LARGEST_PRODUCT + _magnitude(bias)
     if worst <= np.iinfo(np.int32).max:
         return None

@@ -22,6 +22,7 @@ def compiled(function: ExternalFunction) -> tuple[CFunction, str]:
     # Words, because the requantization tables among the constants are read as words.
     weights = np.frombuffer(bytes(places.constants), "<i4")
     constants: list[tuple[str, Array]] = [("commands", np.frombuffer(encoded, np.uint8))]
+    # C has no arrays of no elements.
     if weights.size:
         constants.append(("weights", weights))
     declared = CFunction(
@@ -55,6 +56,7 @@ int32_t {function.symbol}(
 
 def _bases(function: ExternalFunction, places: Memories) -> list[tuple[str, bool]]:
     """The C expression for each memory, and whether it is written."""
+    # A memory without bytes has no address.
     constants, scratch = places.sizes[: commands.FIRST_TENSOR]
     return [
         ("weights" if constants else "NULL", False),

@@ -72,6 +72,7 @@ def flow_of(function: ExternalFunction) -> Flow:
             where=str(function.origin),
             hint="give the model as .relay, or leave ccompiler out of --codegen",
         )
+    # TVM numbers calls from the result, but they are executed operands first.
     state = _Reading(function, _numbers(relay.body))
     state.read(relay)
     results = _flat(state.values[relay.body])
@@ -132,6 +133,7 @@ class _Reading:
             if not isinstance(self._type(param), TensorType):
                 raise self._unsupported("a parameter that is not a tensor")
             self.values[param] = f"in{i}"
+        # post_order enters functions, so one is noticed before its body is read as the caller's.
         order = list(post_order(relay.body))
         if any(isinstance(expr, Function) for expr in order):
             raise self._unsupported("a function inside")
@@ -163,6 +165,7 @@ class _Reading:
 
     def _called(self, call: Call, op: str) -> str:
         predicate = PREDICATES.get(op)
+        # Another partitioner may have made the function, so its operators are checked again.
         if predicate is None:
             raise self._unsupported(f"the operator {op}")
         seen = operator_call(call, self.function.types)

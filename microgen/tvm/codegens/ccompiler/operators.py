@@ -16,6 +16,7 @@ from microgen.relay.transform import OperatorCall, Predicate
 # out)`` for float32 tensors of 10 x 10. Here the functions are static, pointers to inputs are
 # const, and indices are int32_t. ``_S32`` marks the macros for int32.
 
+# The column of the backslashes of a macro's lines.
 _WIDTH = 79
 
 
@@ -138,6 +139,7 @@ def _refusal(operator: OperatorMacro, call: OperatorCall) -> str | None:
     if not isinstance(result, TensorType) or result.dtype not in operator.texts:
         return f"it is {_dtype(result)}, and {call.op} is taken of {' or '.join(operator.texts)}"
     for number, argument in enumerate(call.args):
+        # The macros have one loop for all operands.
         if argument != result:
             return f"its argument {number} is {argument}, and its result {result}: no broadcasting"
     return None

@@ -30,6 +30,7 @@ def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
     UnsupportedError for a feature that the generator does not support."""
     flow = flow_of(function)
     names = _names(function.symbol, flow, symbols)
+    # Results are computed in the caller's memory, all other values in the scratch.
     offsets, scratch = placement.placed(_spans(flow))
     places = _places(flow)
     copies = _copies(flow, places)
@@ -37,6 +38,7 @@ def written(function: ExternalFunction, symbols: Collection[str]) -> Written:
         *(_buffer(step, places, offsets) for step in flow.steps if step.value in offsets),
         *(_call(step, names, places) for step in flow.steps),
         *copies,
+        # An input that nothing reads would be an unused parameter, and a warning.
         *(f"(void){name};" for name in flow.inputs if name not in flow.read),
     ]
     made = CFunction(
@@ -79,6 +81,7 @@ def _places(flow: Flow) -> dict[str, str]:
     inner = [step.value for step in flow.steps if step.value not in flow.results]
     places.update({value: f"buf_{i}" for i, value in enumerate(inner)})
     for i, value in enumerate(flow.results):
+        # A value that is several outputs is computed in the first of them.
         places.setdefault(value, f"out{i}")
     return places
 
@@ -93,6 +96,8 @@ def _copies(flow: Flow, places: Mapping[str, str]) -> list[str]:
 
 
 def _buffer(step: OperatorStep, places: Mapping[str, str], offsets: Mapping[str | int, int]) -> str:
+    # By way of void, because the scratch is aligned, but a cast from uint8_t * alone draws a
+    # warning.
     element, offset = ctype(step.type.dtype), offsets[step.value]
     return f"{element} *{places[step.value]} = ({element} *)(void *)&scratch[{offset}];"
 

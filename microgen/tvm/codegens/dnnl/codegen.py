@@ -46,6 +46,7 @@ def kernel_of(call: Call) -> Kernel:
     body = composites.body(name, call.op.body)
     arguments: dict[Expr, Expr] = dict(zip(call.op.params, call.args, strict=True))
     args = tuple(_bound(operand, arguments) for operand in body.operands)
+    # No other activation has attributes.
     clip = body.activation if "_clip" in name else None
     return Kernel(name, args, {**_texts(body.root.attrs), **(texts(clip.attrs) if clip else {})})
 
@@ -58,6 +59,7 @@ def _texts(attrs: Attrs) -> Mapping[str, tuple[str, ...]]:
 
 def _bound(operand: Expr, arguments: Mapping[Expr, Expr]) -> Expr:
     """The caller's argument for an operand of the body."""
+    # A constant of the composite's body is not one of its parameters.
     if isinstance(operand, Constant):
         return operand
     if operand not in arguments:
@@ -85,6 +87,7 @@ class Dnnl(ExternalCodegen):
 
 def _module(function: ExternalFunction, pointer_bytes: int) -> LoadedModule:
     assert function.relay is not None, "it takes no other nodes"
+    # Before it is serialized, so that the error names the operator.
     runtime.check_function(function, function.relay)
     made = serialize(function.symbol, function.relay, function.types)
     runtime.check_graph(function, made.graph)

@@ -81,7 +81,9 @@ def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> CompositeBo
     if wanted.activation:
         activation = _call(result, LAST.get(wanted.activation, wanted.activation))
         inner = _gated(activation) if wanted.activation == "swish" else activation.args[0]
+    # add commutes, so the root may be on either side.
     for call, bias, summand in _additions(inner, wanted):
+        # An operand of the match cannot be one of its own parts.
         is_inside = not {call, *(part.call for part in (bias, summand) if part)} & set(outside)
         if is_inside and isinstance(call, Call) and call.op == Op(wanted.root):
             return CompositeBody(call, bias, summand, activation)
@@ -116,6 +118,7 @@ def _call(expr: Expr, name: str) -> Call:
 def _gated(product: Call) -> Expr:
     """The value x of a product of x and sigmoid(x), in either order."""
     lhs, rhs = product.args
+    # multiply commutes, too.
     for value, gate in (lhs, rhs), (rhs, lhs):
         if isinstance(gate, Call) and gate.op == Op("sigmoid") and gate.args[0] is value:
             return value
@@ -165,6 +168,7 @@ def _bias(added: Added, channel: int, types: Mapping[Expr, Type]) -> str | None:
     else:
         wanted = [result.shape[axis] if axis == channel else 1 for axis in range(rank)]
         computed = next(arg for arg in added.call.args if arg is not added.value)
+        # Missing axes are the first ones.
         padded = [1] * (rank - len(bias.shape)) + list(bias.shape)
         fits = padded == wanted and _tensor(computed, types) == result
     return None if fits else f"the bias, {bias}, is not one value per channel of {result}"

@@ -33,6 +33,7 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
     blocks = (
         (_GRAPH, 1),
         (_NODE, len(graph.nodes)),
+        # In the order in which the C code takes blocks from the pool.
         (_INDEX, sum(len(node.inputs) for node in graph.nodes)),
         (_INDEX, len(graph.heads)),
         (_CONSTANT, len(graph.named("const"))),
@@ -43,6 +44,7 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
 def workspace_bytes(graph: JSONGraph) -> int:
     """The bytes that a call of the function needs for intermediates, in addition to its arguments.
     Each intermediate lies at the lowest offset that overlaps no live one."""
+    # Heads are computed in the memory of the function's outputs.
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)
     spans = [

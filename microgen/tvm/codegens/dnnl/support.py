@@ -33,6 +33,7 @@ def _values(call: OperatorCall) -> str | None:
             return f"a tensor is {tensor}; the runtime computes in float32 only"
         if len(tensor.shape) > MAX_RANK:
             return f"a tensor has {len(tensor.shape)} axes; the runtime takes up to {MAX_RANK}"
+        # A dimension of 0 is malformed for the runtime.
         if 0 in tensor.shape:
             return f"a tensor, {tensor}, is empty"
     return None
@@ -63,6 +64,7 @@ def _multiplier(call: OperatorCall) -> str | None:
     data, weight = tensors(call)[:2]
     channels = data.shape[call.attrs["data_layout"].index("C")]
     inner = weight.shape[call.attrs["kernel_layout"].index("I")]
+    # For a grouped convolution "I" is the number of input channels of a group.
     if inner * call.attrs["groups"] == channels:
         return None
     return f"the weight, {weight}, has a channel multiplier of {inner}; DNNL has none"
@@ -89,6 +91,7 @@ def _window(call: OperatorCall) -> str | None:
     if tuple(call.attrs["dilation"]) != (1, 1):
         return f"the dilation is {list(call.attrs['dilation'])}; the runtime takes none"
     pads, size = relations.pads(call.attrs["padding"]), call.attrs["pool_size"]
+    # Otherwise a window could lie in the padding alone.
     if max(pads[0], pads[2]) >= size[0] or max(pads[1], pads[3]) >= size[1]:
         return f"the padding {list(pads)} is not smaller than the pool of {list(size)}"
     return None

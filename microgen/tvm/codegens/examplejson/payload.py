@@ -37,6 +37,7 @@ class ExampleJson(Payload):
         <symbol>``."""
         symbols: list[str] = []
         for first, *others in self._lines:
+            # The line after a subgraph that gives it another symbol.
             if symbols and others and first == f"{symbols[-1]}:":
                 symbols[-1] = others[0]
             elif not others:

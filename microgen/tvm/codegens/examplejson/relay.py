@@ -60,6 +60,7 @@ def _headers(symbols: Sequence[str]) -> list[str]:
     otherwise unused numbers."""
     own = {symbol for symbol in symbols if MARK in symbol}
     numbered = (f"{MARK}{k}" for k in itertools.count())
+    # A function may be named subgraph_0 itself.
     left = (name for name in numbered if name not in own)
     return [symbol if symbol in own else next(left) for symbol in symbols]
 
@@ -75,6 +76,7 @@ class _Serializer:
         relay = self._function.relay
         if relay is None:
             raise self._unsupported("nodes that are not Relay")
+        # First, so that inputs have the lowest ids.
         for param in relay.params:
             self._add(param, INPUT, ())
         for expr in post_order(relay.body):

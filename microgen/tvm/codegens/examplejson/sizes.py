@@ -59,5 +59,6 @@ def workspace_bytes(subgraph: Subgraph) -> int:
         else:
             total += node.nbytes
         placed.add(node.id)
+        # A value that nothing reads is dead at once.
         free[node.nbytes] += node.id not in last_reader
     return total

@@ -71,6 +71,7 @@ def show(subgraphs: Sequence[Subgraph]) -> str:
 
 def _lines(subgraph: Subgraph) -> list[str]:
     lines = [subgraph.header, *(f"  {_line(node)}" for node in subgraph.nodes)]
+    # As in the guide, the last operator is the output unless the text says otherwise.
     has_own_outputs = subgraph.outputs != tuple(n.id for n in subgraph.operators[-1:])
     if has_own_outputs:
         lines.append(f"{subgraph.header}: {subgraph.symbol} outputs: {_words(subgraph.outputs)}")
@@ -195,6 +196,7 @@ class _Reader:
         return number
 
     def _number(self, word: str) -> int:
+        # Cut before int(), whose time grows with the square of the digits.
         digits = word.lstrip("0")[:_MAX_DIGITS] or "0"
         if not (word.isascii() and word.isdigit() and int(digits) <= MAX_NUMBER):
             shown = cnames.short(word)

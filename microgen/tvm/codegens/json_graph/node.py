@@ -40,6 +40,7 @@ class JSONNode:
     @property
     def counts(self) -> dict[str, str]:
         """The numbers of inputs and outputs, which only kernels have in the JSON."""
+        # Only kernels have inputs.
         numbers = (len(self.inputs), len(self.shapes)) if self.inputs else ()
         return dict(zip(COUNTS, map(str, numbers), strict=False))
 

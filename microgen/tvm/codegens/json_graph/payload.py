@@ -81,6 +81,7 @@ class JsonRuntime(Payload):
 
     def _constant_types(self, nodes: Sequence[JSONNode]) -> tuple[str, ...]:
         """Constants by the nodes' names, which the module must list in the same order."""
+        # Another list is no error here; verify compares signatures.
         if self.const_names != tuple(node.name for node in nodes):
             return self.const_names
         return tuple(f"{node.name}: {_type(node.shapes[0], node.dtypes[0])}" for node in nodes)

@@ -25,6 +25,7 @@ def loads(text: str | bytes, where: str = "JSON graph") -> JSONGraph:
     _known(place, ("nodes", "arg_nodes", "heads", "node_row_ptr"), ("symbol",))
     nodes: list[JSONNode] = []
     for node in place.field("nodes").items():
+        # A node refers to earlier ones only, so the graph has no cycle.
         nodes.append(_node(node, nodes))
     heads = _entries(place.field("heads"), nodes)
     if not heads:
@@ -91,6 +92,7 @@ def _entry(place: JsonPlace, nodes: Sequence[JSONNode]) -> Entry:
     numbers = [item.size() for item in place.items()]
     if len(numbers) not in (2, 3):
         place.refuse(f"has {len(numbers)} numbers, expected node, output, version")
+    # A version may be left out.
     node, output, version = (*numbers, 0)[:3]
     if node >= len(nodes):
         place.refuse(f"names node {node}, but {len(nodes)} nodes come before")
@@ -103,6 +105,7 @@ def _entry(place: JsonPlace, nodes: Sequence[JSONNode]) -> Entry:
 
 def _wrapped(place: JsonPlace) -> JsonPlace:
     """The only item of a list, which TVM puts around each attribute."""
+    # Two are enough to tell, in a list of any length.
     items = list(itertools.islice(place.items(), 2))
     if len(items) != 1:
         place.refuse("is not a list of one item")

@@ -120,6 +120,7 @@ class _Serializer:
     constants: dict[str, Array] = field(default_factory=dict)
 
     def serialized(self, function: Function) -> Serialized:
+        # Also parameters that nothing reads: the caller passes them.
         for param in function.params:
             self.entries[param] = self._added(param, "input", param.name_hint)
         heads = self._visit(function.body)
@@ -144,6 +145,7 @@ class _Serializer:
             case TupleGetItem(source):
                 return (source,)
             case Let(var, value, body):
+                # Before its body, in which the variable has an entry.
                 self.bound[var] = value
                 return (value, body)
             case Var(name):
