@@ -87,8 +87,8 @@ def const(value: Any, dtype: str | None = None) -> Constant:
 
 
 def _attribute(field: Field, value: Any) -> Any:
-    """The value as TVM's Python code passes it on, which expands one number to a pair, and a
-    padding to four numbers."""
+    """The value in the form of TVM's attributes. As in TVM's Python code, one number may stand for
+    a pair, and a padding of one or two numbers for all four."""
     value = plain(value)
     # A bool is an int in Python.
     is_number = isinstance(value, int) and not isinstance(value, bool)

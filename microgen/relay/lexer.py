@@ -95,7 +95,8 @@ def tokens(source: Source) -> Iterator[Token]:
 
 
 def metadata(source: Source) -> str:
-    """The contents of the metadata section, "" if there is none. Raises as ``tokens`` does."""
+    """The contents of the metadata section, "" if there is none. Raises ModelError like
+    ``tokens``."""
     if METADATA not in source.text:
         return ""
     *_, end = tokens(source)

@@ -18,7 +18,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
-        # What each name of an open block meant before; None if it is unknown after the block.
+        # The earlier meaning of each name that an open block defines; None if it had none.
         self._hidden: list[tuple[str, _Known | None]] = []
         self._blocks = 0
         self._block = 0

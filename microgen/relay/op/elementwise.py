@@ -27,6 +27,8 @@ def _cast(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return TensorType(types[0].shape, attrs["dtype"])
 
 
+_ALPHA = Field("alpha", AttributeKind.FLOAT, 0.25, built=0.01)
+_RATE = Field("rate", AttributeKind.FLOAT, 0.5)
 _BOUNDS = (Field("a_min", AttributeKind.FLOAT), Field("a_max", AttributeKind.FLOAT))
 
 
@@ -84,15 +86,8 @@ OPS = (
     RelayOp("logical_not", _ONE, (), partial(_logic, _ONE, relations.identity)),
     RelayOp("clip", ("a",), _BOUNDS, _clip),
     RelayOp("cast", ("data",), (Field("dtype", AttributeKind.DTYPE),), _cast),
-    RelayOp(
-        "nn.leaky_relu",
-        ("data",),
-        (Field("alpha", AttributeKind.FLOAT, 0.25, built=0.01),),
-        relations.identity,
-    ),
-    RelayOp(
-        "nn.dropout", ("data",), (Field("rate", AttributeKind.FLOAT, 0.5),), relations.identity
-    ),
+    RelayOp("nn.leaky_relu", _ONE, (_ALPHA,), relations.identity),
+    RelayOp("nn.dropout", _ONE, (_RATE,), relations.identity),
     *(RelayOp(name, _TWO, (), relations.broadcast) for name in _ARITHMETIC),
     *(RelayOp(name, _TWO, (), relations.comparison) for name in _COMPARISON),
     *(RelayOp(name, _TWO, (), partial(_logic, _TWO, relations.broadcast)) for name in _LOGIC),

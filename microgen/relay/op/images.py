@@ -21,7 +21,7 @@ AVG = (*_MAX, Field("count_include_pad", AttributeKind.BOOL, False))
 
 # TVM v0.14: Pool2DRel (src/relay/op/nn/pooling.cc).
 def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    """The type of the pool of types[0]."""
+    """The type of types[0] after pooling."""
     relations.positive("pool_size", attrs["pool_size"])
     spans = relations.spans(attrs, attrs["pool_size"])
     n, c, *sizes = relations.to_standard(types[0].shape, attrs, "layout")

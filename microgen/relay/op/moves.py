@@ -165,6 +165,7 @@ def _mirror_pad(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     return _padded(attrs, types[0])
 
 
+_AXES = Field("axes", AttributeKind.INTS, built=None, nullable=True)
 _WIDTH = Field("pad_width", AttributeKind.PAIRS)
 
 
@@ -173,12 +174,7 @@ OPS = (
     RelayOp("stack", ("data",), (AXIS,), _stack, tuples=("data",)),
     RelayOp("split", ("data",), _SPLIT, _split),
     RelayOp("where", ("condition", "x", "y"), (), _where),
-    RelayOp(
-        "transpose",
-        ("data",),
-        (Field("axes", AttributeKind.INTS, built=None, nullable=True),),
-        _transpose,
-    ),
+    RelayOp("transpose", ("data",), (_AXES,), _transpose),
     RelayOp("layout_transform", ("data",), _LAYOUTS, _layout_transform),
     RelayOp("broadcast_to", ("data",), _SHAPE, _broadcast_to),
     RelayOp("tile", ("data",), (Field("reps", AttributeKind.INTS),), _tile),

@@ -180,13 +180,10 @@ OPS = (
     RelayOp("qnn.softmax", _UNARY, (SOFTMAX_AXIS,), _unary),
     RelayOp(
         "qnn.leaky_relu",
-        ("x", "input_scale", "input_zero_point", "output_scale", "output_zero_point"),
+        ("x", *_REQUANTIZE_ARGS[1:]),
         (Field("alpha", AttributeKind.FLOAT, 0.25),),
         _unary,
-        positional=(
-            *("x", "alpha", "input_scale", "input_zero_point"),
-            *("output_scale", "output_zero_point"),
-        ),
+        positional=("x", "alpha", *_REQUANTIZE_ARGS[1:]),
     ),
     RelayOp(
         "qnn.concatenate",

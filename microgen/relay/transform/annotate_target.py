@@ -8,7 +8,7 @@ annotations of an earlier run are kept, except "default", which means that no co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
@@ -69,16 +69,16 @@ def without_defaults(rewriter: Rewriter, body: Expr) -> Expr:
 
 @dataclass(eq=False)
 class _Annotator:
-    """The annotation of one function. ``targets`` has the target of each new expression."""
+    """The annotation of one function. ``_targets`` has the target of each new expression."""
 
     rewriter: Rewriter
     supports: tuple[Support, ...]
     refusals: list[Refusal[Expr]]
-    targets: dict[Expr, str] = field(default_factory=dict)
 
     def body(self, body: Expr) -> Expr:
         """The body with annotations."""
         self._annotated = AnnotatedRegions(body).of
+        self._targets: dict[Expr, str] = {}
         return self._ended(self.rewriter.rewrite(body, self._rule))
 
     def _rule(self, old: Expr, new: Expr) -> Expr:
@@ -104,18 +104,18 @@ class _Annotator:
         begun = [self._begun(value, target) for value in values(expr)]
         marked = self.rewriter.typed(with_values(expr, begun), self.rewriter.types[expr])
         # Its readers add the end of this region.
-        self.targets[marked] = target
+        self._targets[marked] = target
         return marked
 
     def _common(self, operands: Sequence[Expr]) -> str:
-        targets = {compiler(o) if is_end(o) else self.targets.get(o, DEFAULT) for o in operands}
+        targets = {compiler(o) if is_end(o) else self._targets.get(o, DEFAULT) for o in operands}
         return targets.pop() if len(targets) == 1 else DEFAULT
 
     def _ended(self, expr: Expr) -> Expr:
         """``expr`` for its readers. Variables and calls without arguments can begin any region."""
-        if expr not in self.targets or not values(expr):
+        if expr not in self._targets or not values(expr):
             return expr
-        return self.rewriter.typed(end(expr, self.targets[expr]), self.rewriter.types[expr])
+        return self.rewriter.typed(end(expr, self._targets[expr]), self.rewriter.types[expr])
 
     def _begun(self, expr: Expr, target: str) -> Expr:
         ended = self._ended(expr)

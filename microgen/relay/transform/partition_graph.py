@@ -95,28 +95,28 @@ class _Partitioner:
     rewriter: Rewriter
     functions: dict[str, Function]
     binds: bool
-    externals: dict[AnnotatedRegion, _External] = field(default_factory=dict)
-    known: dict[Expr, Expr] = field(default_factory=dict)
 
     def partitioned(self, body: Expr, name: str) -> Expr:
         """The body with calls in the place of regions. ``name`` is the template of their names."""
         self._regions = AnnotatedRegions(body)
+        self._externals: dict[AnnotatedRegion, _External] = {}
+        self._known: dict[Expr, Expr] = {}
         # Only for its error: a region that is not convex cannot be one function.
         self._regions.ordered(body)
         for region in dict.fromkeys(self._regions.of.values()):
             if region.computes:
                 outs = dict.fromkeys(e.args[0] for e in region.outs if not is_begin(e.args[0]))
-                self.externals[region] = _External(list(outs))
+                self._externals[region] = _External(list(outs))
         for expr in depth_first(body, self._below):
-            self.known[expr] = self._replaced(expr, name)
-        return self.known[body]
+            self._known[expr] = self._replaced(expr, name)
+        return self._known[body]
 
     def _external(self, mark: Expr) -> _External | None:
         """The function for an annotation's region. None if the region is kept as it is, or returns
         only its inputs."""
         if is_end(mark) and is_begin(mark.args[0]):
             return None
-        return self.externals.get(self._regions.of[mark])
+        return self._externals.get(self._regions.of[mark])
 
     def _below(self, expr: Expr) -> Sequence[Expr]:
         """The expressions needed before ``expr``. Before a region's first use, these are all values
@@ -130,10 +130,10 @@ class _Partitioner:
 
     def _replaced(self, expr: Expr, name: str) -> Expr:
         if not is_mark(expr):
-            return self.rewriter.rebuilt(expr, self.known)
+            return self.rewriter.rebuilt(expr, self._known)
         external = self._external(expr)
         if external is None:
-            return self.known[_source(expr)]
+            return self._known[_source(expr)]
         region = self._regions.of[expr]
         if is_begin(expr):
             return self._param(region, external, expr)
@@ -150,7 +150,7 @@ class _Partitioner:
             type_ = self.rewriter.types[begin]
             var = Var(f"{region.target}_{region.number}_i{index}", type_)
             external.params[source] = self.rewriter.typed(var, type_)
-            external.arguments[var] = self.known[begin.args[0]]
+            external.arguments[var] = self._known[begin.args[0]]
         return external.params[source]
 
     def _create(self, external: _External, target: str, name: str) -> None:
@@ -181,7 +181,7 @@ class _Partitioner:
         return next(n for n in names if n not in self.functions)
 
     def _body(self, external: _External) -> Expr:
-        outs = [self.known[out] for out in external.outs]
+        outs = [self._known[out] for out in external.outs]
         if len(outs) == 1:
             return outs[0]
         fields = [part for out in outs for part in self.rewriter.parts(out)]

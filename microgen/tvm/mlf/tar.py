@@ -144,7 +144,7 @@ def _members(data: bytes) -> Iterator[tuple[str, bytes | None]]:
 
 
 def _kind(header: bytes) -> bytes:
-    """The member's type flag, after the header's checksum was found to be right."""
+    """The member's type flag. Raises ModelError if the header's checksum is wrong."""
     # The sum counts the 8 bytes of its own field as spaces.
     total = sum(header[:148]) + 8 * ord(" ") + sum(header[156:])
     if _octal(header[148:156]) != total:

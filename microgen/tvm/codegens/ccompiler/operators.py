@@ -30,10 +30,6 @@ class MacroKind:
     statements: tuple[str, ...]
     integer: tuple[str, ...]
 
-    def macro(self, dtype: str, rank: int) -> str:
-        """The macro's name for tensors of that rank, 1 or 2."""
-        return f"CSOURCE_{self.name}_OP_{rank}D" + ("_S32" if dtype == "int32" else "")
-
 
 _CHOICE = ("out[k] = (a[k] p_OP_ b[k]) ? a[k] : b[k];",)
 BINARY = MacroKind(
@@ -58,7 +54,12 @@ class Use:
 
     form: MacroKind
     dtype: str
-    rank: int
+    rank: int  # 1 or 2
+
+    @property
+    def macro(self) -> str:
+        """The macro's name."""
+        return f"CSOURCE_{self.form.name}_OP_{self.rank}D" + "_S32" * (self.dtype == "int32")
 
 
 def definitions(used: Collection[Use]) -> list[str]:
@@ -72,7 +73,7 @@ def _definition(use: Use) -> str:
     reads = ", ".join(f"const {ctype} *{name}" for name in "ab"[: use.form.reads])
     dims = ", ".join(f"p_DIM{i + 1}_" for i in range(use.rank))
     lines = [
-        f"#define {use.form.macro(use.dtype, use.rank)}(p_ID_, p_OP_, {dims})",
+        f"#define {use.macro}(p_ID_, p_OP_, {dims})",
         f"    static void p_ID_({reads}, {ctype} *out)",
         "    {",
         *(f"        {line}" for line in _loops(use)),

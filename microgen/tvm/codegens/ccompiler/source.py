@@ -109,10 +109,9 @@ def _call(step: OperatorStep, names: Mapping[int, str], places: Mapping[str, str
 
 def _declaration(step: OperatorStep, names: Mapping[int, str]) -> str:
     use, shape = _use(step), step.type.shape
-    macro = use.form.macro(use.dtype, use.rank)
     dims = shape if len(shape) == use.rank else (math.prod(shape),)
     arguments = (names[step.number], OPERATORS[step.op].texts[use.dtype], *map(str, dims))
-    return f"{macro}({', '.join(arguments)});"
+    return f"{use.macro}({', '.join(arguments)});"
 
 
 def _use(step: OperatorStep) -> Use:
