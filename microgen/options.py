@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_type_hints
@@ -101,7 +100,7 @@ class Options:
     @staticmethod
     def of(given: Mapping[str, Any]) -> Options:
         """The options with these names and values. Raises UsageError for an unknown name."""
-        arguments.check_known(given, list(_kinds()))
+        arguments.check_known(given.keys(), list(_kinds()))
         return Options(**given)
 
     def __post_init__(self) -> None:
@@ -199,12 +198,6 @@ class Options:
                     where=arguments.flag(name),
                     hint="leave it out",
                 )
-
-    @property
-    def ram_limit(self) -> int:
-        """The budget of RAM in bytes, or more than there can be if there is none."""
-        # So callers compare with one number, whether or not there is a budget.
-        return self.ram or sys.maxsize
 
     @property
     def is_unpacked(self) -> bool:

@@ -47,7 +47,7 @@ def _found(error: CapacityError, part: PlannedModel, board: Board) -> Iterator[s
             short = "" if nbytes <= _there(error, part) else " (still too many)"
             yield f"`{what}` needs {nbytes:,} bytes{short}"
             break
-    if error.needed <= part.options.ram_limit:  # a budget is of all memories together
+    if error.needed <= capacity.budget(part.options):  # a budget is of all memories together
         yield from _memories(part, board, error)
     if floats := _float_bytes(part):
         yield f"int8 instead of float32 needs about {error.needed - floats * 3 // 4:,} bytes"
@@ -67,7 +67,7 @@ def _tried(
 
 def _there(error: CapacityError, part: PlannedModel) -> int:
     """The smaller of the memory and the budget, in bytes. The error has only one of them."""
-    return min(error.there, part.options.ram_limit)
+    return min(error.there, capacity.budget(part.options))
 
 
 def _needed(part: PlannedModel, board: Board, changed: dict[str, Any]) -> int:

@@ -45,10 +45,12 @@ def kept(
 ) -> list[PlannedModel]:
     """The models. They are planned again if all of them together need too much. The models in
     ``sharing`` share one workspace."""
+    if len(parts) == 1:  # planned with the limit of a single model
+        return list(parts)
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
     limit = capacity.ram_limit(board, options, ports, len(parts))
     first = [_first(part, board, sharing) for part in parts]
-    if len(parts) == 1 or best([[one] for one in first], limit).nbytes <= limit:
+    if best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)
     others = [offers(part.partitioned, board) for part in parts]
     every = [

@@ -51,6 +51,8 @@ QUICK = {
 # Measured only if asked for, or by importing microgen.
 SLOW = {
     "kernel symbols not found": Limit(0, 0),
+    "folders on the road of --ram": Limit(15, 15),
+    "returns on the road of --ram": Limit(8, 8),
     "make clean check, seconds": Limit(60, 200),
     "make check, seconds": Limit(15, 60),
 }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scripts.house import __main__ as house
-from scripts.house import alike, rooms, sizes, symbols
+from scripts.house import alike, road, rooms, sizes, symbols
 from scripts.house.limits import LIMITS, QUICK, Limit
 from scripts.house.tree import Figure, Tree
+from tests.support.tools import NEEDS_ARM_GCC
 
 HERE = Tree(Path(__file__).resolve().parents[2])
 
@@ -358,3 +361,62 @@ def test_only_a_check_that_ends_well_has_a_time(tmp_path: Path) -> None:
     makefile = "clean:\n\tfalse\ncheck:\n\ttrue\n"
     times = house.timed(_tree(tmp_path, {"Makefile": makefile}))
     assert list(times) == ["make check, seconds"]
+
+
+_PASSING = """
+import dataclasses
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Options:
+    ram: int
+
+def parse(words):
+    return Options(ram=int(words[1]))
+
+def hand_on(options):
+    return spare(limit(options)) + ignore(7)
+
+def limit(options):
+    return options.ram - 5
+
+def spare(nbytes):
+    return nbytes > 0
+
+def ignore(other):
+    return other
+"""
+
+
+def test_the_road_has_the_functions_that_get_return_or_read_the_number(tmp_path: Path) -> None:
+    _tree(tmp_path, {"own/a.py": _PASSING})
+    own: dict[str, Any] = {}
+    exec(compile(_PASSING, tmp_path / "own" / "a.py", "exec"), own)
+    watch = road.Watch(tmp_path / "own", 39_877)
+    watch.watch(own["Options"], "ram")
+    sys.setprofile(watch)
+    own["hand_on"](own["parse"](["--ram", "39877"]))
+    sys.setprofile(None)
+    assert [name for _, name in watch.road.values()] == ["a.parse", "a.limit", "a.spare"]
+    assert [name for _, name in watch.carriers.values()] == ["a.parse", "a.hand_on", "a.limit"]
+
+
+def test_a_folder_is_left_when_another_is_entered() -> None:
+    assert road.merged("aabbac") == ["a", "b", "a", "c"]
+
+
+@pytest.mark.slow  # builds a firmware
+@NEEDS_ARM_GCC
+def test_the_number_of_ram_takes_a_short_road() -> None:
+    found = road.measure(HERE)
+    assert not isinstance(found, str), found
+    for name, figure in found.items():
+        assert LIMITS[name].holds(figure.value, today=True), f"{figure.value}: {figure.about}"
+
+
+def test_a_tree_whose_commands_fail_has_no_road(tmp_path: Path) -> None:
+    failing = {
+        "microgen/__init__.py": "",
+        "microgen/interface/__init__.py": "",
+        "microgen/interface/cli.py": "raise ImportError('no numpy')",
+    }
+    assert road.measure(_tree(tmp_path, failing)) == "ImportError: no numpy"

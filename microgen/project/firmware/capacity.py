@@ -7,6 +7,7 @@ fit, the project is generated with a remark, and ``verify`` measures the ELF lat
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -109,15 +110,21 @@ def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> i
     return buffers_limit(board, options, modules) - stack_size.around(board, options, ports)
 
 
+def budget(options: Options) -> int:
+    """The budget of RAM in bytes, or more than there can be if there is none."""
+    # So callers compare with one number, whether or not there is a budget.
+    return options.ram or sys.maxsize
+
+
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
     """The bytes that pools, inputs and outputs of all models and the stack may have together,
     in addition to other data: ``--ram`` or the board's memories, without that data."""
     # The memory of the caller's own pools is not known.
     if board.is_host or options.pool:
-        return options.ram_limit
+        return budget(options)
     names = {board.ram, board.buffers, board.arena, board.large_buffers} - {""}
     there = sum(board.memory(name).length for name in names)
-    return min(there, options.ram_limit) - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
+    return min(there, budget(options)) - modules * (STATIC_DATA + _ALIGNED * _IO_ALIGNMENT)
 
 
 def placed(footprint: Footprint, board: Board) -> Board:
