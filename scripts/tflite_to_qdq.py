@@ -18,7 +18,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from microgen import frontends
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs

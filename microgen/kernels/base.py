@@ -25,7 +25,7 @@ from microgen.kernels.constant import Arguments, Tables
 from microgen.kernels.constant import KernelConstant as KernelConstant
 from microgen.kernels.requantization.sums import largest_sums
 from microgen.kernels.work import Cost, Work, work
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.kernel_call import KernelCode
 from microgen.planner.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
 

@@ -12,7 +12,7 @@ from microgen.planner import pools
 from microgen.planner.executors import graph as executor_graph
 from microgen.planner.executors import stored
 from microgen.planner.executors.graph import ExecutorGraph
-from microgen.planner.program import port_buffers, workspace_io
+from microgen.planner.program import port_buffers
 from microgen.planner.program.plan import MemoryPlan, Pool
 from microgen.planner.program.types import Program
 from microgen.project.firmware import module_blob
@@ -74,7 +74,7 @@ def _plan(
 
 def _with_workspace(program: Program, options: Options) -> Program:
     """The program with its inputs and outputs in the workspace, if the options request it."""
-    return workspace_io.planned(program) if options.workspace_io else program
+    return port_buffers.in_workspace(program) if options.workspace_io else program
 
 
 def _declared(program: Program, board: Board, options: Options) -> tuple[Pool, ...]:

@@ -15,7 +15,6 @@ from microgen.planner import (
     constants,
     greedy,
     in_ports,
-    on_demand,
     optimal,
     parts_check,
     refusal,
@@ -30,7 +29,7 @@ from microgen.planner.program.types import Buffer, Program
 POOL = "global_workspace"
 
 ALGORITHMS: dict[str, Callable[[Liveness, int], Layout]] = {
-    "on-demand": on_demand.place,
+    "on-demand": greedy.on_demand,
     "greedy": greedy.place,
     "optimal": optimal.place,
 }

@@ -1,7 +1,9 @@
-"""Fast placement: large buffers first, each at the lowest free offset."""
+"""Placement without a search: large buffers first, each at the lowest free offset; or one after
+another, without reuse."""
 
 from __future__ import annotations
 
+from microgen.base.formats.c_layout import aligned
 from microgen.planner import sweep
 from microgen.planner.layout import Layout, Problem, lowest_fit, make_problem
 from microgen.planner.lifetimes import Liveness, all_merged, lower_bound
@@ -17,6 +19,17 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     gap = problem.peak(offsets) - lower_bound(liveness)
     proof = f"no search: {gap} bytes above the bound" if gap else "optimal for this schedule"
     return problem.layout(offsets, proof)
+
+
+def on_demand(liveness: Liveness, alignment: int) -> Layout:
+    """Separate bytes for every buffer, in program order, as in TVM's AOT allocator without reuse:
+    nothing shares memory and nothing runs in place."""
+    offsets = {}
+    end = 0
+    for buffer in liveness.buffers:
+        offsets[buffer.name] = aligned(end, alignment)
+        end = offsets[buffer.name] + buffer.nbytes
+    return Layout(offsets, (), f"no reuse: {end - lower_bound(liveness)} bytes above the bound")
 
 
 def best_offsets(problem: Problem) -> list[int]:

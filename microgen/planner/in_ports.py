@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from microgen.planner import on_demand, sweep
-from microgen.planner.greedy import by_size
+from microgen.planner import sweep
+from microgen.planner.greedy import by_size, on_demand
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
 from microgen.planner.lifetimes import InPlacePair, Liveness, all_merged, load, loads, shortened
 from microgen.planner.program.plan import Pool
@@ -47,7 +47,7 @@ def place(
     chosen = [tuple(each.pinned for each in places)]
     # On-demand shares no memory by definition. In a crowded program each move would look at too
     # many pairs of buffers.
-    if not (planner is on_demand.place or sweep.is_crowded(liveness)):
+    if not (planner is on_demand or sweep.is_crowded(liveness)):
         # Bytes in front of a port count as workspace, so using none of them may need less.
         without = [replace(each, before=0) for each in places]
         chosen += [_filled(liveness, way, chosen[0]) for way in (without, places)]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from microgen.planner import on_demand, sweep
-from microgen.planner.greedy import by_size
+from microgen.planner import sweep
+from microgen.planner.greedy import by_size, on_demand
 from microgen.planner.layout import Layout, Problem, lowest, make_problem
 from microgen.planner.lifetimes import Lifetime, Liveness, all_merged, load
 from microgen.planner.program.plan import Pool
@@ -42,7 +42,7 @@ def place(
     """
     if len(pools) == 1:
         return (_only(liveness, pools[0], allowed, planner),)
-    shares = planner is not on_demand.place
+    shares = planner is not on_demand
     # The buffers of a pair are in one pool, so they must be allowed in the same ones.
     merged = tuple(p for p in all_merged(liveness) if allowed[p.input] == allowed[p.output])
     liveness = replace(liveness, pairs=merged if shares else ())

@@ -14,7 +14,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.compiler import passes
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.frontends.numerics import profile
 from microgen.frontends.tflite import convert as frontend
 from microgen.graph.ir.graph import Graph

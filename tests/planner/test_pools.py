@@ -14,6 +14,7 @@ from microgen.base.errors import CapacityError, InternalError
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.planner import ALGORITHMS, check, plan, spill
 from microgen.planner.program.plan import MemoryPlan, Pool
+from microgen.planner.program.port_buffers import in_workspace
 from microgen.planner.program.types import (
     Argument,
     FirmwareConstant,
@@ -22,7 +23,6 @@ from microgen.planner.program.types import (
     Storage,
     Transform,
 )
-from microgen.planner.program.workspace_io import planned
 from tests.planner.builder import Builder, chain, changed
 from tests.planner.strategies import programs
 
@@ -259,7 +259,7 @@ def _io(program: Program, **sizes: int) -> Program:
     )
     kinds = {name: ArrayType((n,), DType.INT8) for name, n in sizes.items()}
     ports = [Port(name, name, kind, sid=f"sid_{i}") for i, (name, kind) in enumerate(kinds.items())]
-    return planned(replace(program, inputs=(ports[0],), outputs=(ports[1],)))
+    return in_workspace(replace(program, inputs=(ports[0],), outputs=(ports[1],)))
 
 
 @EVERY

@@ -14,7 +14,7 @@ from microgen.graph.ir import text
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels.fitting import fitting
 from microgen.options import Options
-from microgen.planner.program import port_buffers, workspace_io
+from microgen.planner.program import port_buffers
 from microgen.planner.program.plan import MemoryPlan
 from microgen.planner.program.ram import Ram
 from microgen.planner.program.types import Program
@@ -124,7 +124,7 @@ def write_project(
 
 
 def _planned(program: Program, options: Options) -> tuple[Program, MemoryPlan]:
-    program = workspace_io.planned(program) if options.workspace_io else program
+    program = port_buffers.in_workspace(program) if options.workspace_io else program
     program, places = port_buffers.planned(
         program,
         options.alignment,

@@ -18,7 +18,7 @@ from microgen.building import toolchain
 from microgen.building.builder import BuildResult, build
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.kernels import headers
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.kernel_call import KernelCode
 from microgen.planner.program.types import Port
 from microgen.project.firmware import project
 from microgen.running.runner import qemu

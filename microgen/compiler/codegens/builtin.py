@@ -16,7 +16,7 @@ from microgen.graph.rows import tiles
 from microgen.kernels import patterns
 from microgen.kernels.base import Implementation, KernelConstant
 from microgen.kernels.fitting import Fitting, fitting
-from microgen.planner.program.element_types import ctype
+from microgen.planner.program.kernel_call import ctype
 from microgen.planner.program.steps import NotStored, Step
 from microgen.planner.program.types import InPlace, KernelCall, Parameter, Role
 from microgen.target.board import Board

@@ -20,7 +20,6 @@ from microgen.graph.ir.graph import Array, ArrayType, Graph, Node, Origin
 from microgen.graph.ir.refusal import Refusal
 from microgen.graph.ops.external import ExternalAttrs
 from microgen.kernels.base import KernelConstant
-from microgen.planner.program.element_types import ctype
 from microgen.planner.program.external import (
     CFunction,
     CSource,
@@ -30,6 +29,7 @@ from microgen.planner.program.external import (
     Runtime,
     RuntimeFunction,
 )
+from microgen.planner.program.kernel_call import ctype
 from microgen.planner.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.planner.program.types import Parameter, Role
 from microgen.relay.blob.payloads.base import PayloadReader

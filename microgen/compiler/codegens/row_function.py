@@ -12,11 +12,11 @@ from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.rows import geometry, overlap
 from microgen.graph.rows.tiles import RowGroup
 from microgen.kernels.base import KernelConstant
-from microgen.planner.program.element_types import ctype
-from microgen.planner.program.feed import Feed
+from microgen.planner.program.kernel_call import ctype
 from microgen.planner.program.rolling import (
     BufferedRows,
     Event,
+    Feed,
     KernelPart,
     LineBuffer,
     Rolling,

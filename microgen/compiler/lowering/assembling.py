@@ -34,7 +34,7 @@ class AssembledRegions:
 
 
 def of(partition: Partition, primitives: Sequence[Primitive]) -> AssembledRegions:
-    """The places of all parts of a partition that has its copies (``partition.copies``), and whose
+    """The places of all parts of a partition with its copies (``assembly.with_copies``), whose
     regions have these primitive functions."""
     dropped = [i for i, region in enumerate(partition.regions) if region.is_assembled]
     graph, bytes_of = partition.graph, roots(partition.graph)

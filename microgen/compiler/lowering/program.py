@@ -20,12 +20,12 @@ from microgen.compiler.lowering import assembling, devices, functions, updates
 from microgen.compiler.lowering.assembling import AssembledRegions
 from microgen.compiler.lowering.functions import Lowered, LoweredRegions
 from microgen.compiler.lowering.updates import Updates
-from microgen.compiler.partition import Partition, copies
+from microgen.compiler.partition import Partition, assembly
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 from microgen.kernels.base import KernelConstant
 from microgen.kernels.requantization import transforms
-from microgen.planner.program.element_types import ctype
 from microgen.planner.program.external import ExternalModule, HeldConstant
+from microgen.planner.program.kernel_call import ctype
 from microgen.planner.program.steps import Step
 from microgen.planner.program.types import (
     Argument,
@@ -60,7 +60,7 @@ def lower(
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
-    partition = copies.with_copies(partition)
+    partition = assembly.with_copies(partition)
     graph = partition.graph
     inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
     outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})

@@ -6,19 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from microgen.compiler.passes.cancel_layouts import cancel_layouts
-from microgen.compiler.passes.canonical_padding import canonical_padding
 from microgen.compiler.passes.dead_channels import dead_channels
 from microgen.compiler.passes.dead_code import dead_code
 from microgen.compiler.passes.fold_constants import fold_constants
-from microgen.compiler.passes.fold_pad import fold_pad
 from microgen.compiler.passes.fuse_activation import fuse_activation
 from microgen.compiler.passes.merge_affine import merge_affine
-from microgen.compiler.passes.merge_views import merge_views
-from microgen.compiler.passes.own_outputs import own_outputs
-from microgen.compiler.passes.own_updates import own_updates
+from microgen.compiler.passes.own_copies import own_outputs, own_updates
+from microgen.compiler.passes.padding import canonical_padding, fold_pad
 from microgen.compiler.passes.scale_weights import scale_weights
 from microgen.compiler.passes.slide_windows import slide_windows
 from microgen.compiler.passes.tabulate import tabulate
+from microgen.compiler.passes.views import merge_views
 from microgen.graph.ir import verify
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ops import budget, registry

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import feeding, start
+from microgen.compiler.schedule import feeding
 from microgen.compiler.schedule.assembled import space
 from microgen.compiler.schedule.division import Division, Pieces, pieces
-from microgen.compiler.schedule.goals import ROLLS
+from microgen.compiler.schedule.goals import GOALS, ROLLS, Key
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.search import ScheduleSearch, Visit
 from microgen.compiler.schedule.stacks import StackOf, unknown
@@ -19,6 +19,11 @@ from microgen.compiler.schedule.types import Schedule
 from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 
+PROMISING = 4  # divisions that are lowered and planned
+# The bytes that are live during all other calls, in sixteenths of the bytes that are live during
+# one call. If bytes of inputs may hold other tensors later, there are two buffers, which leave
+# gaps. The gaps are smaller if less is live.
+SHARES = (15, 14, 13, 12, 10, 8)
 MOST_FORCED = 8  # functions that read the input in rows; a schedule needs one of them
 
 
@@ -50,8 +55,35 @@ def searching(
     """The search for the goal. It begins with one of the divisions if the goal has any."""
     fed = divided if scorer.space.partition.fed else None
     forced = forced_picks(fed) if fed else ()
-    beginning = start.best(divided, scorer, goal) if divided and goal in ROLLS else {}
+    beginning = _beginning(divided, scorer, goal) if divided and goal in ROLLS else {}
     return ScheduleSearch(scorer.space, scorer, goal, visit, start=beginning, forced=forced)
+
+
+def _beginning(divided: Pieces, scorer: Scorer, goal: str) -> Picks:
+    """The picks of the best of some divisions, which are planned."""
+
+    def planned(division: Division) -> Key:
+        return GOALS[goal](scorer.ram(Candidate(division.picks)).arena_io, division.cycles, 0)
+
+    return min(_promising(divided, scorer, goal), key=planned).picks
+
+
+def _promising(divided: Pieces, scorer: Scorer, goal: str) -> Iterator[Division]:
+    least = divided.least()
+    # Planning adds this to the bytes of a division: inputs, outputs, and gaps.
+    beside = scorer.ram(Candidate(least.picks)).arena_io - least.nbytes
+    front = [
+        (GOALS[goal](division.nbytes + beside, division.cycles, 0), number, division)
+        for number, division in enumerate(divided.front())
+    ]
+    found = [division for _, _, division in sorted(front)[:PROMISING]]
+    yield from found
+    if not scorer.space.partition.planned:
+        return
+    for share in SHARES:
+        tight = divided.fastest(found[0].nbytes, found[0].nbytes * share // 16)
+        if tight:
+            yield tight
 
 
 def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit: int) -> Candidate:

@@ -1,11 +1,110 @@
-"""A C kernel inside a primitive function, and the function's parameters."""
+"""A C kernel inside a primitive function: its names in C, the function's parameters, and the C
+types of elements."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.graph.ir.graph import DType
+
+_OTHERS = {DType.FLOAT32: "float", DType.BOOL: "uint8_t"}  # a bool is 0 or 1
+
+
+def ctype(kind: DType | str) -> str:
+    """The C type of an element of a type, which may be given by numpy's name for it."""
+    dtype = DType(kind)
+    return _OTHERS.get(dtype) or f"{dtype.value}_t"
+
+
+_SHIFT = 4  # its place in the arguments of a body after the parameters
+_LINEAR = "MG_LINEAR"  # the requantization without shifts
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class KernelCode:
+    """The C of one kernel.
+
+    ``symbol`` is its out-of-line function, ``header`` a path below ``crt/include``. ``variant`` are
+    the C constants that its body takes after its arguments: a loop and a requantization. If there
+    are none, the parameter struct and the body are named after the symbol, otherwise after the
+    ``family``, by default that of the header's name, whose body then serves all variants. If it is
+    ``compact``, its parameters have 16 bits. Its out-of-line function takes them after all other
+    arguments, without shifts that its requantization does not have, and returns 0. So operators
+    pass on the registers that they get, and return what it returns.
+    """
+
+    symbol: str
+    header: str
+    variant: tuple[str, ...] = ()
+    compact: bool = False
+    family: str = ""
+
+    @property
+    def stem(self) -> str:
+        """The name of the source that defines the out-of-line function."""
+        return self.symbol.removeprefix("mg_") if self.variant else self._header_stem
+
+    @property
+    def params(self) -> str:
+        """The parameter struct."""
+        return f"{self._named_after}_params"
+
+    @property
+    def field_bytes(self) -> int:
+        """Bytes of an integer in the parameter struct."""
+        return 2 if self.compact else 4
+
+    @property
+    def body(self) -> str:
+        """The inline function."""
+        return f"{self._named_after}_body"
+
+    @property
+    def prototype(self) -> str:
+        """A line that declares the out-of-line function; empty if the header does."""
+        arguments = ", ".join((self.symbol, *self._shifts))
+        return f"{self._named_after.upper()}_PROTOTYPE({arguments});" if self.variant else ""
+
+    @property
+    def definition(self) -> str:
+        """The line after the header's inclusion in the source that defines a variant's function."""
+        arguments = ", ".join((self.symbol, *self._shifts, *self.variant))
+        return f"{self._named_after.upper()}_KERNEL({arguments})" if self.variant else ""
+
+    @property
+    def macro(self) -> str:
+        """The macro with which the header itself defines the function; empty for variants."""
+        return "" if self.variant else f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
+
+    def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
+        """The arguments of the out-of-line function in its order. ``others`` are in the order of
+        the body's."""
+        if not self.compact:
+            return (params, *others)
+        kept = _SHIFT if self._is_linear else _SHIFT + 1
+        return (*others[:kept], *others[_SHIFT + 1 :], params)
+
+    @property
+    def _shifts(self) -> tuple[str, ...]:
+        """A compact kernel's constant that says whether it takes shifts."""
+        if not self.compact:
+            return ()
+        return ("MG_NO_SHIFTS",) if self._is_linear else ("MG_SHIFTS",)
+
+    @property
+    def _is_linear(self) -> bool:
+        return self.variant[-1] == _LINEAR
+
+    @property
+    def _header_stem(self) -> str:
+        return PurePosixPath(self.header).stem
+
+    @property
+    def _named_after(self) -> str:
+        return (self.family or f"mg_{self._header_stem}") if self.variant else self.symbol
 
 
 class Role(enum.Enum):

@@ -41,6 +41,18 @@ def planned(
     return found, (replace(pool, nbytes=nbytes, capacity=nbytes),)
 
 
+def in_workspace(program: Program) -> Program:
+    """The program with a planned buffer in the workspace for each input and output, like TVM's
+    ``use_workspace_io``.
+
+    The caller gets their addresses, and owns none of their bytes. An input's bytes may be reused
+    after its last reader has run, so they must be written before every run.
+    """
+    inputs = tuple(replace(port, buffer=port.sid) for port in program.inputs)
+    outputs = tuple(replace(port, buffer=port.sid) for port in program.outputs)
+    return replace(bound(program, inputs, outputs), inputs=inputs, outputs=outputs)
+
+
 def _used(program: Program, ports: Iterable[Port], storage: Storage) -> list[Port]:
     """The ports that a call reads or writes, and that have bytes."""
     passed = {a.name for call in program.calls for a in call.args if a.storage is storage}

@@ -19,15 +19,14 @@ from microgen.planner.program.external import (
     LoadedModule,
     Made,
 )
-from microgen.planner.program.feed import Feed
 from microgen.planner.program.kernel_call import Fields as Fields
 from microgen.planner.program.kernel_call import Inner as Inner
 from microgen.planner.program.kernel_call import KernelCall as KernelCall
+from microgen.planner.program.kernel_call import KernelCode
 from microgen.planner.program.kernel_call import Parameter as Parameter
 from microgen.planner.program.kernel_call import Role as Role
 from microgen.planner.program.kernel_call import Value as Value
-from microgen.planner.program.kernel_code import KernelCode
-from microgen.planner.program.rolling import Rolling
+from microgen.planner.program.rolling import Feed, Rolling
 from microgen.planner.program.steps import Step
 
 

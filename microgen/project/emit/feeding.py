@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from microgen.planner.program.feed import Feed
+from microgen.planner.program.rolling import Feed
 from microgen.project.emit.unit import Unit
 
 MORE_ROWS = 0x0F01  # between the error codes of TVM, which are smaller, and drivers' own

@@ -10,7 +10,7 @@ import numpy as np
 
 from microgen.base.names import cnames
 from microgen.graph.ir.graph import ArrayType, DType
-from microgen.planner.program.element_types import ctype
+from microgen.planner.program.kernel_call import ctype
 from microgen.planner.program.plan import Pool
 from microgen.planner.program.types import Port
 from microgen.project.emit import layout, literals

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from microgen.base import resources
 from microgen.base.errors import InternalError
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.kernel_call import KernelCode
 
 # It begins with a fixed byte, which is found quickly in megabytes of constants.
 _INCLUDE = re.compile(rb'#[ \t]*include[ \t]+["<]([^">]+)[">]')

@@ -11,10 +11,9 @@ from microgen.base import resources, west
 from microgen.base.files import FileTree
 from microgen.graph.ir.graph import DType
 from microgen.options import STACK_MARGIN
-from microgen.planner.program.element_types import ctype
-from microgen.planner.program.feed import Feed
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.kernel_call import KernelCode, ctype
 from microgen.planner.program.plan import Pool
+from microgen.planner.program.rolling import Feed
 from microgen.planner.program.types import Device, Port
 from microgen.project.emit import memory, profile, symbols
 from microgen.project.emit.environment import environment

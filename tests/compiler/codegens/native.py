@@ -12,7 +12,7 @@ import numpy as np
 from microgen.base import resources
 from microgen.compiler.codegens.external import CFunction, CSource, ExternalFunction
 from microgen.graph.ir.graph import Array
-from microgen.planner.program.element_types import ctype
+from microgen.planner.program.kernel_call import ctype
 from tests.support.each_compiled import quick_linker
 
 WARNINGS = (

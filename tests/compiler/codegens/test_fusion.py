@@ -19,7 +19,7 @@ from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.unary.activations import ClipAttrs
 from microgen.kernels.base import KernelConstant
-from microgen.planner.program.kernel_code import KernelCode
+from microgen.planner.program.kernel_call import KernelCode
 from microgen.planner.program.steps import InnerBuffer, NotStored, Output, Step
 from microgen.planner.program.types import Inner, KernelCall, Parameter, Program, Role
 from microgen.target import board as boards

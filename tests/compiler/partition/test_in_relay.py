@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from microgen.compiler.partition import in_relay
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, Attrs, DType, Graph, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs

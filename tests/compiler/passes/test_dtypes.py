@@ -10,9 +10,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from microgen.compiler.passes.canonical_padding import canonical_padding
-from microgen.compiler.passes.fold_pad import fold_pad
 from microgen.compiler.passes.fuse_activation import fuse_activation
+from microgen.compiler.passes.padding import canonical_padding, fold_pad
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, Origin
 from microgen.graph.ir.interpreter import evaluate

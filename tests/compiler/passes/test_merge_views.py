@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microgen.compiler.passes.merge_views import merge_views
+from microgen.compiler.passes.views import merge_views
 from microgen.graph.ir.graph import ArrayType, Attrs, DType, Graph, Node, Origin, Quant
 from microgen.graph.ir.verify import check
 from microgen.graph.ops import registry

@@ -9,7 +9,7 @@ from microgen.base.errors import InternalError
 from microgen.compiler import lowering, partition, passes
 from microgen.compiler.codegens.builtin import CODEGEN
 from microgen.compiler.passes.dead_code import dead_code
-from microgen.compiler.passes.own_updates import own_updates
+from microgen.compiler.passes.own_copies import own_updates
 from microgen.compiler.passes.slide_windows import slide_windows
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir import verify

@@ -9,7 +9,7 @@ import pytest
 
 from microgen import kernels
 from microgen.base.errors import MicrogenError
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph.ir.graph import Array, Graph
 from tests.frontends.tweaked import Network, integers
 from tests.support.tflite_builder import OperatorSpec, TensorSpec

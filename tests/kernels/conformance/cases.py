@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph import ops
 from microgen.graph.ir.graph import (
     Array,

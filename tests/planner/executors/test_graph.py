@@ -18,7 +18,7 @@ from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.options import Options
 from microgen.planner.executors import graph as executor
-from microgen.planner.executors.storage import Tokens
+from microgen.planner.executors.graph import Tokens
 from microgen.planner.program.types import Program, Storage
 from microgen.target import board as boards
 from tests.devices import networks

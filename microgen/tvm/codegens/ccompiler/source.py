@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from microgen.compiler.codegens import placement
 from microgen.compiler.codegens.external import CFunction, ExternalFunction
-from microgen.planner.program.element_types import ctype
+from microgen.planner.program.kernel_call import ctype
 from microgen.tvm.codegens.ccompiler.flow import Flow, OperatorStep, flow_of
 from microgen.tvm.codegens.ccompiler.operators import OPERATORS, Use
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Graph, Quant
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs

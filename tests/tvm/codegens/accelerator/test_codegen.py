@@ -10,7 +10,7 @@ import pytest
 
 import microgen
 from microgen.base.errors import MicrogenError, UnsupportedError
-from microgen.compiler.passes.canonical_padding import canonical_padding
+from microgen.compiler.passes.padding import canonical_padding
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Graph
 from microgen.target import board as boards

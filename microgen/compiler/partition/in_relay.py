@@ -1,4 +1,8 @@
-"""Nodes of the kernel graph as expressions of Relay."""
+"""Expresses nodes of the kernel graph in Relay: the inverse of frontends/relay.
+
+float32 nodes have a form in Relay, and so do int32 nodes without quantization, because both compute
+the same numbers. Quantized nodes have none, because TFLite does not round as Relay's qnn does.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,14 @@ import numpy as np
 
 from microgen.graph.arithmetic.int8 import float_range
 from microgen.graph.arithmetic.terms import RELUS, Activation
-from microgen.graph.ir.graph import ArrayType, DType, frozen
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, frozen
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.geometry import explicit
 from microgen.graph.ops.window import spatial
 from microgen.relay.builder import build
-from microgen.relay.expr import Constant, Expr, Tuple
+from microgen.relay.expr import Constant, Expr, Function, TensorType, Tuple, Var
+from microgen.relay.infer_type import infer_type
+from microgen.relay.module import IRModule
 
 
 class NoFormError(Exception):
@@ -239,3 +245,47 @@ FORMS: Mapping[str, Form] = {
     "nn.dense": _dense,
     "nn.batch_matmul": _batch_matmul,
 }
+
+
+_DTYPES = (DType.FLOAT32, DType.INT32)  # Relay computes the same numbers as the model's format
+
+
+def supported() -> tuple[str, ...]:
+    """Names of the ops that have a form, sorted."""
+    return tuple(sorted(FORMS))
+
+
+def tensor_type(tensor: ArrayType) -> TensorType:
+    """Relay's type of a tensor."""
+    return TensorType(tensor.shape, tensor.dtype.value)
+
+
+def module(node: Node, graph: Graph) -> IRModule:
+    """A module whose @main is the node, with its types. The parameters are the inputs that are not
+    constant, each once, with the tensors' names. Raises NoFormError with the reason."""
+    types = graph.type_of((*node.inputs, *node.outputs))
+    for tensor in types:
+        _check(tensor)
+    form = FORMS.get(node.op)
+    if form is None:
+        raise NoFormError(f"{node.op} has no form in Relay")
+    operands = {name: _operand(name, graph) for name in node.inputs}
+    inputs = graph.type_of(node.inputs)
+    said = Said(node.op, node.attrs, inputs, types[-1], tuple(operands[n] for n in node.inputs))
+    params = [value for value in operands.values() if isinstance(value, Var)]
+    return infer_type(IRModule.from_expr(Function(params, form(said))))
+
+
+def _check(tensor: ArrayType) -> None:
+    if tensor.quant is not None:
+        raise NoFormError("it is quantized, and TFLite's rounding has no form in Relay")
+    if tensor.dtype not in _DTYPES:
+        raise NoFormError(f"{tensor} is neither float32 nor plain int32")
+    if tensor.size == 0:
+        raise NoFormError(f"{tensor} is empty")
+
+
+def _operand(name: str, graph: Graph) -> Expr:
+    if name in graph.constants:
+        return Constant(graph.constants[name])
+    return Var(name, tensor_type(graph.types[name]))
