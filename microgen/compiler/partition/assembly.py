@@ -16,9 +16,9 @@ from microgen.base.errors import InternalError
 from microgen.compiler.codegens.base import Choice, Region
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition.assign import Partition
+from microgen.compiler.passes.changes import Changes
 from microgen.compiler.passes.views import roots
-from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import ArrayType, Graph, Node
+from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.views import CopyAttrs
 
@@ -119,13 +119,13 @@ def with_copies(partition: Partition) -> Partition:
     concatenation, which reads the copy instead of the part."""
     chosen = [region for region in partition.regions if region.is_assembled]
     found = assemblies(partition) if chosen else {}
-    types = dict(partition.graph.types)
+    changes = Changes(partition.graph)
     made: dict[str, list[Node]] = {}
     for region in chosen:
         result = region.main.outputs[0]
         if result not in found:
             raise InternalError("cannot be assembled", where=result)
-        made[result] = _nodes(partition.graph, found[result], types)
+        made[result] = _nodes(found[result], changes)
     if all(len(nodes) == 1 for nodes in made.values()):
         return partition  # the same objects, which code generators remember
     nodes = [one for node in partition.graph.nodes for one in made.get(node.outputs[0], (node,))]
@@ -134,19 +134,18 @@ def with_copies(partition: Partition) -> Partition:
         for region in partition.regions
         for one in (_regions(region, made) if region.is_assembled else (region,))
     ]
-    graph = partition.graph.replace(nodes=tuple(nodes), types=types)
+    graph = changes.made(nodes=tuple(nodes))
     return replace(partition, graph=graph, regions=tuple(regions))
 
 
-def _nodes(graph: Graph, found: Assembly, types: dict[str, ArrayType]) -> list[Node]:
+def _nodes(found: Assembly, changes: Changes) -> list[Node]:
     """The copies that a concatenation needs, and the concatenation."""
     copies, inputs = list[Node](), list[str]()
     for number, part in enumerate(found.parts):
         inputs.append(part.tensor)
         if part.is_copied:
             wanted = f"{found.node.outputs[0]}#{number}"
-            inputs[-1] = layouts.fresh(graph, wanted, more=types)
-            types[inputs[-1]] = types[part.tensor]
+            inputs[-1] = changes.tensor(wanted, changes.types[part.tensor])
             own = replace(found.node, op="copy", attrs=CopyAttrs(), inputs=(part.tensor,))
             copies.append(replace(own, outputs=(inputs[-1],)))
     return [*copies, replace(found.node, inputs=tuple(inputs))]

@@ -21,8 +21,9 @@ from microgen.compiler.passes.any_layout import (
     moved,
     permuted,
 )
+from microgen.compiler.passes.changes import Changes
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node, TensorLayout
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
@@ -38,7 +39,7 @@ def cancel_layouts(graph: Graph) -> Graph:
     """
     if not any(node.op == _CHANGE for node in graph.nodes):
         return graph
-    return _Rewriting(graph).rewritten()
+    return _Rewriting(graph, Changes(graph)).rewritten()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +65,13 @@ class _Rewriting:
     """The graph as it is rewritten, node by node, in order."""
 
     graph: Graph
-    types: dict[str, ArrayType] = field(default_factory=dict)
-    laid_out: dict[str, TensorLayout] = field(default_factory=dict)
+    changes: Changes
     nodes: list[Node] = field(default_factory=list)
     pending: dict[str, _Pending] = field(default_factory=dict)
     known: dict[tuple[object, ...], str] = field(default_factory=dict)  # tensors moved already
     sought: set[str] = field(default_factory=set)  # tensors that are read by changes of layout
 
     def rewritten(self) -> Graph:
-        self.types.update(self.graph.types)
         self.sought.update(_sought(self.graph))
         before: Node | None = None
         for node in self.graph.nodes:
@@ -87,13 +86,7 @@ class _Rewriting:
                 self._add(node)
         outputs = tuple(self._computed(name) for name in self.graph.outputs)
         updates = {v: self._computed(name) for v, name in self.graph.updates.items()}
-        return self.graph.replace(
-            nodes=tuple(self.nodes),
-            outputs=outputs,
-            updates=updates,
-            types=self.types,
-            laid_out={**self.graph.laid_out, **self.laid_out},
-        )
+        return self.changes.made(nodes=tuple(self.nodes), outputs=outputs, updates=updates)
 
     def _leave(self, function: str) -> None:
         """Compute the results that other nodes read of an external function. Its nodes are then
@@ -163,7 +156,7 @@ class _Rewriting:
         return not is_there and not is_view(shape, back)
 
     def _padded(self, name: str, rank: int) -> tuple[int, ...]:
-        shape = self.types[name].shape
+        shape = self.changes.types[name].shape
         return (1,) * (rank - len(shape)) + shape
 
     def _add_moved(self, node: Node, lead: _Pending, whole: Moved) -> None:
@@ -176,9 +169,9 @@ class _Rewriting:
         result = dataclasses.replace(node, attrs=whole.attrs, inputs=inputs)
         if not is_identity(whole.axes):
             letters = letters_left(lead.letters, result, len(whole.axes))
-            shape = permuted(self.types[output].shape, inverse(whole.axes))
-            name = self._new(f"{output}#{letters}", self.types[output], shape)
-            self.laid_out[name] = layouts.reordered(self.graph, output, whole.axes)
+            shape = permuted(self.changes.types[output].shape, inverse(whole.axes))
+            name = self._new(f"{output}#{letters}", self.changes.types[output], shape)
+            self.changes.laid_out[name] = layouts.reordered(self.graph, output, whole.axes)
             result = dataclasses.replace(result, outputs=(name,))
             self.pending[output] = _Pending(name, whole.axes, letters, node)
         self.nodes.append(result)
@@ -198,19 +191,19 @@ class _Rewriting:
             return self._shaped(source, permuted(shape, back), node)
         letters = "".join(permuted(lead.letters, lead.axes))
         change = _Pending(self._shaped(source, shape, node), back, letters, node)
-        wanted = layouts.fresh(self.graph, f"{name}#{lead.letters}", more=self.types)
+        wanted = layouts.fresh(self.graph, f"{name}#{lead.letters}", more=self.changes.types)
         found = self._changed(change, wanted)
-        if found == wanted and rank == len(self.types[name].shape):
-            self.laid_out[found] = layouts.reordered(self.graph, name, lead.axes)
+        if found == wanted and rank == len(self.changes.types[name].shape):
+            self.changes.laid_out[found] = layouts.reordered(self.graph, name, lead.axes)
         return found
 
     def _shaped(self, name: str, shape: tuple[int, ...], node: Node) -> str:
         """A tensor with another shape."""
-        if self.types[name].shape == shape:
+        if self.changes.types[name].shape == shape:
             return name
         key = (name, ReshapeAttrs(shape), _place(node))
         if key not in self.known:
-            self.known[key] = self._new(f"{name}#reshape", self.types[name], shape)
+            self.known[key] = self._new(f"{name}#reshape", self.changes.types[name], shape)
             self._append("reshape", ReshapeAttrs(shape), name, self.known[key], node)
         return self.known[key]
 
@@ -226,9 +219,9 @@ class _Rewriting:
         key = (change.source, change.axes, _place(change.node))
         if key in self.known:
             return self.known[key]
-        source = self.types[change.source]
+        source = self.changes.types[change.source]
         shape = permuted(source.shape, change.axes)
-        if wanted not in self.types:
+        if wanted not in self.changes.types:
             wanted = self._new(wanted, source, shape)
         self.known[key] = wanted
         attrs = _attrs(change, source)
@@ -242,9 +235,7 @@ class _Rewriting:
         )
 
     def _new(self, wanted: str, like: ArrayType, shape: Sequence[int]) -> str:
-        name = layouts.fresh(self.graph, wanted, more=self.types)
-        self.types[name] = dataclasses.replace(like, shape=tuple(shape))
-        return name
+        return self.changes.tensor(wanted, dataclasses.replace(like, shape=tuple(shape)))
 
 
 def _sought(graph: Graph) -> set[str]:

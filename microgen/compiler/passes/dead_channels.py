@@ -8,23 +8,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from microgen.compiler.passes.changes import Changes
 from microgen.compiler.passes.channel_demand import Masks, kept
 from microgen.compiler.passes.channel_links import width
 from microgen.compiler.passes.channel_ranges import Ranges, ranges
 from microgen.compiler.passes.channel_sums import ChannelSums, sums_of
 from microgen.compiler.passes.dead_code import dead_code
-from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import (
-    Array,
-    ArrayType,
-    Attrs,
-    DType,
-    Graph,
-    KeptChannels,
-    Node,
-    Quant,
-    frozen,
-)
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, KeptChannels, Node, Quant
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 _MOST = 2**22  # channels of all tensors; a small file can declare any number
@@ -57,7 +47,7 @@ class _Removal:
         self, graph: Graph, sums: Mapping[str, ChannelSums], known: Ranges, masks: Masks
     ) -> None:
         self._graph, self._sums, self._ranges, self._masks = graph, sums, known, masks
-        self._types, self._constants = dict(graph.types), dict(graph.constants)
+        self._changes = Changes(graph)
         self._sliced: dict[str, str] = {}  # constant -> its kept part
         self._int4 = set(graph.int4)
 
@@ -68,21 +58,14 @@ class _Removal:
             if mask.all() or not mask.any():  # nothing is removed, or nothing reads the tensor
                 continue
             if name in self._graph.constants:
-                self._sliced[name] = self._taken(
-                    name, self._graph.constants[name], {-1: mask}, "kept"
-                )
+                array = self._graph.constants[name]
+                self._sliced[name] = self._taken(name, array, {-1: mask}, "kept")
                 continue
             every = KeptChannels(len(mask), tuple(range(len(mask))))
             channels[name] = channels.get(name, every).without(mask)
-            self._types[name] = _sliced(self._types[name], -1, mask)
+            self._changes.types[name] = _sliced(self._graph.types[name], -1, mask)
         nodes = tuple(self._node(n) for n in self._graph.nodes if self._is_needed(n))
-        return self._graph.replace(
-            nodes=nodes,
-            types=self._types,
-            constants=self._constants,
-            int4=frozenset(self._int4),
-            channels=channels,
-        )
+        return self._changes.made(nodes=nodes, int4=frozenset(self._int4), channels=channels)
 
     def _is_needed(self, node: Node) -> bool:
         mask = self._masks[node.outputs[0]]
@@ -94,7 +77,7 @@ class _Removal:
             return self._layer(layer)
         attrs: Attrs = node.attrs
         if isinstance(attrs, ReshapeAttrs | ReinterpretAttrs):
-            attrs = dataclasses.replace(attrs, shape=self._types[node.outputs[0]].shape)
+            attrs = dataclasses.replace(attrs, shape=self._changes.types[node.outputs[0]].shape)
         inputs = tuple(self._sliced.get(name, name) for name in node.inputs)
         return dataclasses.replace(node, attrs=attrs, inputs=inputs)
 
@@ -133,12 +116,7 @@ class _Removal:
 
     def _new_bias(self, added: Array, layer: ChannelSums) -> str:
         array = added[self._masks[layer.node.outputs[0]]].astype(DType.INT32.numpy)
-        name = self._unused(f"{layer.node.outputs[0]}#bias")
-        self._types[name], self._constants[name] = (
-            ArrayType(array.shape, DType.INT32),
-            frozen(array),
-        )
-        return name
+        return self._changes.constant(f"{layer.node.outputs[0]}#bias", array)
 
     def _constant(
         self, name: str, array: Array, layer: ChannelSums, taken: Mapping[int, Array]
@@ -156,14 +134,10 @@ class _Removal:
         kind = self._graph.types[name]
         for axis, mask in taken.items():
             array, kind = np.compress(mask, array, axis), _sliced(kind, axis, mask)
-        made = self._unused(f"{name}#{what}")
-        self._types[made], self._constants[made] = kind, frozen(array)
+        made = self._changes.constant(f"{name}#{what}", array, kind)
         if name in self._graph.int4:
             self._int4.add(made)
         return made
-
-    def _unused(self, name: str) -> str:
-        return layouts.fresh(self._graph, name, more=self._types)
 
 
 def _sliced(kind: ArrayType, axis: int, mask: Array) -> ArrayType:

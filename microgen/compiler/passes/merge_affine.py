@@ -4,13 +4,13 @@ such as a batch normalization and the scaling after it."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from microgen.compiler.passes.changes import Changes
 from microgen.graph.arithmetic.terms import OPEN, Activation
-from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Graph, Node, frozen
+from microgen.graph.ir.graph import Array, Attrs, DType, Graph, Node
 from microgen.graph.ops import floats
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -24,8 +24,7 @@ def merge_affine(graph: Graph) -> Graph:
     constants has more nodes than it needs. Floats may differ in their last bits."""
     if not any(node.op in _OPS for node in graph.nodes):
         return graph
-    chains = _chains(graph)
-    constants, types = dict(graph.constants), dict(graph.types)
+    chains, changes = _chains(graph), Changes(graph)
     nodes: list[Node] = []
     gone = {node.outputs[0] for chain in chains.values() for node in chain}
     for node in graph.nodes:
@@ -33,10 +32,10 @@ def merge_affine(graph: Graph) -> Graph:
         # computed.
         chain = chains.get(node.outputs[0])
         if chain is not None:
-            nodes += _merged(graph, chain, constants, types)
+            nodes += _merged(chain, changes)
         elif node.outputs[0] not in gone:
             nodes.append(node)
-    return graph.replace(nodes=tuple(nodes), constants=constants, types=types)
+    return changes.made(nodes=tuple(nodes))
 
 
 def _chains(graph: Graph) -> dict[str, list[Node]]:
@@ -72,15 +71,10 @@ def _is_open(node: Node) -> bool:
     return node.attrs.activation in OPEN  # type: ignore[attr-defined]
 
 
-def _merged(
-    graph: Graph,
-    chain: Sequence[Node],
-    constants: dict[str, Array],
-    types: dict[str, ArrayType],
-) -> list[Node]:
+def _merged(chain: Sequence[Node], changes: Changes) -> list[Node]:
     """The nodes that replace a chain. The chain itself is returned if they are not fewer, if a
     number would not be finite, or if rounding decides the result."""
-    factor, offset, terms = _affine(chain, constants)
+    factor, offset, terms = _affine(chain, changes.graph.constants)
     with np.errstate(over="ignore"):
         # Some networks round floats by adding a large number and subtracting it. A sum of terms
         # that are so much larger than the result must keep its order.
@@ -92,27 +86,22 @@ def _merged(
     is_finite = np.isfinite(factor).all() and np.isfinite(offset).all()
     if len(steps) >= len(chain) or not is_finite:
         return list(chain)
-    return [*_nodes(graph, steps, chain, constants, types)]
+    return list(_nodes(steps, chain, changes))
 
 
 def _nodes(
-    graph: Graph,
-    steps: Sequence[tuple[str, Array]],
-    chain: Sequence[Node],
-    constants: dict[str, Array],
-    types: dict[str, ArrayType],
+    steps: Sequence[tuple[str, Array]], chain: Sequence[Node], changes: Changes
 ) -> Iterator[Node]:
     """A node for each step. The last one has the result of the chain, and its activation."""
-    last = chain[-1]
-    (data,) = [name for name in chain[0].inputs if name not in constants]
+    last, graph = chain[-1], changes.graph
+    (data,) = [name for name in chain[0].inputs if name not in graph.constants]
     for op, value in steps:
         is_last = op == steps[-1][0]
-        product = layouts.fresh(graph, f"{last.outputs[0]}#product", more=types)
-        output = last.outputs[0] if is_last else product
-        types[output] = types[last.outputs[0]]
+        output = last.outputs[0]
+        if not is_last:
+            output = changes.tensor(f"{output}#product", graph.types[output])
         what = "factor" if op == "multiply" else "offset"
-        other = layouts.fresh(graph, f"{last.outputs[0]}#{what}", more=types)
-        constants[other], types[other] = frozen(value), ArrayType(value.shape, DType.FLOAT32)
+        other = changes.constant(f"{last.outputs[0]}#{what}", value)
         activation = last.attrs.activation if is_last else Activation.UNLIMITED  # type: ignore[attr-defined]
         yield dataclasses.replace(
             last, op=op, attrs=_attrs(op, activation), inputs=(data, other), outputs=(output,)
@@ -124,7 +113,7 @@ def _attrs(op: str, activation: Activation) -> Attrs:
     return MultiplyAttrs(activation) if op == "multiply" else AddAttrs(activation)
 
 
-def _affine(chain: Sequence[Node], constants: dict[str, Array]) -> tuple[Array, Array, Array]:
+def _affine(chain: Sequence[Node], constants: Mapping[str, Array]) -> tuple[Array, Array, Array]:
     """Factor and offset of all nodes together, float32, computed in float64, and the sum of the
     magnitudes of the offset's terms."""
     factor, offset, terms = np.ones(()), np.zeros(()), np.zeros(())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from microgen.compiler.passes.changes import Changes
 from microgen.compiler.passes.views import roots
-from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import ArrayType, Graph, Node, Origin
+from microgen.graph.ir.graph import Graph, Node, Origin
 from microgen.graph.ops.moves.views import CopyAttrs
 
 
@@ -16,20 +16,16 @@ def own_outputs(graph: Graph) -> Graph:
     """
     bytes_of = roots(graph)
     taken = {*graph.inputs, *graph.constants, *graph.variables}
-    copies: list[Node] = []
-    outputs: list[str] = []
-    types = dict(graph.types)
+    copies, outputs, changes = list[Node](), list[str](), Changes(graph)
     for name in graph.outputs:
         # Two outputs must not share bytes, and inputs, constants and variables have owners.
         if bytes_of[name] in taken:
-            copy = layouts.fresh(graph, f"{name}#copy{len(copies)}", more=types)
-            types[copy] = types[name]
-            copies.append(Node("copy", (name,), (copy,), CopyAttrs(), Origin(graph.name, name)))
-            outputs.append(copy)
+            copies.append(_copy(changes, name, f"{name}#copy{len(copies)}", name))
+            name = copies[-1].outputs[0]
         else:
             taken.add(bytes_of[name])
-            outputs.append(name)
-    return graph.replace(nodes=(*graph.nodes, *copies), outputs=tuple(outputs), types=types)
+        outputs.append(name)
+    return changes.made(nodes=(*graph.nodes, *copies), outputs=tuple(outputs))
 
 
 def own_updates(graph: Graph) -> Graph:
@@ -40,7 +36,7 @@ def own_updates(graph: Graph) -> Graph:
     before any is replaced. A variable whose next value has its own bytes gets no copy. Lowering
     leaves out a copy if the value can be computed in the variable's place.
     """
-    bytes_of, types, variables = roots(graph), dict(graph.types), set(graph.variables)
+    bytes_of, variables, changes = roots(graph), set(graph.variables), Changes(graph)
     others, last = list[Node](), list[Node]()
     updates: dict[str, str] = {}
     for variable, source in graph.updates.items():
@@ -50,14 +46,13 @@ def own_updates(graph: Graph) -> Graph:
         # Two copies, because every old value must be read before any is replaced: variables may
         # swap.
         if bytes_of[source] in variables:
-            others.append(_copy(graph, variable, source, "then", types))
+            others.append(_copy(changes, source, f"{variable}#then", variable))
             source = others[-1].outputs[0]
-        last.append(_copy(graph, variable, source, "next", types))
+        last.append(_copy(changes, source, f"{variable}#next", variable))
         updates[variable] = last[-1].outputs[0]
-    return graph.replace(nodes=(*graph.nodes, *others, *last), types=types, updates=updates)
+    return changes.made(nodes=(*graph.nodes, *others, *last), updates=updates)
 
 
-def _copy(graph: Graph, variable: str, source: str, what: str, types: dict[str, ArrayType]) -> Node:
-    name = layouts.fresh(graph, f"{variable}#{what}", more=types)
-    types[name] = types[source]
-    return Node("copy", (source,), (name,), CopyAttrs(), Origin(graph.name, variable))
+def _copy(changes: Changes, source: str, wanted: str, layer: str) -> Node:
+    name = changes.tensor(wanted, changes.types[source])
+    return Node("copy", (source,), (name,), CopyAttrs(), Origin(changes.graph.name, layer))

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.compiler.passes.changes import Changes
 from microgen.graph.arithmetic.terms import OPEN, Activation
-from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, TensorLayout, frozen
+from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.graph.ops import floats
 
 _CHANNELS = {  # layers -> the axis of the output's channels, its last one, in the weight
@@ -32,7 +32,11 @@ def scale_weights(graph: Graph) -> Graph:
     """
     if not any(node.op in _CHANNELS for node in graph.nodes):
         return graph
-    return _Rewriting(graph).rewritten()
+    changes, readers = Changes(graph), _only_readers(graph)
+    for node in graph.nodes:
+        if _is_open(node, graph):
+            _absorb(node, changes, readers)
+    return changes.made()
 
 
 @dataclass(slots=True)
@@ -53,87 +57,41 @@ class _Affine:
         self.activation = node.attrs.activation  # type: ignore[attr-defined]
 
 
-@dataclass(slots=True)
-class _Rewriting:
-    """The graph and its changes: nodes by their first output, nodes that disappear, new
-    constants, and other new tensors with their types and layouts."""
+def _absorb(layer: Node, changes: Changes, readers: Mapping[str, Node]) -> None:
+    """Move the sums and products after a layer into it."""
+    channels = changes.graph.types[layer.outputs[0]].shape[-1]
+    affine = _Affine(np.ones(channels), np.zeros(channels))
+    steps = list(_steps(layer, changes.graph, readers))
+    for node, values in steps:
+        if values is not None:
+            affine.then(node, values)
+    absorbed = [node.outputs[0] for node, values in steps if values is not None]
+    scaled = _scaled(layer, affine, changes) if absorbed else None
+    if scaled:
+        changes.gone.update(absorbed)
+        views = (node for node, values in steps if values is None)
+        changes.hand_down(steps[-1][0].outputs[0], scaled, views)
 
-    graph: Graph
-    changed: dict[str, Node] = field(default_factory=dict)
-    gone: set[str] = field(default_factory=set)
-    constants: dict[str, Array] = field(default_factory=dict)
-    types: dict[str, ArrayType] = field(default_factory=dict)
-    laid_out: dict[str, TensorLayout] = field(default_factory=dict)
 
-    def rewritten(self) -> Graph:
-        readers = _only_readers(self.graph)
-        for node in self.graph.nodes:
-            if _is_open(node, self.graph):
-                self._absorb(node, readers)
-        nodes = (n for n in self.graph.nodes if n.outputs[0] not in self.gone)
-        return self.graph.replace(
-            nodes=tuple(self.changed.get(node.outputs[0], node) for node in nodes),
-            constants={**self.graph.constants, **self.constants},
-            types={**self.graph.types, **self.types},
-            laid_out={**self.graph.laid_out, **self.laid_out},
-        )
-
-    def _absorb(self, layer: Node, readers: Mapping[str, Node]) -> None:
-        channels = self.graph.types[layer.outputs[0]].shape[-1]
-        affine = _Affine(np.ones(channels), np.zeros(channels))
-        steps = list(_steps(layer, self.graph, readers))
-        for node, values in steps:
-            if values is not None:
-                affine.then(node, values)
-        if all(values is None for _, values in steps):
-            return
-        scaled = self._scaled(layer, affine)
-        if scaled is None:
-            return
-        self._renamed(scaled, [(node, values is None) for node, values in steps])
-
-    def _renamed(self, layer: Node, steps: list[tuple[Node, bool]]) -> None:
-        """Give the output of the last step to the last node that remains. The nodes before it
-        compute the same elements now, in other shapes and under new names."""
-        result = steps[-1][0].outputs[0]
-        self.gone.update(node.outputs[0] for node, is_view in steps if not is_view)
-        before, own = layer, layer.outputs[0]
-        for node in (node for node, is_view in steps if is_view):
-            name = self._fresh(result, self.graph.types[own].shape)
-            self.types[name] = self.graph.types[own]
-            self.laid_out[name] = layouts.reshaped(self.graph, result)
-            self.changed[own] = dataclasses.replace(before, outputs=(name,))
-            before, own = dataclasses.replace(node, inputs=(name,)), node.outputs[0]
-        self.changed[own] = dataclasses.replace(before, outputs=(result,))
-
-    def _scaled(self, layer: Node, affine: _Affine) -> Node | None:
-        """The layer with its weights and bias scaled; None if a number would not be finite."""
-        weight, *bias = (self.graph.constants[name] for name in layer.inputs[1:])
-        shape = [1] * weight.ndim
-        shape[_CHANNELS[layer.op]] = -1
-        with np.errstate(all="ignore"):
-            scaled = floats.rounded(weight * affine.factor.reshape(shape))
-            offset = sum((each * affine.factor for each in bias), start=affine.offset)
-            moved = floats.rounded(np.asarray(offset))
-        # For example because a variance is 0.
-        if not (np.isfinite(scaled).all() and np.isfinite(moved).all()):
-            return None
-        attrs = dataclasses.replace(layer.attrs, activation=affine.activation)  # type: ignore[call-arg]
-        data, own, *_ = layer.inputs
-        if (affine.factor != 1).any():
-            own = self._constant(f"{layer.outputs[0]}#weight", scaled)
-        inputs = (data, own, self._constant(f"{layer.outputs[0]}#bias", moved))
-        return dataclasses.replace(layer, attrs=attrs, inputs=inputs)
-
-    def _constant(self, wanted: str, value: Array) -> str:
-        """A new constant. Other layers may still read the one that it replaces."""
-        name = self._fresh(wanted)
-        self.constants[name] = frozen(value)
-        self.types[name] = ArrayType(value.shape, DType.FLOAT32)
-        return name
-
-    def _fresh(self, wanted: str, shape: tuple[int, ...] = ()) -> str:
-        return layouts.fresh(self.graph, wanted, more=self.types, shape=shape)
+def _scaled(layer: Node, affine: _Affine, changes: Changes) -> Node | None:
+    """The layer with its weights and bias scaled; None if a number would not be finite."""
+    weight, *bias = (changes.graph.constants[name] for name in layer.inputs[1:])
+    shape = [1] * weight.ndim
+    shape[_CHANNELS[layer.op]] = -1
+    with np.errstate(all="ignore"):
+        scaled = floats.rounded(weight * affine.factor.reshape(shape))
+        offset = sum((each * affine.factor for each in bias), start=affine.offset)
+        moved = floats.rounded(np.asarray(offset))
+    # For example because a variance is 0.
+    if not (np.isfinite(scaled).all() and np.isfinite(moved).all()):
+        return None
+    attrs = dataclasses.replace(layer.attrs, activation=affine.activation)  # type: ignore[call-arg]
+    data, own, *_ = layer.inputs
+    # The arrays get new names, because other layers may still read the ones that they replace.
+    if (affine.factor != 1).any():
+        own = changes.constant(f"{layer.outputs[0]}#weight", scaled)
+    inputs = (data, own, changes.constant(f"{layer.outputs[0]}#bias", moved))
+    return dataclasses.replace(layer, attrs=attrs, inputs=inputs)
 
 
 def _only_readers(graph: Graph) -> dict[str, Node]:

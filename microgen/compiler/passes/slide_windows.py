@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.ir import layouts
+from microgen.compiler.passes.changes import Changes
 from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.slices import SlideAttrs, StridedSliceAttrs
@@ -98,34 +97,25 @@ def _keeps_last(node: Node, graph: Graph, axis: int) -> bool:
 
 
 def _replaced(graph: Graph, found: dict[str, _Window]) -> Graph:
-    types, initial = dict(graph.types), dict(graph.initial)
+    changes, initial = Changes(graph), dict(graph.initial)
     updates = {v: n for v, n in graph.updates.items() if v not in found}
     named: dict[str, str] = {}
-    slides: dict[str, Node] = {}
     for variable, window in found.items():
         whole = window.join.outputs[0]
-        name = named[variable] = _name(graph, variable, types[whole], types)
-        types[name] = types[whole]
-        updates[name] = whole
+        kind, name = graph.types[whole], variable
+        if graph.types[variable] != kind:  # the window has more rows than the variable
+            name = changes.tensor(f"{variable}#window", kind)
+        named[variable], updates[name] = name, whole
         if variable in initial:
-            initial[name] = _extended(initial.pop(variable), types[name], window.axis)
-        slides[whole] = dataclasses.replace(
+            initial[name] = _extended(initial.pop(variable), kind, window.axis)
+        changes.changed[whole] = dataclasses.replace(
             window.join, op="slide", inputs=(name, window.rows), attrs=SlideAttrs(window.axis)
         )
-    return graph.replace(
-        nodes=tuple(slides.get(node.outputs[0], node) for node in graph.nodes),
-        types=types,
+    return changes.made(
         variables=tuple(named.get(name, name) for name in graph.variables),
         updates=updates,
         initial=initial,
     )
-
-
-def _name(graph: Graph, variable: str, kind: ArrayType, types: Mapping[str, ArrayType]) -> str:
-    """The window's name: the variable's if it has the same rows."""
-    if types[variable] == kind:
-        return variable
-    return layouts.fresh(graph, f"{variable}#window", more=types)
 
 
 def _extended(values: Array, kind: ArrayType, axis: int) -> Array:

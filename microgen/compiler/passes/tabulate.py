@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from microgen.graph.ir import layouts
+from microgen.compiler.passes.changes import Changes
 from microgen.graph.ir.graph import Array, ArrayType, Graph, Node
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.cost import elementwise
@@ -16,21 +16,19 @@ def tabulate(graph: Graph) -> Graph:
 
     Output and origin are kept, and the attributes have the op's name. Equal tables are shared.
     """
-    types, constants = dict(graph.types), dict(graph.constants)
+    changes = Changes(graph)
     tables: dict[tuple[ArrayType, bytes], str] = {}
-    nodes: list[Node] = []
     for node in graph.nodes:
         if graph.types[node.inputs[0]].dtype not in registry()[node.op].tables:
-            nodes.append(node)
             continue
         kind, values = _table(node, graph)
-        fresh = layouts.fresh(graph, f"{node.outputs[0]}#table", more=types)
-        name = tables.setdefault((kind, values.tobytes()), fresh)
-        types[name], constants[name] = kind, values
-        attrs = LookupAttrs(node.op)
-        inputs = (*node.inputs, name)
-        nodes.append(dataclasses.replace(node, op="lookup", inputs=inputs, attrs=attrs))
-    return graph.replace(nodes=tuple(nodes), types=types, constants=constants)
+        key = kind, values.tobytes()
+        if key not in tables:
+            tables[key] = changes.constant(f"{node.outputs[0]}#table", values, kind)
+        attrs, inputs = LookupAttrs(node.op), (*node.inputs, tables[key])
+        made = dataclasses.replace(node, op="lookup", inputs=inputs, attrs=attrs)
+        changes.changed[node.outputs[0]] = made
+    return changes.made()
 
 
 def _table(node: Node, graph: Graph) -> tuple[ArrayType, Array]:
