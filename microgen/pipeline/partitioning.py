@@ -16,7 +16,7 @@ from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.compiler.partition import Partition, external
 from microgen.compiler.partition.external import Idle
-from microgen.compiler.partition.relay_module import PartitionedModule
+from microgen.compiler.partition.relay_module import PartitionedModule, partition_module
 from microgen.frontends.model_format import Request
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ir.refusal import Refusal
@@ -105,12 +105,8 @@ def _source(
             model, numerics=options.numerics, targets=kinds, signature=options.signature, **given
         )
         return graph, frontends.files(model, **given), None
-    module = external.partition_module(
-        relay,
-        generators,
-        name=options.name,
-        **_partitioning(options),
-    )
+    supports = [generator.support for generator in generators]
+    module = partition_module(relay, supports, name=options.name, **_partitioning(options))
     names = [generator.name for generator in generators]
     graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
     return graph, files, module

@@ -7,34 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microgen.compiler.codegens.external import ExternalCodegen
-from microgen.compiler.partition import kernel_graph, relay_module
+from microgen.compiler.partition import kernel_graph
 from microgen.compiler.partition.relay_module import PartitionedModule
 from microgen.compiler.partition.relay_regions import RelayRegions
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal
 from microgen.relay.expr import Expr
-from microgen.relay.module import IRModule
 from microgen.target.board import Board
 
 _SHOWN = 3  # the most reasons shown for an idle generator
-
-
-def partition_module(
-    module: IRModule,
-    generators: Sequence[ExternalCodegen],
-    *,
-    name: str,
-    composite: bool,
-    merge_regions: bool,
-) -> PartitionedModule:
-    """``relay_module.partition_module`` for external code generators, with the same arguments."""
-    return relay_module.partition_module(
-        module,
-        [generator.support for generator in generators],
-        name=name,
-        composite=composite,
-        merge_regions=merge_regions,
-    )
 
 
 def refusals_of(module: PartitionedModule | None, file: str) -> tuple[Refusal[Expr], ...]:

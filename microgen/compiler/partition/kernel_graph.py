@@ -9,8 +9,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from types import MappingProxyType
 
+from microgen.base.names import cnames
 from microgen.compiler.partition.relay_module import partition_module
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
@@ -81,7 +83,9 @@ def partition_graph(
     for symbol, function in done.module.functions.items():
         if symbol != "main":
             generator = generators[str(function.attrs["Compiler"])]
-            graph = _contracted(graph, _free(symbol, taken), function, generator)
+            name = cnames.unique(symbol, taken)
+            taken.add(name)
+            graph = _contracted(graph, name, function, generator)
     return PartitionedGraph(graph, refusals)
 
 
@@ -108,15 +112,6 @@ def _predicate(
         return refuses(node)
 
     return predicate
-
-
-def _free(symbol: str, taken: set[str]) -> str:
-    found, count = symbol, 0
-    while found in taken:
-        count += 1
-        found = f"{symbol}_{count}"
-    taken.add(found)
-    return found
 
 
 def shown(graph: Graph) -> IRModule:
@@ -207,22 +202,17 @@ def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
     first = [min(place[name] for name in node.outputs) for node in nodes]
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs}
-    needs = [{maker[n] for n in node.inputs if n in maker} for node in nodes]
-    readers: dict[int, list[int]] = {}
-    for i, own in enumerate(needs):
-        for j in own:
-            readers.setdefault(j, []).append(i)
-    # Kahn's algorithm. The heap takes the earliest place in the graph among the nodes that are
-    # ready.
-    ready = [(first[i], i) for i, own in enumerate(needs) if not own]
-    heapq.heapify(ready)
+    needs = ({maker[n] for n in node.inputs if n in maker} for node in nodes)
+    # Regions are convex, so no node depends on itself.
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    sorter.prepare()
     found: list[Node] = []
-    while ready:
+    ready: list[tuple[int, int]] = []
+    while sorter.is_active():
+        for i in sorter.get_ready():
+            heapq.heappush(ready, (first[i], i))
+        # Of the nodes that are ready, the one with the earliest place in the graph is next.
         _, i = heapq.heappop(ready)
         found.append(nodes[i])
-        for j in readers.get(i, ()):
-            needs[j].discard(i)
-            if not needs[j]:
-                heapq.heappush(ready, (first[j], j))
-    assert len(found) == len(nodes), "regions are convex"
+        sorter.done(i)
     return tuple(found)

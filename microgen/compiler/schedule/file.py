@@ -30,7 +30,7 @@ from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.passes.views import roots
 from microgen.compiler.schedule import assembled, feeding, row_options
-from microgen.compiler.schedule.options import Option, measured
+from microgen.compiler.schedule.options import Option, of_choice
 from microgen.compiler.schedule.state import Candidate
 from microgen.compiler.schedule.types import Schedule
 from microgen.graph.ir.graph import Graph, Node
@@ -257,16 +257,9 @@ def _options(
         yield row_options.of_region(region, partition.graph, cpu)
         return
     for choice in region.choices:
-        found = fitting(patterns.joined(choice.nodes), partition.graph, cpu)
-        kernel = found.named(choice.symbol)
-        assert kernel is not None, "it was checked"
-        if choice.is_assembled:
-            own = possible[choice.nodes[-1].outputs[0]]
-            yield assembled.option(own, kernel, partition, cpu)
-            continue
-        forms = measured(choice.nodes, kernel, found, partition.graph, cpu)
-        unknown = Option(choice.nodes, kernel, choice.is_shared, None, partition.graph)
-        yield next((form for form in forms if form.is_shared == choice.is_shared), unknown)
+        made = of_choice(choice, choice.nodes, partition.graph, cpu)
+        own = possible[made.result] if choice.is_assembled else None
+        yield assembled.option(own, made.kernel, partition, cpu) if own else made
 
 
 def _refused(what: str) -> UnsupportedError:

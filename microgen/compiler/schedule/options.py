@@ -268,6 +268,16 @@ def measured(
     return [Option(nodes, kernel, form, cost, graph, refusals) for form, cost in forms if cost]
 
 
+def of_choice(choice: Choice, nodes: tuple[Node, ...], graph: Graph, cpu: Cpu) -> Option:
+    """The option that a choice names for the nodes, with its cost if that is known."""
+    found = fitting(patterns.joined(nodes), graph, cpu)
+    kernel = found.named(choice.symbol)
+    assert kernel is not None, "it was checked"
+    forms = measured(nodes, kernel, found, graph, cpu)
+    unknown = Option(nodes, kernel, choice.is_shared, None, graph)
+    return next((form for form in forms if form.is_shared == choice.is_shared), unknown)
+
+
 def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
     """The options for patterns of nodes that are regions by themselves."""
     chains = patterns.Chains(graph)

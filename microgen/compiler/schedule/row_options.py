@@ -11,7 +11,7 @@ from functools import cached_property
 
 from microgen.compiler.codegens import row_function as code
 from microgen.compiler.codegens.base import Choice, Region
-from microgen.compiler.schedule.options import Option, measured
+from microgen.compiler.schedule.options import Option, measured, of_choice
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.rows import overlap, tiles
 from microgen.graph.rows.tiles import RowGroup
@@ -202,19 +202,9 @@ def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:
     """The option of a region with rows, with the cost of its parts if it is known."""
     rows = [choice.rows for choice in region.choices]
     group = tiles.of(region.nodes, graph, rows, region.fed)
-    parts = [_chosen(choice, group, cpu) for choice in region.choices]
+    tiled = ((choice, group.tiles[choice.nodes[0].outputs[0]]) for choice in region.choices)
+    parts = [of_choice(choice, (tile.node,), tile.graph, cpu) for choice, tile in tiled]
     return _made(group, parts, rows, Tiles(graph, cpu))
-
-
-def _chosen(choice: Choice, group: RowGroup, cpu: Cpu) -> Option:
-    (node,) = choice.nodes
-    tile = group.tiles[node.outputs[0]]
-    found = fitting(tile.node, tile.graph, cpu)
-    kernel = found.named(choice.symbol)
-    assert kernel is not None, "it was checked"
-    forms = measured((tile.node,), kernel, found, tile.graph, cpu)
-    unknown = Option((tile.node,), kernel, choice.is_shared, None, tile.graph)
-    return next((form for form in forms if form.is_shared == choice.is_shared), unknown)
 
 
 def by_result(options: Iterable[Option]) -> Mapping[str, Option]:
