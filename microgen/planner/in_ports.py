@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from microgen.planner import sweep
 from microgen.planner.greedy import by_size, on_demand
-from microgen.planner.layout import Layout, Problem, lowest, make_problem
+from microgen.planner.layout import Layout, Problem, chain, end, lowest, make_problem
 from microgen.planner.lifetimes import InPlacePair, Liveness, all_merged, load, loads, shortened
 from microgen.planner.program.plan import Pool
 
@@ -59,7 +59,7 @@ def place(
     def needed(plan: tuple[Layouts, Layouts]) -> int:
         own, others = plan
         before = (before_ports(e, layout) for e, layout in zip(places, others, strict=True))
-        return sum(_end(layout, sizes) for layout in own) + sum(before)
+        return sum(end(layout.offsets, sizes) for layout in own) + sum(before)
 
     # min takes the first of equal plans, which leaves the caller's memory alone.
     return min(map(planned, dict.fromkeys(chosen)), key=needed)
@@ -120,7 +120,9 @@ def _groups(rest: Liveness, call: int) -> Iterator[Names]:
     live = [b.name for b in rest.buffers if b.first // 2 <= call <= b.last // 2]
     sizes = {b.name: b.nbytes for b in rest.buffers}
     pairs = all_merged(rest)
-    chains = (frozenset(_chain(name, pairs)) for name in live)
+    after = {pair.input: pair.output for pair in pairs}
+    before = {pair.output: pair.input for pair in pairs}
+    chains = (frozenset((*chain(name, before), *chain(name, after))) for name in live)
     links = (frozenset((p.input, p.output)) for p in pairs if p.call == call)
     groups = dict.fromkeys((*(frozenset((name,)) for name in live), *links, *chains))
     most = loads(rest).get(call, 0)
@@ -129,34 +131,15 @@ def _groups(rest: Liveness, call: int) -> Iterator[Names]:
     yield from sorted(helping, key=lambda group: (left[group], sum(sizes[n] for n in group)))
 
 
-def _chain(name: str, pairs: Iterable[InPlacePair]) -> Iterator[str]:
-    """A buffer, and the buffers that pairs tie to it."""
-    after = {pair.input: pair.output for pair in pairs}
-    before = {pair.output: pair.input for pair in pairs}
-    yield name
-    for towards in (after, before):
-        other = towards.get(name)
-        while other is not None:
-            yield other
-            other = towards.get(other)
-
-
-def _only(liveness: Liveness, names: Names) -> Liveness:
-    return Liveness(
-        tuple(b for b in liveness.buffers if b.name in names),
-        tuple(p for p in liveness.pairs if {p.input, p.output} <= names),
-    )
-
-
 def _without(liveness: Liveness, groups: Iterable[Names]) -> Liveness:
     gone: Names = frozenset().union(*groups)
-    return _only(liveness, frozenset(b.name for b in liveness.buffers) - gone)
+    return liveness.only(frozenset(b.name for b in liveness.buffers) - gone)
 
 
 def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
     """The layout of buffers in a place, with as many pairs as are possible; None if they do not fit
     there."""
-    own = _only(liveness, names)
+    own = liveness.only(names)
     for pairs in _choices(all_merged(own)):
         # No layout needs less than the load, and this costs less than making the blocks.
         if load(shortened(own.buffers, pairs)) > each.pool.nbytes + each.before:
@@ -207,7 +190,3 @@ def _pinned(problem: Problem, names: Names) -> tuple[dict[int, int], float]:
             starts[i] = own.pop()
     before = max(starts.values(), default=0)
     return {i: before - start for i, start in starts.items()}, before
-
-
-def _end(layout: Layout, sizes: Mapping[str, int]) -> int:
-    return max((offset + sizes[name] for name, offset in layout.offsets.items()), default=0)

@@ -94,6 +94,11 @@ def make_problem(liveness: Liveness, used: tuple[InPlacePair, ...], alignment: i
     return Problem(blocks, used, alignment, _clearance(blocks, alignment))
 
 
+def end(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+    """The end of the last of some buffers, by their offsets and sizes in bytes."""
+    return max((offset + sizes[name] for name, offset in offsets.items()), default=0)
+
+
 def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
     """Offsets if each block in turn takes the lowest free place."""
     placed: dict[int, int] = {}
@@ -127,10 +132,10 @@ def _blocks(
     by_name = {b.name: b for b in buffers}
     follower = {pair.input: pair.output for pair in used}
     lags = {pair.output: aligned(pair.lag, alignment) for pair in used}
-    chains = [_chain(name, follower) for name in by_name if name not in lags]
+    chains = [chain(name, follower) for name in by_name if name not in lags]
     return tuple(
-        Block(tuple(by_name[name] for name in chain), _starts([lags[name] for name in chain[1:]]))
-        for chain in chains
+        Block(tuple(by_name[name] for name in names), _starts([lags[name] for name in names[1:]]))
+        for names in chains
     )
 
 
@@ -139,7 +144,8 @@ def _starts(lags: Sequence[int]) -> tuple[int, ...]:
     return tuple(sum(lags[i:]) for i in range(len(lags) + 1))
 
 
-def _chain(head: str, follower: Mapping[str, str]) -> list[str]:
+def chain(head: str, follower: Mapping[str, str]) -> list[str]:
+    """A buffer, its follower, the follower's follower, and so on."""
     names = [head]
     while names[-1] in follower:
         names.append(follower[names[-1]])

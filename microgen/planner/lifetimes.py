@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
@@ -59,6 +59,13 @@ class Liveness:
 
     buffers: tuple[Lifetime, ...]
     pairs: tuple[InPlacePair, ...]
+
+    def only(self, names: Collection[str]) -> Liveness:
+        """The buffers with these names, and the pairs of two of them."""
+        return Liveness(
+            tuple(b for b in self.buffers if b.name in names),
+            tuple(p for p in self.pairs if p.input in names and p.output in names),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from microgen.planner import sweep
 from microgen.planner.greedy import by_size, on_demand
-from microgen.planner.layout import Layout, Problem, lowest, make_problem
+from microgen.planner.layout import Layout, Problem, end, lowest, make_problem
 from microgen.planner.lifetimes import Lifetime, Liveness, all_merged, load
 from microgen.planner.program.plan import Pool
 from microgen.planner.repair import find_core, repaired
@@ -108,14 +108,6 @@ class _Part:
             return 0
         return 0 if self._repair(i) else excess
 
-    def liveness(self, whole: Liveness) -> Liveness:
-        """The buffers in this pool, and the pairs whose buffers are both in it."""
-        names = {m.name for i in self.placed for m in self.problem.blocks[i].members}
-        return Liveness(
-            tuple(b for b in whole.buffers if b.name in names),
-            tuple(p for p in whole.pairs if p.input in names),
-        )
-
     def _repair(self, i: int) -> bool:
         """Try other orders of the blocks here and block i; whether one of them fits."""
         chosen = sorted({*self.placed, i})
@@ -180,12 +172,11 @@ def _in_order(
 
 def _packed(part: _Part, whole: Liveness, planner: Planner) -> Layout:
     """The planner's own layout of a pool, unless the blocks lie lower in their present places."""
-    layout = planner(part.liveness(whole), part.pool.alignment)
     problem = _restricted(part.problem, sorted(part.placed))
+    sizes = {m.name: m.nbytes for block in problem.blocks for m in block.members}
+    layout = planner(whole.only(sizes), part.pool.alignment)
     offsets = [part.placed[i] for i in sorted(part.placed)]
-    names = {m.name: m.nbytes for block in problem.blocks for m in block.members}
-    peak = max((layout.offsets[name] + nbytes for name, nbytes in names.items()), default=0)
-    if peak <= problem.peak(offsets):
+    if end(layout.offsets, sizes) <= problem.peak(offsets):
         return layout
     return problem.layout(offsets, "the order in which the blocks were taken")
 

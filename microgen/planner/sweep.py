@@ -10,11 +10,11 @@ pairs whose outputs lie within their inputs are used.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from microgen.base.formats.c_layout import aligned
-from microgen.planner.layout import Layout
+from microgen.planner.layout import Layout, end
 from microgen.planner.lifetimes import (
     InPlacePair,
     Lifetime,
@@ -130,7 +130,7 @@ def place(liveness: Liveness, alignment: int) -> Layout:
     merged = all_merged(within(liveness))
     tries = (_one_pool(liveness, used, alignment) for used in (merged, ()))
     sizes = {b.name: b.nbytes for b in liveness.buffers}
-    return min(tries, key=lambda made: _peak(made.offsets, sizes))
+    return min(tries, key=lambda made: end(made.offsets, sizes))
 
 
 def layouts(
@@ -153,19 +153,13 @@ def _one_pool(liveness: Liveness, used: tuple[InPlacePair, ...], alignment: int)
 def _layout(
     liveness: Liveness, used: tuple[InPlacePair, ...], places: Places, heap: Heap
 ) -> Layout:
-    inside = {b.name: b for b in liveness.buffers if places[b.name][0] is heap}
-    offsets = {name: places[name][1] for name in inside}
-    pairs = (p for p in liveness.pairs if p.input in inside and p.output in inside)
-    bound = lower_bound(Liveness(tuple(inside.values()), tuple(pairs)))
-    gap = _peak(offsets, {b.name: b.nbytes for b in inside.values()}) - bound
+    offsets = {name: offset for name, (own, offset) in places.items() if own is heap}
+    inside = liveness.only(offsets)
+    gap = end(offsets, {b.name: b.nbytes for b in inside.buffers}) - lower_bound(inside)
     return Layout(
         offsets,
-        tuple(pair for pair in used if pair.input in inside),
+        tuple(pair for pair in used if pair.input in offsets),
         f"too much is live at once for a search: at most {gap} bytes above the bound"
         if gap
         else "optimal for this schedule",
     )
-
-
-def _peak(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
-    return max((offset + sizes[name] for name, offset in offsets.items()), default=0)

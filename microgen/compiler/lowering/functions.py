@@ -23,19 +23,6 @@ _RUNTIME = ("TVM", "mg_")  # prefixes of the runtime's names
 
 
 @dataclass(frozen=True, slots=True)
-class CacheKey:
-    """A primitive function that has no name yet, and its target. ``symbol`` is an external
-    function's own name, so two external functions are never merged."""
-
-    words: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    body: tuple[KernelCall, ...]
-    target: str
-    symbol: str = ""
-    rolling: Rolling | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Lowered:
     """The function of one region, and the arguments of its call."""
 
@@ -70,22 +57,25 @@ class LoweringCache:
 
     prefix: str
     taken: set[str] = field(default_factory=set)
-    entries: dict[CacheKey, PrimFunc] = field(default_factory=dict)
+    entries: dict[tuple[tuple[str, ...], PrimFunc], PrimFunc] = field(default_factory=dict)
     parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
         """The function for a primitive: an earlier one if it is equal and has the same target."""
-        body, rolling = primitive.body, self._named(primitive.rolling)
-        key = CacheKey(
-            primitive.words, primitive.parameters, body, primitive.target, symbol, rolling
+        rolling = self._named(primitive.rolling)
+        # Without ``made``, which is not compared: an external function has a symbol of its own, so
+        # two of them are never merged.
+        key = (
+            primitive.words,
+            PrimFunc(
+                symbol, primitive.target, primitive.parameters, primitive.body, rolling=rolling
+            ),
         )
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
             self.taken.add(name)
-            self.entries[key] = PrimFunc(
-                name, primitive.target, primitive.parameters, body, primitive.made, rolling
-            )
+            self.entries[key] = replace(key[1], name=name, made=primitive.made)
         return self.entries[key]
 
     def _named(self, rolling: Rolling | None) -> Rolling | None:

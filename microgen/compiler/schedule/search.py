@@ -21,6 +21,7 @@ PLANS = 96  # candidates of a search that are planned
 BOUNDS = 384  # candidates that are lowered, to be planned or for their bounds
 
 Change = Callable[[Candidate], Picks]
+Form = tuple[str, bool]  # as Option.form
 Visit = Callable[[Candidate, Picks], None]
 
 
@@ -93,79 +94,54 @@ def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
     function of the candidate that it changes; the result is empty if it does not apply to it."""
     kinds = list(dict.fromkeys(o.form for options in space.single.values() for o in options))
-    yield from (_Gather(space, new) for new in kinds if new[1])
+    yield from (partial(_gathered, space, new) for new in kinds if new[1])
     for old in kinds:
-        yield from (_Regroup(space, old, new) for new in kinds if new != old)
-        yield from (_Regroup(space, old, (old[0], not old[1]), part) for part in PARTS)
-    yield from (_Join(space, option) for option in space.joint if joins)
+        yield from (partial(_regrouped, space, old, new) for new in kinds if new != old)
+        other = old[0], not old[1]
+        yield from (partial(_regrouped, space, old, other, part=part) for part in PARTS)
+    yield from (partial(_joined, space, option) for option in space.joint if joins)
     for name, options in space.single.items():
         if len(options) > 1:
-            yield from (_Replace(name, option) for option in options)
+            yield from (partial(_replaced, name, option) for option in options)
 
 
-@dataclass(frozen=True, slots=True)
-class _Regroup:
-    """Nodes of one implementation and form get another one if they have such an option. With
-    ``part`` only this part of them does: the nodes that get slower by the fewest cycles."""
-
-    space: Space
-    old: tuple[str, bool]
-    new: tuple[str, bool]
-    part: float = 1.0
-
-    def __call__(self, found: Candidate) -> Picks:
-        members = found.by_form.get(self.old, ())
-        if len(members) < 2:
-            return {}
-        pairs = [
-            (member, option)
-            for member in members
-            for option in self.space.single[member.result]
-            if option.form == self.new
-        ]
-        pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
-        return {member.result: option for member, option in pairs[: round(len(pairs) * self.part)]}
+def _regrouped(space: Space, old: Form, new: Form, found: Candidate, *, part: float = 1.0) -> Picks:
+    """Nodes of one implementation and form get another one if they have such an option. Only a
+    ``part`` of them does: the nodes that get slower by the fewest cycles."""
+    members = found.by_form.get(old, ())
+    if len(members) < 2:
+        return {}
+    pairs = [
+        (member, option)
+        for member in members
+        for option in space.single[member.result]
+        if option.form == new
+    ]
+    pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
+    return {member.result: option for member, option in pairs[: round(len(pairs) * part)]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Gather:
+def _gathered(space: Space, new: Form, found: Candidate) -> Picks:
     """All nodes that have an option of one implementation and form get it."""
-
-    space: Space
-    new: tuple[str, bool]
-
-    def __call__(self, found: Candidate) -> Picks:
-        return {
-            name: option
-            for name, options in self.space.single.items()
-            for option in options
-            if option.form == self.new and not found.picks[name].is_pattern
-        }
+    return {
+        name: option
+        for name, options in space.single.items()
+        for option in options
+        if option.form == new and not found.picks[name].is_pattern
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _Join:
+def _joined(space: Space, option: Option, found: Candidate) -> Picks:
     """Several nodes get one option for all. If they have it, each gets its fastest again."""
-
-    space: Space
-    option: Option
-
-    def __call__(self, found: Candidate) -> Picks:
-        names = [node.outputs[0] for node in self.option.nodes]
-        if all(found.picks[name] is self.option for name in names):
-            return {name: _fastest(self.space.single[name]) for name in names}
-        if any(found.picks[name].is_pattern for name in names):
-            return {}
-        return dict.fromkeys(names, self.option)
+    names = [node.outputs[0] for node in option.nodes]
+    if all(found.picks[name] is option for name in names):
+        return {name: _fastest(space.single[name]) for name in names}
+    if any(found.picks[name].is_pattern for name in names):
+        return {}
+    return dict.fromkeys(names, option)
 
 
-@dataclass(frozen=True, slots=True)
-class _Replace:
+def _replaced(name: str, option: Option, found: Candidate) -> Picks:
     """One node gets another option."""
-
-    name: str
-    option: Option
-
-    def __call__(self, found: Candidate) -> Picks:
-        picked = found.picks[self.name]
-        return {} if picked is self.option or picked.is_pattern else {self.name: self.option}
+    picked = found.picks[name]
+    return {} if picked is option or picked.is_pattern else {name: option}

@@ -85,13 +85,6 @@ class Ram:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; the total is null for the host."""
-        return {
-            "workspace": self.workspace,
-            "io": self.io,
-            "arena_io": self.arena_io,
-            "static": self.static,
-            "stack": self.stack,
-            "stack_bound": self.stack_bound,
-            "stack_margin": self.stack_margin,
-            "total": self.total if self.stack else None,
-        }
+        names = ("workspace", "io", "arena_io", "static", "stack", "stack_bound", "stack_margin")
+        parts = {name: getattr(self, name) for name in names}
+        return {**parts, "total": self.total if self.stack else None}

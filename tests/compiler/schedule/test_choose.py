@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import Schedule, choose, explore
 from microgen.compiler.schedule.options import space
-from microgen.compiler.schedule.search import _Gather, fastest
+from microgen.compiler.schedule.search import _gathered, fastest
 from microgen.compiler.schedule.state import RamOf, Worth
 from microgen.planner.program.ram import Ram
 from microgen.target import board as boards
@@ -128,7 +129,7 @@ def test_what_is_gathered_leaves_patterns_and_other_layers() -> None:
     pair = found.joint[0]
     depthwise, pointwise = (node.outputs[0] for node in pair.nodes)
     shared = next(option for option in found.single[pointwise] if option.is_shared)
-    gather = _Gather(found, (shared.kernel.symbol, True))
+    gather = partial(_gathered, found, (shared.kernel.symbol, True))
     first = fastest(found)
     assert gather(first) == {pointwise: shared}
     assert gather(first.after(dict.fromkeys((depthwise, pointwise), pair))) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -37,11 +38,8 @@ def refusal(node: Node, graph: Graph) -> str | None:
     return base.only(DType.INT8)(node, graph) or rule(node, graph)
 
 
-def _convolution(axis: int) -> base.Refuse:
-    def rule(node: Node, graph: Graph) -> str | None:
-        return _weighted(node, graph, axis) or _sizes(node, graph)
-
-    return rule
+def _convolution(node: Node, graph: Graph, axis: int) -> str | None:
+    return _weighted(node, graph, axis) or _sizes(node, graph)
 
 
 def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
@@ -83,10 +81,6 @@ def _average(node: Node, graph: Graph) -> str | None:
     return _sizes(node, graph)
 
 
-def _dense(node: Node, graph: Graph) -> str | None:
-    return _weighted(node, graph, axis=0)
-
-
 def _elementwise(node: Node, graph: Graph) -> str | None:
     sizes = {graph.types[name].size for name in (*node.inputs, *node.outputs)}
     if len(sizes) == 1:
@@ -112,9 +106,9 @@ def _softmax(node: Node, graph: Graph) -> str | None:
 
 
 _RULES: Mapping[str, Callable[[Node, Graph], str | None]] = {
-    "nn.conv2d": _convolution(axis=0),
-    "nn.depthwise_conv2d": _convolution(axis=3),
-    "nn.dense": _dense,
+    "nn.conv2d": partial(_convolution, axis=0),
+    "nn.depthwise_conv2d": partial(_convolution, axis=3),
+    "nn.dense": partial(_weighted, axis=0),
     "nn.max_pool2d": _sizes,
     "nn.avg_pool2d": _average,
     "nn.softmax": _softmax,
