@@ -6,8 +6,9 @@ verifies again; it shares no code with the planners.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from microgen.base.errors import InternalError, MicrogenError
 from microgen.planner import (
@@ -28,7 +29,7 @@ from microgen.planner.program.types import Buffer, Program
 
 POOL = "global_workspace"
 
-ALGORITHMS: dict[str, Callable[[Liveness, int], Layout]] = {
+ALGORITHMS: dict[str, spill.Planner] = {
     "on-demand": greedy.on_demand,
     "greedy": greedy.place,
     "optimal": optimal.place,
@@ -54,12 +55,18 @@ def plan(
     something fits no pool, and InternalError if the program reads something that was never
     written, or if the independent check finds fault with the plan.
     """
-    planner = _planner(algorithm)
+    if algorithm not in ALGORITHMS:
+        raise MicrogenError(
+            f"there is no planner {algorithm!r}", hint=f"choose one of {', '.join(ALGORITHMS)}"
+        )
     if not any(not pool.port for pool in pools):
         pools = (Pool(POOL, 0, alignment), *pools)
-    for pool in pools:
-        _check_alignment(pool.alignment)
-    made = _assemble(algorithm, program, planner, pools)
+    for unit in (pool.alignment for pool in pools):
+        if unit < 1 or unit & (unit - 1):
+            raise MicrogenError(
+                f"alignment is {unit}, expected a power of two", hint="use 4, 8 or 16, say"
+            )
+    made = _assemble(algorithm, program, pools)
     # Every plan is checked, not only in tests: a wrong one would corrupt tensors without any error.
     if found := [*check.problems(program, made), *parts_check.problems(program)]:
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
@@ -71,32 +78,12 @@ def bound(program: Program, pools: Sequence[Pool]) -> int:
     return lower_bound(analyse(program), [pool.nbytes for pool in pools if pool.port])
 
 
-def _planner(algorithm: str) -> Callable[[Liveness, int], Layout]:
-    if algorithm not in ALGORITHMS:
-        raise MicrogenError(
-            f"there is no planner {algorithm!r}", hint=f"choose one of {', '.join(ALGORITHMS)}"
-        )
-    return ALGORITHMS[algorithm]
-
-
-def _check_alignment(alignment: int) -> None:
-    if alignment < 1 or alignment & (alignment - 1):
-        raise MicrogenError(
-            f"alignment is {alignment}, expected a power of two", hint="use 4, 8 or 16, say"
-        )
-
-
-def _assemble(
-    algorithm: str,
-    program: Program,
-    planner: Callable[[Liveness, int], Layout],
-    pools: Sequence[Pool],
-) -> MemoryPlan:
+def _assemble(algorithm: str, program: Program, pools: Sequence[Pool]) -> MemoryPlan:
     liveness = analyse(program)
     # Ports' pools come last: layouts of the workspace are zipped with the first ones.
     own = [pool for pool in pools if not (pool.is_constant or pool.port)]
     workspace = [*own, *(pool for pool in pools if pool.port)]
-    layouts = _layouts(program, liveness, workspace, planner)
+    layouts = _layouts(program, liveness, workspace, ALGORITHMS[algorithm])
     where = {
         name: (pool.name, offset)
         for pool, layout in zip(workspace, layouts, strict=True)
@@ -129,13 +116,10 @@ def _layouts(
     program: Program,
     liveness: Liveness,
     pools: Sequence[Pool],
-    planner: Callable[[Liveness, int], Layout],
+    planner: spill.Planner,
 ) -> tuple[Layout, ...]:
     own = [pool for pool in pools if not pool.port]
-
-    def workspace(liveness: Liveness) -> tuple[Layout, ...]:
-        return _spilled(program, liveness, own, planner)
-
+    workspace = partial(_spilled, program=program, pools=own, planner=planner)
     if len(own) == len(pools):
         return workspace(liveness)
     places = port_places(program, [pool for pool in pools if pool.port])
@@ -161,10 +145,11 @@ def port_places(program: Program, pools: Sequence[Pool]) -> list[in_ports.PortPl
 
 
 def _spilled(
-    program: Program,
     liveness: Liveness,
+    *,
+    program: Program,
     pools: Sequence[Pool],
-    planner: Callable[[Liveness, int], Layout],
+    planner: spill.Planner,
 ) -> tuple[Layout, ...]:
     targets = _targets(program)
     buffers = {buffer.name: buffer for buffer in program.buffers}

@@ -16,10 +16,10 @@ from microgen.planner.greedy import by_size, on_demand
 from microgen.planner.layout import Layout, Problem, chain, end, lowest, make_problem
 from microgen.planner.lifetimes import InPlacePair, Liveness, all_merged, load, loads, shortened
 from microgen.planner.program.plan import Pool
+from microgen.planner.spill import Planner
 
 Names = frozenset[str]
 Layouts = tuple[Layout, ...]
-Planner = Callable[[Liveness, int], Layout]
 
 
 @dataclass(frozen=True, slots=True)

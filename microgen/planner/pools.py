@@ -82,12 +82,10 @@ def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> N
                 where=f"--pool {spec}",
                 hint="leave it out: pools are filled in the order of their declaration",
             )
-    for word in words:
-        if word not in ("external", "const"):
-            raise _bad(spec, f"{word!r} is unknown")
-    for word in settings:
-        if word not in ("align", "targets", "memory"):
-            raise _bad(spec, f"{word!r} is unknown")
+    unknown = [word for word in words if word not in ("external", "const")]
+    unknown += [word for word in settings if word not in ("align", "targets", "memory")]
+    if unknown:
+        raise _bad(spec, f"{unknown[0]!r} is unknown")
     if "const" in words and settings.get("targets"):
         raise _bad(spec, "targets are for workspace pools")
     for word, value in settings.items():

@@ -41,18 +41,13 @@ def of(
                     where="--target",
                     hint="name them so that their letters and digits differ, case aside",
                 )
-        _check_hooks(device, taken)
+        if clash := next((hook for hook in device.hooks if hook in taken), None):
+            raise MicrogenError(
+                f"an input or output has the name of a hook of {device.target!r}, {clash}",
+                where="--target",
+                hint="name the target, or the tensor, otherwise",
+            )
     return devices
-
-
-def _check_hooks(device: Device, taken: Collection[str]) -> None:
-    clash = next((hook for hook in device.hooks if hook in taken), None)
-    if clash:
-        raise MicrogenError(
-            f"an input or output has the name of a hook of {device.target!r}, {clash}",
-            where="--target",
-            hint="name the target, or the tensor, otherwise",
-        )
 
 
 def _device(target: Target, taken: Collection[str], drivers: Mapping[str, DeviceDriver]) -> Device:

@@ -62,7 +62,7 @@ def lower(
     """
     partition = assembly.with_copies(partition)
     graph = partition.graph
-    inputs = _ports(graph.inputs, graph.inputs, graph, ["input"])
+    inputs = _input_ports(graph)
     outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(partition, codegens, board, f"tvmgen_{module}", needed)
@@ -101,15 +101,15 @@ def _devices(
 _OWN_MACROS = ("WORKSPACE",)
 
 
-def _ports(
-    tensors: Sequence[str], names: Sequence[str], graph: Graph, taken: Sequence[str]
-) -> tuple[Port, ...]:
-    """Ports with C identifiers made from ``names``, which also differ in upper case, for macros."""
-    used = {*_OWN_MACROS, *(name.upper() for name in taken if name not in tensors)}
+def _input_ports(graph: Graph) -> tuple[Port, ...]:
+    """Ports with C identifiers made from the names of inputs, which also differ in upper case, for
+    macros."""
+    # Only an input whose name in the model is "input" gets this name.
+    used = {*_OWN_MACROS, *({"INPUT"} if "input" not in graph.inputs else ())}
     ports = []
     tried: dict[str, int] = {}
-    for tensor, name in zip(tensors, names, strict=True):
-        plain = cnames.unique(cnames.identifier(name), used, key=str.upper, tried=tried)
+    for tensor in graph.inputs:
+        plain = cnames.unique(cnames.identifier(tensor), used, key=str.upper, tried=tried)
         used.add(plain.upper())
         ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
     return tuple(ports)

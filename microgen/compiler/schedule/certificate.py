@@ -73,11 +73,11 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
     read |= {bytes_of[name]: len(parts.regions) for name in graph.outputs if name in free}
     foreign = {bytes_of[name] for name in graph.results if name not in free}
     ends: dict[str, int] = {}
-    for number, part in _placed_parts(parts):
+    for number, root, result in _placed_parts(parts):
         # From then on, or always if it is the caller's, the result has these bytes.
-        ends[part.root] = number - 1
-        if part.result in foreign:
-            foreign.add(part.root)
+        ends[root] = number - 1
+        if result in foreign:
+            foreign.add(root)
     return {
         name: _Alive(graph.types[name].nbytes, first, max(first, min(last, ends.get(name, last))))
         for name, first in made.items()
@@ -86,23 +86,15 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A part, by the tensor whose bytes it has, that can be computed in a concatenation's
-    result."""
-
-    root: str
-    result: str
-
-
-def _placed_parts(parts: Partition) -> Iterator[tuple[int, _Placed]]:
-    """The parts with the numbers of the concatenations' regions, the last region first."""
+def _placed_parts(parts: Partition) -> Iterator[tuple[int, str, str]]:
+    """The parts that can be computed in a concatenation's result: the number of its region, the
+    tensor whose bytes the part has, and the result, the last region first."""
     possible = assemblies(parts)
     for number, region in reversed(list(enumerate(parts.regions))):
         result = region.main.outputs[0]
         if result in possible:
             placed = (part for part in possible[result].parts if not part.is_copied)
-            yield from ((number, _Placed(part.root, result)) for part in placed)
+            yield from ((number, part.root, result) for part in placed)
 
 
 class _Network:

@@ -53,7 +53,7 @@ class CmsisNN(ExternalCodegen):
         """One C source, and the files of CMSIS-NN that it needs."""
         for function in functions:
             _check(function)
-        form = LibraryForm.of(board)
+        form = LibraryForm.of(board.cpu)
         made = [compiled(function, form) for function in functions]
         called = (name for each in made for name in each.called)
         return [

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen.base.errors import MicrogenError
-from microgen.target.board import Board
 from microgen.target.cpu import Cpu, Feature
 
 # The three forms in which CMSIS-NN compiles.
@@ -27,12 +26,7 @@ class LibraryForm(enum.Enum):
     MVE = "mve"
 
     @classmethod
-    def of(cls, board: Board) -> LibraryForm:
-        """The form for a board's CPU."""
-        return cls.of_cpu(board.cpu)
-
-    @classmethod
-    def of_cpu(cls, cpu: Cpu) -> LibraryForm:
+    def of(cls, cpu: Cpu) -> LibraryForm:
         """The form for a CPU."""
         if Feature.MVE in cpu.features:
             return cls.MVE

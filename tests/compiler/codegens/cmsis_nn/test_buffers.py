@@ -75,7 +75,7 @@ def test_sizes_equal_those_of_the_c_functions(name: str, tmp_path: Path) -> None
     answer = harness.run_on_board(source, calls, [record], board, tmp_path)
     sizes = np.frombuffer(answer[: sizes.nbytes], np.int32).reshape(sizes.shape)
     for case, row in zip(found, sizes, strict=True):
-        assert _expected(LibraryForm.of(board), case) == tuple(row), (case.name, _window(case))
+        assert _expected(LibraryForm.of(board.cpu), case) == tuple(row), (case.name, _window(case))
 
 
 @NEEDS_ARM
@@ -90,4 +90,4 @@ def test_forms_are_what_the_headers_choose(cpu: Cpu) -> None:
     macros = {line.split()[1] for line in done.stdout.splitlines()}
     forms = (("ARM_MATH_MVEI", LibraryForm.MVE), ("ARM_MATH_DSP", LibraryForm.DSP))
     chosen = next((form for macro, form in forms if macro in macros), LibraryForm.PLAIN)
-    assert LibraryForm.of_cpu(cpu) is chosen
+    assert LibraryForm.of(cpu) is chosen

@@ -153,7 +153,7 @@ def test_general_functions_stand_in_where_wrappers_are_wrong() -> None:
 def test_buffers_inside_a_function_share_its_scratch(board: str, tmp_path: Path) -> None:
     examples = [networks.residual(seed) for seed in range(3)]
     source = harness.compiled(examples, boards.load(board))
-    graph, form = examples[0].graph, LibraryForm.of(boards.load(board))
+    graph, form = examples[0].graph, LibraryForm.of(boards.load(board).cpu)
     tensors = sum(graph.types[node.outputs[0]].nbytes for node in graph.nodes[:-1])
     contexts = sum(calls.of(node, graph, form).scratch for node in graph.nodes)
     assert tensors / 3 < source.functions[0].scratch < tensors + contexts
