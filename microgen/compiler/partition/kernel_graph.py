@@ -7,12 +7,12 @@ nodes of a region then become one node, ``external``, with a graph of their own.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from types import MappingProxyType
 
-from microgen.base.names import cnames
 from microgen.compiler.partition.relay_module import partition_module
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
@@ -83,7 +83,7 @@ def partition_graph(
     for symbol, function in done.module.functions.items():
         if symbol != "main":
             generator = generators[str(function.attrs["Compiler"])]
-            name = cnames.unique(symbol, taken)
+            name = _free(symbol, taken)
             taken.add(name)
             graph = _contracted(graph, name, function, generator)
     return PartitionedGraph(graph, refusals)
@@ -112,6 +112,12 @@ def _predicate(
         return refuses(node)
 
     return predicate
+
+
+def _free(symbol: str, taken: Collection[str]) -> str:
+    """The symbol if it is free, otherwise with the first number after it that makes it free."""
+    names = itertools.chain((symbol,), (f"{symbol}_{n}" for n in itertools.count(1)))
+    return next(name for name in names if name not in taken)
 
 
 def shown(graph: Graph) -> IRModule:
