@@ -89,6 +89,7 @@ def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tu
     for node in taken:
         if node.function:
             found.setdefault(node.function, []).append(node)
+    # A view needs no kernel, so its refusal leaves the function whole.
     views = {op for op, defined in ops().items() if defined.is_view}
     partial = {r.of.function for r in refused if r.what not in views}
     return [tuple(nodes) for function, nodes in found.items() if function not in partial]

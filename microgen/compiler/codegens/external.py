@@ -162,6 +162,7 @@ class ExternalCodegen(abc.ABC):
         """The primitive functions, one for each region."""
         nodes = {cnames.identifier(region.function): region.main for region in regions}
         functions = [ExternalFunction.of(node) for node in nodes.values()]
+        # Code of others may raise anything; the error then names the generator.
         with of_codegen(self.name, "compile"):
             results = list(self.compile(functions, board))
         check(self.name, [function.symbol for function in functions], results, self.payloads)

@@ -44,6 +44,7 @@ def installed() -> Iterator[FoundCodegen]:
         if GROUP not in (package.read_text("entry_points.txt") or ""):
             continue
         name = _metadata(package, "Name") or "a package"
+        # A package may be on two places of the path; Python imports the first.
         if name not in seen:
             seen.add(name)
             yield from _of_package(package, name)

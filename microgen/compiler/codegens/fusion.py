@@ -229,6 +229,7 @@ class _Fusion:
 
     def _constant(self, parameter: Parameter, constant: KernelConstant) -> str:
         name = parameter.name
+        # Two kernels may have constants of one name, such as weight.
         while name in self.taken:
             name += "_"
         self.taken.add(name)

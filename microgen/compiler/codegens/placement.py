@@ -29,6 +29,7 @@ def placed(
     order, takes the lowest offset that is free while it is live."""
     order = list(spans)
     if largest_first:
+        # Small buffers can fill the gaps between large ones, but not the other way round.
         order.sort(key=lambda span: -span.nbytes)
     offsets: dict[str | int, int] = {}
     done: list[tuple[int, int, BufferSpan]] = []  # beginning and end of each, in their order

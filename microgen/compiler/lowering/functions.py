@@ -134,6 +134,7 @@ def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[Ext
     found: dict[tuple[str, str, int], list[Lowered]] = {}
     for region, item in zip(regions, lowered, strict=True):
         if region.function:
+            # One result of a generator is one module, however many functions it defines.
             key = (region.codegen, region.target, id(item.primitive.made))
             found.setdefault(key, []).append(item)
     return tuple(

@@ -180,6 +180,7 @@ class _Lowering:
     ) -> tuple[ExternalModule, ...]:
         """Add the variables, then each region's call in execution order. Returns the external
         modules with the constants that they get when they are loaded."""
+        # A variable that no region touches gets no memory.
         used = {self.bytes_of[n] for item in lowered.regions for n in item.primitive.inputs}
         used.update(self.updates.places.values())
         for name in self.graph.variables:
@@ -251,6 +252,7 @@ class _Lowering:
         return f"sid_{self.next_sid - 1}"
 
     def _result(self, tensor: str) -> Argument:
+        # A place in a variable or in a concatenation's result comes before a buffer of its own.
         if tensor in self.updates.places:
             self.storage[tensor] = self.storage[self.updates.places[tensor]]
             return self.storage[tensor]

@@ -82,6 +82,7 @@ class _Updating:
         """Whether a tensor may be computed in a variable's place: only regions before the one that
         computes it read the variable, or this region may work in place."""
         writer = self.writers.get(source)
+        # The caller reads outputs after the run, and a tensor can be in one place only.
         if writer is None or source in self.outputs or source in self.places:
             return False
         readers = self.readers(variable)

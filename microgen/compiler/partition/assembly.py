@@ -146,6 +146,7 @@ def _nodes(found: Assembly, changes: Changes) -> list[Node]:
         if part.is_copied:
             wanted = f"{found.node.outputs[0]}#{number}"
             inputs[-1] = changes.tensor(wanted, changes.types[part.tensor])
+            # It keeps the concatenation's origin, so reports count it to that layer.
             own = replace(found.node, op="copy", attrs=CopyAttrs(), inputs=(part.tensor,))
             copies.append(replace(own, outputs=(inputs[-1],)))
     return [*copies, replace(found.node, inputs=tuple(inputs))]

@@ -72,7 +72,12 @@ def partition_graph(
         for by, generator in generators.items()
     ]
     done = partition_module(
-        shown(graph), supports, name=name, composite=False, merge_regions=merge_regions
+        # A call stands for a node here, so a pattern of Relay's operators cannot match.
+        shown(graph),
+        supports,
+        name=name,
+        composite=False,
+        merge_regions=merge_regions,
     )
     refusals = tuple(
         of_node(r.by, nodes[str(r.of.attrs[_LAYER])], r.why)
@@ -205,6 +210,7 @@ def _cut(
 
 def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
     """The nodes, each after the nodes that it reads; apart from that in the graph's order."""
+    # The new node comes last, although others may read its results.
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
     first = [min(place[name] for name in node.outputs) for node in nodes]
     maker = {name: i for i, node in enumerate(nodes) for name in node.outputs}

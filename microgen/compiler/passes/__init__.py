@@ -65,6 +65,7 @@ def run(graph: Graph, pipeline: tuple[Pass, ...] = DEFAULT_PIPELINE) -> Graph:
     graph = _inside(graph, pipeline)
     verify.check(graph, registry())
     for step in pipeline:
+        # A pass that breaks the graph fails here, and not in a later stage that reads its result.
         graph = step(graph)
         verify.check(graph, registry())
     return graph

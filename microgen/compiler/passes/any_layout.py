@@ -67,6 +67,7 @@ def is_identity(axes: Axes) -> bool:
 def is_view(shape: Sequence[int], axes: Axes) -> bool:
     """Whether elements keep their order when the axes of a tensor of that shape are reordered:
     only axes of size 1 change places."""
+    # An axis of size 1 has one index, so only the order of the others places elements.
     moving = [axis for axis in axes if shape[axis] != 1]
     return moving == sorted(moving)
 
@@ -103,6 +104,7 @@ def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
             return Moved(StridedSliceAttrs(*parts), axes)
         case ResampleAttrs(axis):
             return Moved(ResampleAttrs(axes[axis]), axes)
+        # With indices of another rank the result has other axes than the data.
         case TakeAttrs(axis, 0) if len(graph.types[node.inputs[1]].shape) == 1:
             return Moved(TakeAttrs(axes[axis]), axes)
         case ReductionAttrs(reduced, keep_dims):
@@ -128,6 +130,7 @@ def _reduction(
 
 def _remaining(axes: Axes, dropped: Sequence[int]) -> Axes:
     """The order of the remaining axes."""
+    # The axes that are left are numbered anew, in the other layout's order.
     left = [place for axis, place in enumerate(axes) if axis not in dropped]
     return tuple(sorted(left).index(place) for place in left)
 

@@ -56,10 +56,6 @@ class _Pending:
     node: Node
 
 
-def _place(node: Node) -> tuple[str, str]:
-    return node.target, node.function
-
-
 @dataclass(slots=True)
 class _Rewriting:
     """The graph as it is rewritten, node by node, in order."""
@@ -102,13 +98,14 @@ class _Rewriting:
             is_named = isinstance(attrs, LayoutTransformAttrs)
             letters = attrs.src_layout if is_named else _LETTERS[: len(attrs.axes)]  # type: ignore[union-attr]
             first = _Pending(self._computed(name), tuple(range(len(attrs.axes))), letters, node)
+        # Two changes of layout, one after the other, are one.
         axes = permuted(first.axes, attrs.axes)
         self.pending[node.outputs[0]] = dataclasses.replace(first, axes=axes, node=node)
 
     def _seen(self, name: str, reader: Node) -> _Pending | None:
         """The pending change of layout that makes a tensor, if it may move past the reader."""
         found = self.pending.get(name)
-        return found if found and _place(found.node) == _place(reader) else None
+        return found if found and found.node.place == reader.place else None
 
     def _add(self, node: Node) -> None:
         """Add a node that is not a change of layout, in the layout of its inputs if that needs no
@@ -146,13 +143,13 @@ class _Rewriting:
 
     def _is_made(self, name: str, change: _Pending) -> bool:
         """Whether a tensor is computed in any case, in the layout that it has in the graph."""
-        is_known = (change.source, change.axes, _place(change.node)) in self.known
+        is_known = (change.source, change.axes, change.node.place) in self.known
         return is_known or name in self.graph.results
 
     def _costs(self, name: str, lead: _Pending, node: Node) -> bool:
         """Whether a node would have to move the tensor's elements to the other layout."""
         back, shape = inverse(lead.axes), self._padded(name, len(lead.axes))
-        is_there = name in self.graph.constants or (name, back, _place(node)) in self.known
+        is_there = name in self.graph.constants or (name, back, node.place) in self.known
         return not is_there and not is_view(shape, back)
 
     def _padded(self, name: str, rank: int) -> tuple[int, ...]:
@@ -201,7 +198,7 @@ class _Rewriting:
         """A tensor with another shape."""
         if self.changes.types[name].shape == shape:
             return name
-        key = (name, ReshapeAttrs(shape), _place(node))
+        key = (name, ReshapeAttrs(shape), node.place)
         if key not in self.known:
             self.known[key] = self._new(f"{name}#reshape", self.changes.types[name], shape)
             self._append("reshape", ReshapeAttrs(shape), name, self.known[key], node)
@@ -216,7 +213,7 @@ class _Rewriting:
         """The result of a change of layout, with the wanted name if it is the first to make it."""
         if is_identity(change.axes):
             return change.source
-        key = (change.source, change.axes, _place(change.node))
+        key = (change.source, change.axes, change.node.place)
         if key in self.known:
             return self.known[key]
         source = self.changes.types[change.source]

@@ -29,6 +29,7 @@ def kept(graph: Graph, sums: Mapping[str, ChannelSums], ranges: Ranges) -> Masks
     Every tensor that is needed keeps a channel.
     """
     demand = _Demand(graph, sums, ranges)
+    # Demand goes from outputs to inputs, so this order visits most nodes once.
     demand.settle(reversed(graph.nodes))
     for node in reversed(graph.nodes):
         if node.outputs[0] in sums:
@@ -57,6 +58,7 @@ class _Demand:
         self.masks = {name: np.zeros(width(kind), bool) for name, kind in graph.types.items()}
         self._producers = graph.producer_of()
         self._readers = {name: [] for name in graph.types}
+        # The caller has inputs and results whole, and the next inference has variables whole.
         self._keep_whole((*graph.inputs, *graph.variables, *graph.results))
         for node in graph.nodes:
             self._connect(node)

@@ -67,11 +67,13 @@ def _first(node: Node, graph: Graph) -> tuple[Link, ...]:
 
 def _pad(node: Node, graph: Graph) -> tuple[Link, ...]:
     assert isinstance(node.attrs, PadAttrs)
+    # A pad of the last axis adds channels that no input has.
     return _first(node, graph) if node.attrs.pads[-1:] == ((0, 0),) else ()
 
 
 def _mean(node: Node, graph: Graph) -> tuple[Link, ...]:
     assert isinstance(node.attrs, MeanAttrs)
+    # A mean over the last axis mixes the channels.
     last = len(graph.types[node.inputs[0]].shape) - 1
     return () if last in node.attrs.axes else _first(node, graph)
 

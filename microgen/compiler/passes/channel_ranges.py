@@ -92,6 +92,8 @@ def _of_sums(sums: ChannelSums, found: Ranges) -> Range:
     """The range of a layer of sums: all values, unless its sums prove fewer."""
     data = found[sums.node.inputs[0]]
     low, high = channel_sums.bounds(sums, data.low, data.high)
+    # Nothing is proven of a sum that may overflow int32. It is 0 below, because the reference
+    # takes sums of int32 only.
     fits = (np.abs(low) <= channel_sums.LAST) & (np.abs(high) <= channel_sums.LAST)
     is_proven = fits & ((low == high) | channel_sums.is_monotonic(sums, low, high))
     ends = (channel_sums.scaled(sums, np.where(fits, sum, 0)) for sum in (low, high))

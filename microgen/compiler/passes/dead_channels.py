@@ -135,6 +135,7 @@ class _Removal:
         for axis, mask in taken.items():
             array, kind = np.compress(mask, array, axis), _sliced(kind, axis, mask)
         made = self._changes.constant(f"{name}#{what}", array, kind)
+        # Its elements are stored in four bits, like the whole constant's.
         if name in self._graph.int4:
             self._int4.add(made)
         return made

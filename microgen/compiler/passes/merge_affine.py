@@ -64,6 +64,7 @@ def _data(node: Node, graph: Graph) -> str | None:
     kind = graph.types[node.outputs[0]]
     if len(data) != 1 or kind.dtype is not DType.FLOAT32 or graph.types[data[0]] != kind:
         return None
+    # constant / data is not affine.
     return None if node.op == "divide" and data[0] != node.inputs[0] else data[0]
 
 

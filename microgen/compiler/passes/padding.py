@@ -81,11 +81,13 @@ def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
         return node
     if not isinstance(pad.attrs, PadAttrs) or not _is_spatial_zero(pad, graph):
         return node
+    # Each target and each external function computes its own nodes.
     if pad.place != node.place:
         return node
     (_, _), (top, bottom), (left, right), (_, _) = pad.attrs.pads
     own = explicit(window.attrs.padding)
     padding = (own[0] + top, own[1] + left, own[2] + bottom, own[3] + right)
+    # Each of the two fits the limit of convolutions, but their sum need not.
     if max(padding) > MOST:
         return node
     attrs = dataclasses.replace(window.attrs, padding=padding)

@@ -141,6 +141,7 @@ def _per_channel(node: Node, data: str, graph: Graph, channels: int) -> Array | 
     if node.op not in ("add", "multiply", "divide", "subtract") or len(node.inputs) != 2:
         return None
     other = node.inputs[1] if node.inputs[0] == data else node.inputs[0]
+    # constant / data is not affine, and constant - data would negate the weights.
     if other not in graph.constants or (
         node.op in ("divide", "subtract") and other != node.inputs[1]
     ):

@@ -35,6 +35,7 @@ def _table(node: Node, graph: Graph) -> tuple[ArrayType, Array]:
     """The node's table and its type, which has the output's quantization."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
     entries = ArrayType((LOOKUP_ENTRIES[data.dtype],), data.dtype)
+    # The op's function is computed once for each entry, in Python.
     budget.spend(elementwise(node.attrs, [entries], [entries]), str(node.origin))
     values = registry()[node.op].tables[data.dtype](node.attrs, data, output)
     return dataclasses.replace(output, shape=values.shape), values

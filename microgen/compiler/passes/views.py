@@ -42,6 +42,7 @@ def merge_views(graph: Graph) -> Graph:
             continue
         source = sources.get(node.inputs[0], node.inputs[0])
         sources[node.outputs[0]] = source
+        # An output keeps its own name, by which the caller gets it.
         if graph.types[source] == graph.types[node.outputs[0]] and not _is_port(node, graph):
             same[node.outputs[0]] = source
         else:

@@ -72,6 +72,7 @@ def _promising(divided: Pieces, scorer: Scorer, goal: str) -> Iterator[Division]
     least = divided.least()
     # Planning adds this to the bytes of a division: inputs, outputs, and gaps.
     beside = scorer.ram(Candidate(least.picks)).arena_io - least.nbytes
+    # The number decides between equal keys, because divisions have no order.
     front = [
         (GOALS[goal](division.nbytes + beside, division.cycles, 0), number, division)
         for number, division in enumerate(divided.front())

@@ -46,6 +46,7 @@ def _check_input(graph: Graph) -> None:
         raise _refused(f"the model has {len(graph.inputs)} inputs, and only one can be fed in rows")
     (name,) = graph.inputs
     bytes_of = roots(graph)
+    # A model may declare a flat input, and reshape it into an image first.
     seen = [kind for other, kind in graph.types.items() if bytes_of[other] == name]
     if not any(len(kind.shape) == 4 and kind.shape[0] == 1 for kind in seen):
         kind = graph.types[name]

@@ -166,6 +166,7 @@ def _region(function: FunctionChoices, known: _Known) -> Region:
         if whose != function.codegen:
             raise _refused(f"{short(name)!r} belongs to {whose}, not to {function.codegen}")
     first = known.owners[names[0]]
+    # Other generators' regions, and external functions, are compiled as they are.
     if function.codegen != BUILTIN or first.function:
         if [node.outputs[0] for node in first.nodes] != names:
             raise _refused(f"the function of {short(names[0])!r} has other nodes")

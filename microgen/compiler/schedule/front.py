@@ -160,6 +160,7 @@ def _found(
         return ram.arena_io, ram.least, one.score
 
     goals = tuple(goal for goal, one in best.items() if cost(one) == cost(candidate))
+    # No search would choose it, so only a file can name it.
     goal = goals[0] if goals else FROM_FILE
     schedule = made(found, candidate, goal=goal, considered=considered)
     return FrontPoint(schedule, scorer.ram(candidate), goals)

@@ -113,6 +113,7 @@ def _check(found: FrontOrigin, wanted: FrontOrigin, name: str) -> None:
         raise UnsupportedError(
             f"is a front for {found.core}, not for {wanted.core}", where=name, hint=_EXPLORE
         )
+    # Options with default values are left out of an origin, so both sides are looked at.
     for option in {**found.options, **wanted.options}:
         if found.options.get(option) != wanted.options.get(option):
             raise UnsupportedError(

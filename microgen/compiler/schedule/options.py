@@ -284,6 +284,7 @@ def _joint(own: Sequence[Region], graph: Graph, cpu: Cpu) -> Iterator[Option]:
     alone = {region.nodes[0].outputs[0] for region in own if len(region.nodes) == 1}
     last_ops = {pattern[-1] for pattern in kernels.joint_ops()}
     for region in own:
+        # Chains are looked for only where one can end, because most ops end none.
         if region.nodes[-1].op not in last_ops:
             continue
         for pattern in kernels.joint_ops():

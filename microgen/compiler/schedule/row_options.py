@@ -116,6 +116,7 @@ def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Optio
         return [Option((node,), kernel, False, None, graph) for kernel in kernels[:1]]
     useful: list[Option] = []
     for one in sorted(options, key=lambda one: (one.cycles, one.scratch)):
+        # They are in the order of cycles, so this one is slower than all before it.
         if not useful or one.scratch < useful[-1].scratch:
             useful.append(one)
     return useful

@@ -117,6 +117,7 @@ def _regrouped(space: Space, old: Form, new: Form, found: Candidate, *, part: fl
         for option in space.single[member.result]
         if option.form == new
     ]
+    # Sorting is stable: of equal losses, the first node comes first.
     pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
     return {member.result: option for member, option in pairs[: round(len(pairs) * part)]}
 

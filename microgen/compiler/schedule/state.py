@@ -186,6 +186,7 @@ class Scorer:
 
     def need(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate. Its stack is the one reserved for its calls."""
+        # As much more as stack_size reserves.
         stack = self.stack(candidate)
         return replace(self.ram(candidate), stack=stack + stack // DOUBT)
 

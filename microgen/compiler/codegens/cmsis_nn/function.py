@@ -41,6 +41,7 @@ def compiled(function: ExternalFunction, form: LibraryForm) -> CompiledFunction:
     constants = tuple((tensors[name], graph.constants[name]) for name in operands)
     blocks = []
     for i, (node, step) in enumerate(zip(graph.nodes, steps, strict=True)):
+        # Blocks of one function share its parameters, so names get the step's number.
         names = {name: f"{name}{i}" if len(steps) > 1 else name for name, _ in step.constants}
         constants += tuple((names[name], array) for name, array in step.constants)
         used = {f"in{k}": tensors[name] for k, name in enumerate(node.inputs[: step.reads])}

@@ -70,6 +70,7 @@ class Tree:
             path = self._defined().get(function)
             if path is None:
                 raise self._broken(f"no source defines {function}")
+            # A source may define several functions, and is read once.
             if path not in sources:
                 sources.add(path)
                 called = set(_WORD.findall(self._code(path))) & self._defined().keys()
