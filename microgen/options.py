@@ -33,8 +33,8 @@ class Options:
     """Options of ``generate``. ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``pool``
     are declarations for ``planner.pools``, ``targets`` for ``target.targets``.
 
-    ``stack`` is what the linker script reserves, None for what the code is expected to take and
-    ``stack_margin``.
+    ``stack`` are the bytes that the linker script reserves; None: the bytes that the code is
+    expected to take, and ``stack_margin``.
 
     ``signature`` names one of the networks in a model's file; empty means the first. ``dim`` are
     sizes of symbolic dimensions (``NAME=N``), ``bind`` are values of inputs that become constants
@@ -45,10 +45,11 @@ class Options:
     with more of them. ``composite``: they may take patterns of several operators.
     ``merge_regions``: neighbouring parts that one of them takes become one.
 
-    ``schedule`` is the path of a file with a schedule, or that of a front with ``#`` and a number,
-    which decides instead of ``optimize``; empty for none.
+    ``schedule`` is a path: of a file with a schedule, or of a front, followed by ``#`` and a
+    number. The schedule decides instead of ``optimize``; empty for none.
 
-    ``input_rows``: the caller feeds so many rows of the input at a time; 0: it passes whole inputs.
+    ``input_rows``: the number of rows of the input that the caller feeds at a time; 0: it passes
+    whole inputs.
 
     ``numerics``: empty for the profile of the model's format.
     ``unpacked_api``: operators take plain pointers, not packed arguments; None means the default

@@ -37,8 +37,8 @@ def planned(
 
 
 def bound(program: Program, board: Board, options: Options) -> int:
-    """Bytes of workspace, inputs and outputs that no plan of the program needs less of; 0 for the
-    graph executor."""
+    """A lower bound of the bytes of workspace, inputs and outputs, for all plans of the program; 0
+    for the graph executor."""
     if options.executor != "aot":
         # The graph executor is not planned by lifetimes alone.
         return 0

@@ -138,7 +138,8 @@ def _in_firmware(ram: Ram, program: Program, board: Board, options: Options) -> 
 
 
 def _bound(found: Partitioned, board: Board, program: Program) -> int:
-    """Bytes of workspace, inputs and outputs that no schedule of the searches needs less of."""
+    """A lower bound of the bytes of workspace, inputs and outputs, for all schedules of the
+    searches."""
     options = found.options
     rows, layers = division.ROWS, division.MOST_LAYERS
     is_common = options.workspace_io or options.output_overlay
@@ -173,7 +174,8 @@ def _as_text(value: object) -> str:
 
 
 def _ram_of(found: Partitioned, board: Board) -> RamOf:
-    """The function that plans a candidate, if its bound is worth it."""
+    """The function that gives a candidate's RAM. It plans the candidate only if its bound is
+    small enough to be of use."""
     # The search lowers most regions many times.
     remembered: dict[str, Codegen] = {
         **found.codegens,

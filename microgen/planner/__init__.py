@@ -1,7 +1,7 @@
 """Memory planning: an offset for every storage id and scratch buffer of a program.
 
-Planners are found by name. Each gets the same liveness and returns a layout, which ``check``
-verifies again; it shares no code with the planners.
+Planners are found by name. Each gets the same liveness and returns a layout. ``check`` verifies the
+layout again, and shares no code with the planners.
 """
 
 from __future__ import annotations

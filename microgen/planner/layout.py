@@ -140,7 +140,8 @@ def _blocks(
 
 
 def _starts(lags: Sequence[int]) -> tuple[int, ...]:
-    """Offsets that each are one lag less than the one before. The last is 0."""
+    """The offsets of a chain's members: each is one lag below its predecessor's, and the last is
+    0."""
     return tuple(sum(lags[i:]) for i in range(len(lags) + 1))
 
 

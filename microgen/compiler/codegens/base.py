@@ -25,9 +25,10 @@ class Choice:
     ``nodes`` are a chain: only the next node reads the result of each but the last. ``symbol``
     is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
     have a body compiled for its own shape. ``in_place``: the result may take the place of an input
-    if the kernel allows it. With ``rows`` it computes so many rows of the result at a time. Then
-    all choices of its region do, and the tensors between them never exist whole. With ``fed``, the
-    caller of the model passes so many rows of its input at a time. ``is_assembled``: the node is a
+    if the kernel allows it. ``rows``: the number of rows of the result that it computes at a time;
+    0: all. If one choice of a region computes rows, all do, and the tensors between them never
+    exist whole. ``fed``: the number of rows of the model's input that the caller passes at a time;
+    0: all. ``is_assembled``: the node is a
     concatenation whose parts are computed in its result's bytes, so nothing calls the kernel.
     ``reason`` says why this was chosen, ``refusals`` why kernels that stand before it in the
     registry cannot compute the nodes.

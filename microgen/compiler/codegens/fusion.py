@@ -38,7 +38,7 @@ def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
 
 
 def _is_own_layout(change: Node, node: Node, uses: Mapping[str, int]) -> bool:
-    """Whether a change of layout that ends no other group is only for ``node``."""
+    """Whether only ``node`` reads the result of a change of layout, at the same place."""
     return (
         change.op == LAYOUT_TRANSFORM
         and uses[change.outputs[0]] == 1

@@ -266,7 +266,7 @@ class _Lowering:
         return self.storage[tensor]
 
     def _part(self, tensor: str) -> Argument:
-        """The place of a part in the result of a concatenation, which gets its own first."""
+        """The place of a part in the result of a concatenation. The result gets its place first."""
         place = self.assembled.places[tensor]
         whole = self._assembled(place.result)
         self.storage[tensor] = replace(whole, offset=whole.offset + place.offset)

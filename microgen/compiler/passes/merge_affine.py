@@ -22,8 +22,6 @@ _OPS = ("add", "divide", "multiply", "subtract")
 def merge_affine(graph: Graph) -> Graph:
     """The graph in which no chain of float32 sums, differences, products and quotients with
     constants has more nodes than it needs. Floats may differ in their last bits."""
-    if not any(node.op in _OPS for node in graph.nodes):
-        return graph
     chains, changes = _chains(graph), Changes(graph)
     nodes: list[Node] = []
     gone = {node.outputs[0] for chain in chains.values() for node in chain}

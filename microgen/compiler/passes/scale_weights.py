@@ -30,8 +30,6 @@ def scale_weights(graph: Graph) -> Graph:
     The layer then multiplies by rounded products of weights and factors, and adds in its own order,
     so floats may differ in their last bits. Integers do not change.
     """
-    if not any(node.op in _CHANNELS for node in graph.nodes):
-        return graph
     changes, readers = Changes(graph), _only_readers(graph)
     for node in graph.nodes:
         if _is_open(node, graph):

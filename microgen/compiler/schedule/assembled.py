@@ -103,13 +103,8 @@ def option(
     graph = partition.graph
     copied = [part.tensor for part in found.parts if part.is_copied]
     known = [cost for name in copied if (cost := _copying(found.node, name, graph, cpu))]
-    whole = Cost(
-        instructions=sum(cost.instructions for cost in known),
-        cycles=sum(cost.cycles for cost in known),
-        code_bytes=sum(cost.code_bytes for cost in known),
-        waited=sum(cost.waited for cost in known),
-        followed=sum(cost.followed for cost in known),
-    )
+    summed = ("instructions", "cycles", "code_bytes", "waited", "followed")
+    whole = Cost(**{name: sum(getattr(cost, name) for cost in known) for name in summed})
     return AssembledOption((found.node,), kernel, False, whole, graph, most=most)
 
 

@@ -38,8 +38,9 @@ def bound(
     parts: Partition, cpu: Cpu, rows: Sequence[int], layers: int, free: Collection[str] = ()
 ) -> int:
     """A lower bound of the bytes of planned buffers for all schedules of the partition, if
-    functions compute one of ``rows`` at a time, and at most so many ``layers``. Inputs and outputs
-    count only if they are ``free``: other tensors may use their memory while they are not live."""
+    functions compute one of ``rows`` at a time, and have at most ``layers`` layers. Inputs and
+    outputs count only if they are ``free``: other tensors may use their memory while they are not
+    live."""
     network = _Network(parts, cpu, rows, free)
     # Dynamic programming: best[k] is the least number of bytes with which calls can compute the
     # first k regions.

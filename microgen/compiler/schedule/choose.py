@@ -35,9 +35,9 @@ def choose(
     limit: int = sys.maxsize,
     stack_of: StackOf = unknown,
 ) -> Schedule:
-    """The best schedule that the search finds. ``ram_of`` lowers and plans regions, ``stack_of`` is
-    the stack of options. If it needs more than ``limit`` bytes of RAM with its stack, it is the
-    fastest division that does not."""
+    """The best schedule that the search finds. If this needs more than ``limit`` bytes of RAM with
+    its stack, the fastest division that fits. ``ram_of`` lowers and plans regions, ``stack_of`` is
+    the stack of options."""
     found = space(partition, cpu, prefers_shared=goal == "flash")
     scorer = Scorer(found, ram_of, stack_of)
     feeding.check(partition)
@@ -60,7 +60,7 @@ def searching(
 
 
 def _beginning(divided: Pieces, scorer: Scorer, goal: str) -> Picks:
-    """The picks of the best of some divisions, which are planned."""
+    """The picks of the best of the promising divisions. Each of these is planned."""
 
     def planned(division: Division) -> Key:
         return GOALS[goal](scorer.ram(Candidate(division.picks)).arena_io, division.cycles, 0)
@@ -141,7 +141,7 @@ class Offer:
     division: tuple[Space, Candidate] | None = None
 
     def schedule(self, goal: str, considered: int) -> Schedule | None:
-        """The division as a schedule, which was chosen for a goal of so many."""
+        """The division as a schedule for a goal. ``considered`` schedules were compared."""
         return made(*self.division, goal=goal, considered=considered) if self.division else None
 
 

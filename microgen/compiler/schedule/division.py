@@ -134,7 +134,7 @@ def _followed(best: Sequence[_Ways]) -> list[CallRange]:
 def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     """The pieces of a partition: each region by each of its options, and all functions with
     rows. With ``lean``, their kernels have no arrays on the stack, and only layers that alone take
-    more than so many bytes are in functions with rows."""
+    more than ``lean`` bytes are in functions with rows."""
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
     state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean)

@@ -125,9 +125,9 @@ def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Optio
 def options(
     nodes: Sequence[Node], rows: Sequence[int], known: Tiles, fed: int = 0
 ) -> Iterator[LineBuffered]:
-    """The nodes in one function, with so many rows at a time: first with the fastest kernels, then
-    with such that need less scratch. Empty if it is not possible. Unless ``fed`` is 0, so many
-    rows of the input come at a time."""
+    """The nodes in one function that computes ``rows`` rows of each at a time: first with the
+    fastest kernels, then with kernels that need less scratch. Empty if no such function is
+    possible. ``fed`` rows of the input come at a time; 0: the whole input is there."""
     try:
         group = tiles.of(nodes, known.graph, rows, fed)
     except ValueError:

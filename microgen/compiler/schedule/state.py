@@ -175,8 +175,8 @@ class Scorer:
         return ram is not None and ram.is_planned
 
     def least_ram(self, candidate: Candidate, change: Picks) -> int:
-        """The least RAM that the candidate could need after a change: without all memory that the
-        new options do not need. If the memory is the same, that is the RAM."""
+        """A lower bound of the RAM after a change: the candidate's, without all memory that the new
+        options do not need. It is exact if the memory is the same."""
         gone, come = candidate.replaced(change)
         return self.ram(candidate).arena_io - _saved(gone, come)
 

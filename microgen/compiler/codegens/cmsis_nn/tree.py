@@ -60,8 +60,8 @@ class Tree:
     root: Path
 
     def files(self, functions: Iterable[str]) -> dict[str, bytes]:
-        """Path -> contents of the files for ``functions``: their definitions, everything that they
-        call, all included files, and the licence. MicrogenError if one is missing."""
+        """The files for ``functions``, by path: their definitions, everything that they call, all
+        included files, and the licence. Raises MicrogenError if a file is missing."""
         wanted, done = sorted(set(functions)), set[str]()
         sources: set[str] = set()
         while wanted:
@@ -129,7 +129,8 @@ def _without_comments(contents: bytes) -> str:
 
 def find(named: str | None, environment: Mapping[str, str] = os.environ) -> Tree:
     """The tree at the path that the user named: by the option, else by the environment, else
-    Zephyr's module next to ZEPHYR_BASE. MicrogenError if there is none, or another version."""
+    Zephyr's module next to ZEPHYR_BASE. Raises MicrogenError if there is none, or another
+    version."""
     path = named or environment.get(VARIABLE) or _zephyr_module(environment)
     if not path:
         raise MicrogenError(
