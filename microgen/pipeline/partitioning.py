@@ -16,7 +16,11 @@ from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.compiler.partition import Partition, external
 from microgen.compiler.partition.external import Idle
-from microgen.compiler.partition.relay_module import PartitionedModule, partition_module
+from microgen.compiler.partition.relay_module import (
+    PartitionedModule,
+    Partitioning,
+    partition_module,
+)
 from microgen.frontends.model_format import Request
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ir.refusal import Refusal
@@ -53,15 +57,14 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     """The stages up to the partition."""
     found = selection.chosen(options.codegen, options.codegen_option, _known(options))
     generators = selection.external(found)
-    source, files, module = _source(model, options, generators)
+    how = Partitioning(options.name, options.composite, options.merge_regions)
+    source, files, module = _source(model, options, generators, how)
     graph = passes.run(source)
     removed = dead_channels.records(graph)
     refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
     # Generators that take Relay have already seen a Relay model in its original form.
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
-    graph, more = external.partition_graph(
-        graph, asked, board, name=options.name, **_partitioning(options)
-    )
+    graph, more = external.partition_graph(graph, asked, board, how)
     refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
     parts = replace(
@@ -88,12 +91,8 @@ def _planned(graph: Graph, options: Options) -> dict[str, int]:
     return dict.fromkeys(graph.inputs if is_consumed else (), options.input_headroom)
 
 
-def _partitioning(options: Options) -> dict[str, bool]:
-    return {"composite": options.composite, "merge_regions": options.merge_regions}
-
-
 def _source(
-    model: Path, options: Options, generators: Sequence[ExternalCodegen]
+    model: Path, options: Options, generators: Sequence[ExternalCodegen], how: Partitioning
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
     """The graph, the model's files, and, if generators partition it as Relay, its module."""
     kinds = options.target_map.kinds
@@ -106,7 +105,7 @@ def _source(
         )
         return graph, frontends.files(model, **given), None
     supports = [generator.support for generator in generators]
-    module = partition_module(relay, supports, name=options.name, **_partitioning(options))
+    module = partition_module(relay, supports, how)
     names = [generator.name for generator in generators]
     graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
     return graph, files, module

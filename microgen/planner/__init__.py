@@ -113,10 +113,7 @@ def _assemble(algorithm: str, program: Program, pools: Sequence[Pool]) -> Memory
 
 
 def _layouts(
-    program: Program,
-    liveness: Liveness,
-    pools: Sequence[Pool],
-    planner: spill.Planner,
+    program: Program, liveness: Liveness, pools: Sequence[Pool], planner: spill.Planner
 ) -> tuple[Layout, ...]:
     own = [pool for pool in pools if not pool.port]
     workspace = partial(_spilled, program=program, pools=own, planner=planner)
@@ -145,11 +142,7 @@ def port_places(program: Program, pools: Sequence[Pool]) -> list[in_ports.PortPl
 
 
 def _spilled(
-    liveness: Liveness,
-    *,
-    program: Program,
-    pools: Sequence[Pool],
-    planner: spill.Planner,
+    liveness: Liveness, *, program: Program, pools: Sequence[Pool], planner: spill.Planner
 ) -> tuple[Layout, ...]:
     targets = _targets(program)
     buffers = {buffer.name: buffer for buffer in program.buffers}

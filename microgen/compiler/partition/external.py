@@ -8,7 +8,7 @@ from typing import Any
 
 from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.compiler.partition import kernel_graph
-from microgen.compiler.partition.relay_module import PartitionedModule
+from microgen.compiler.partition.relay_module import PartitionedModule, Partitioning
 from microgen.compiler.partition.relay_regions import RelayRegions
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal
@@ -26,23 +26,14 @@ def refusals_of(module: PartitionedModule | None, file: str) -> tuple[Refusal[Ex
 
 
 def partition_graph(
-    graph: Graph,
-    generators: Sequence[ExternalCodegen],
-    board: Board,
-    *,
-    name: str,
-    composite: bool,
-    merge_regions: bool,
+    graph: Graph, generators: Sequence[ExternalCodegen], board: Board, how: Partitioning
 ) -> tuple[Graph, tuple[Refusal[Node], ...]]:
-    """The kernel graph with a node for each region that a generator takes, and the refusals.
-
-    A generator that takes Relay, not nodes, is asked about each node's form in Relay. With
-    ``composite`` its patterns are tried, too.
-    """
-    asked = {g.name: _asked(g, graph, board, composite=composite) for g in generators}
+    """The kernel graph with a node for each region that a generator takes, and the refusals. A
+    generator that takes Relay, not nodes, gets each node's form in Relay."""
+    asked = {g.name: _asked(g, graph, board, composite=how.composite) for g in generators}
     if not asked:
         return graph, ()
-    done = kernel_graph.partition_graph(graph, asked, name=name, merge_regions=merge_regions)
+    done = kernel_graph.partition_graph(graph, asked, how)
     return done.graph, done.refusals
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from types import MappingProxyType
 
-from microgen.compiler.partition.relay_module import partition_module
+from microgen.compiler.partition.relay_module import Partitioning, partition_module
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
 from microgen.graph.ops import registry as ops
@@ -60,25 +60,17 @@ class PartitionedGraph:
 
 
 def partition_graph(
-    graph: Graph, generators: Mapping[str, Generator], *, name: str, merge_regions: bool
+    graph: Graph, generators: Mapping[str, Generator], how: Partitioning
 ) -> PartitionedGraph:
-    """The graph with a node for each region that a generator takes.
-
-    ``generators`` are by name, in the order of their priority. ``name`` is the model's.
-    """
+    """The graph with a node for each region that a generator takes. ``generators`` are by name, in
+    the order of their priority."""
     nodes = {node.outputs[0]: node for node in graph.nodes}
     supports = [
         Support(by, dict.fromkeys(ops(), _predicate(generator.refuses, nodes, graph)))
         for by, generator in generators.items()
     ]
-    done = partition_module(
-        # A call stands for a node here, so a pattern of Relay's operators cannot match.
-        shown(graph),
-        supports,
-        name=name,
-        composite=False,
-        merge_regions=merge_regions,
-    )
+    # A call stands for a node here, so a pattern of Relay's operators cannot match.
+    done = partition_module(shown(graph), supports, replace(how, composite=False))
     refusals = tuple(
         of_node(r.by, nodes[str(r.of.attrs[_LAYER])], r.why)
         for r in done.refusals

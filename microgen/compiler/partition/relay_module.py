@@ -33,25 +33,27 @@ class PartitionedModule:
         return self.steps["partition"]
 
 
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """How a model is partitioned. ``name`` is the model's. With ``composite`` patterns of several
+    operators are tried, too. With ``merge_regions`` neighbouring regions of one generator become
+    one."""
+
+    name: str
+    composite: bool = False
+    merge_regions: bool = False
+
+
 def partition_module(
-    module: IRModule,
-    supports: Sequence[Support],
-    *,
-    name: str,
-    composite: bool,
-    merge_regions: bool,
+    module: IRModule, supports: Sequence[Support], how: Partitioning
 ) -> PartitionedModule:
     """The module with a function for each region that a generator takes. If several generators
-    take an operator, it belongs to the first.
-
-    ``module`` has its types; ``name`` is the model's. With ``composite`` patterns are tried, too.
-    With ``merge_regions`` neighbouring regions of one generator become one. Raises ModelError.
-    """
+    take an operator, it belongs to the first. ``module`` has its types. Raises ModelError."""
     patterns = [pattern for support in supports for pattern in support.patterns]
     # TVM's order: patterns come first, so that their operators are annotated as one function.
-    merged = MergeComposite(patterns if composite else []).run(module)
+    merged = MergeComposite(patterns if how.composite else []).run(module)
     annotated = AnnotateTarget(supports).run(merged.module)
-    together = MergeCompilerRegions()(annotated.module) if merge_regions else annotated.module
-    steps = (merged.module, annotated.module, together, PartitionGraph(name)(together))
+    together = MergeCompilerRegions()(annotated.module) if how.merge_regions else annotated.module
+    steps = (merged.module, annotated.module, together, PartitionGraph(how.name)(together))
     named = dict(zip(STEPS, steps, strict=True))
     return PartitionedModule(named, (*merged.refusals, *annotated.refusals))

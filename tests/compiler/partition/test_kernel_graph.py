@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from microgen.compiler.partition.kernel_graph import Generator, PartitionedGraph, partition_graph
+from microgen.compiler.partition.relay_module import Partitioning
 from microgen.graph.ir import verify
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import registry
@@ -32,7 +33,7 @@ def only(*ops: str) -> Generator:
 def partitioned(
     graph: Graph, generators: Mapping[str, Generator], *, merges: bool = True
 ) -> PartitionedGraph:
-    found = partition_graph(graph, generators, name="m", merge_regions=merges)
+    found = partition_graph(graph, generators, Partitioning("m", merge_regions=merges))
     verify.check(found.graph, registry())  # each node comes after the nodes that it reads
     for _, attrs in external_nodes(found.graph):
         verify.check(attrs.graph, registry())

@@ -7,6 +7,7 @@ import pytest
 
 from microgen.compiler.partition import kernel_graph
 from microgen.compiler.partition.kernel_graph import Generator, PartitionedGraph
+from microgen.compiler.partition.relay_module import Partitioning
 from microgen.compiler.partition.relay_regions import RelayRegions
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Graph
@@ -40,7 +41,7 @@ def partitioned(
         return Generator(lambda node: regions.refusal(node, graph), regions.function)
 
     generators = {support.name: generator(support) for support in supports}
-    return kernel_graph.partition_graph(graph, generators, name="m", merge_regions=merges)
+    return kernel_graph.partition_graph(graph, generators, Partitioning("m", merge_regions=merges))
 
 
 def dense(b: Builder, data: str, units: int, activation: Activation = NONE) -> str:

@@ -13,7 +13,7 @@ import microgen
 from microgen import relay
 from microgen.base.errors import UnsupportedError
 from microgen.compiler import codegens
-from microgen.compiler.partition.relay_module import partition_module
+from microgen.compiler.partition.relay_module import Partitioning, partition_module
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.tvm.codegens.examplejson import CODEGEN, sizes, text
@@ -164,9 +164,7 @@ def test_a_function_that_was_never_relay() -> None:
 @pytest.mark.parametrize("body", [body for body in REFUSED if "relu" not in body])
 def test_what_cannot_be_said_is_left_to_others(body: str) -> None:
     module = relay.infer_type(_module(body))
-    found = partition_module(
-        module, [CODEGEN.support], name="m", composite=False, merge_regions=True
-    )
+    found = partition_module(module, [CODEGEN.support], Partitioning("m", merge_regions=True))
     assert [*found.module.functions] == ["main"]
     (refusal,) = found.refusals
     assert REFUSED[body].split("; ")[0] in refusal.why
