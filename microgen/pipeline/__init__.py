@@ -80,11 +80,13 @@ def compile_models(
     whole = capacity.Footprint(program, plan, options, len(parts), stored)
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
+    # From here on the board has the stack that the linker script reserves.
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
     board = capacity.placed(whole, board)
     try:
         estimate = capacity.check(whole, board, stack)
     except CapacityError as error:
+        # Advice is other options of one model. It plans again, so it gets the board as requested.
         raise (advice.with_fixes(error, parts[0], asked) if len(parts) == 1 else error) from None
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)

@@ -49,6 +49,7 @@ def kept(
         return list(parts)
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
     limit = capacity.ram_limit(board, options, ports, len(parts))
+    # Offers begin with the schedules for --optimize, which stay if all of them fit.
     first = [_first(part, board, sharing) for part in parts]
     if best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)

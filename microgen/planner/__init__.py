@@ -60,6 +60,7 @@ def plan(
             f"there is no planner {algorithm!r}", hint=f"choose one of {', '.join(ALGORITHMS)}"
         )
     if not any(not pool.port for pool in pools):
+        # Pools in ports' buffers alone may be too small for everything.
         pools = (Pool(POOL, 0, alignment), *pools)
     for unit in (pool.alignment for pool in pools):
         if unit < 1 or unit & (unit - 1):

@@ -131,6 +131,7 @@ def _blocks(
 ) -> tuple[Block, ...]:
     by_name = {b.name: b for b in buffers}
     follower = {pair.input: pair.output for pair in used}
+    # All offsets are multiples of the alignment, so distances between them are, too.
     lags = {pair.output: aligned(pair.lag, alignment) for pair in used}
     chains = [chain(name, follower) for name in by_name if name not in lags]
     return tuple(

@@ -109,6 +109,8 @@ def shortened(buffers: Iterable[Lifetime], used: Iterable[InPlacePair]) -> tuple
 
 def matchings(pairs: Sequence[InPlacePair]) -> list[tuple[InPlacePair, ...]]:
     """All choices of pairs of one call in which no buffer is used twice, largest saving first."""
+    # A call has few pairs, so all choices are listed. Sorting is stable, so equal savings keep
+    # the order of the parameters.
     return sorted(_matchings(pairs), key=lambda chosen: -sum(pair.saves for pair in chosen))
 
 

@@ -81,6 +81,7 @@ def _only(liveness: Liveness, pool: Pool, allowed: Allowed, planner: Planner) ->
     """The layout of the only pool: the planner gets the whole liveness."""
     layout = planner(liveness, pool.alignment)
     ends = {b: layout.offsets[b.name] + b.nbytes for b in liveness.buffers}
+    # The highest first, so that the error names the buffer that lacks the most.
     for b in sorted(ends, key=lambda b: -ends[b]):
         if not allowed[b.name]:
             raise NoRoomError(b.name, b.nbytes, ())

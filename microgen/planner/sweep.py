@@ -128,6 +128,7 @@ def _in_time_order(buffers: Sequence[Lifetime]) -> Iterator[tuple[Lifetime, bool
 def place(liveness: Liveness, alignment: int) -> Layout:
     """The better of two layouts in one pool: with all in-place pairs, and with none."""
     merged = all_merged(within(liveness))
+    # A pair keeps its address for two lifetimes, which can cost more than it saves.
     tries = (_one_pool(liveness, used, alignment) for used in (merged, ()))
     sizes = {b.name: b.nbytes for b in liveness.buffers}
     return min(tries, key=lambda made: end(made.offsets, sizes))

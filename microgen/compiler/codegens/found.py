@@ -142,6 +142,7 @@ def _as_package(folder: Path) -> str:
 def _of_module(name: str, folder: Path) -> FoundCodegen | None:
     where = str(folder / name.rpartition(".")[2])
     with of_codegen(where, "importing it"):
+        # A module that does not mention CODEGEN is not imported, because importing it runs it.
         spec = importlib.util.find_spec(name)
         path = Path(spec.origin) if spec and spec.origin else None
         if path is None or not path.is_file() or ATTRIBUTE.encode() not in path.read_bytes():

@@ -108,6 +108,7 @@ def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings
         outputs=around.results,
         output_bytes=tuple(_sizes(parts)[name] for name in around.results),
         scratch=inner.nbytes,
+        # A kernel may read an input after an earlier kernel has written a result.
         in_place=(),
         steps=tuple(_steps(parts, inner, around.results)),
     )

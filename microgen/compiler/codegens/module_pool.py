@@ -10,6 +10,7 @@ from microgen.base.formats.c_layout import struct_bytes
 
 ALIGNMENT = 8  # MG_POOL_ALIGNMENT
 
+# c_layout.struct_bytes has the letters.
 _MODULE = "iiiii" + "p" + "ppb"  # mg_module, which ends with an mg_stream
 
 

@@ -34,6 +34,7 @@ def of(
     owners: dict[str, Device] = {}
     for device in devices:
         for name in (device.name, *device.hooks):
+            # Different kinds can have one name in C, where only letters, digits and _ remain.
             other = owners.setdefault(name, device)
             if other is not device:
                 raise MicrogenError(

@@ -53,6 +53,7 @@ def searching(
     scorer: Scorer, goal: str, divided: Pieces | None, visit: Visit | None = None
 ) -> ScheduleSearch:
     """The search for the goal. It begins with one of the divisions if the goal has any."""
+    # Without a function that reads the input in rows there is no schedule.
     fed = divided if scorer.space.partition.fed else None
     forced = forced_picks(fed) if fed else ()
     beginning = _beginning(divided, scorer, goal) if divided and goal in ROLLS else {}

@@ -208,6 +208,7 @@ class _Pieces:
         fed, regions = self.space.partition.fed, self.space.partition.regions
         alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
         for number, own in enumerate(alone):
+            # Only the first region's functions can have the model's input in rows.
             yield from self._rolled(number, alone, fed if number == 0 else 0)
             # A single call would need the whole input.
             if not (fed and number == 0):

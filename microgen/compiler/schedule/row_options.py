@@ -176,6 +176,7 @@ def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None
     return Cost(
         round(sum(one for one, _ in each)),
         round(sum(one for _, one in each)),
+        # LineBuffered.flash has the parts' code, because other functions may share it.
         code_bytes=0,
         waited=sum(cost.waited * count for cost, count in waits),
         followed=sum(cost.followed * count for cost, count in waits),

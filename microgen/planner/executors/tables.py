@@ -16,6 +16,7 @@ ALIGNMENT = 16  # TVM_GRAPH_EXECUTOR_ALIGNMENT
 
 # A letter for each field.
 _COUNTS = "iiiiiiii"
+# In the order of the structures' fields; c_layout.struct_bytes has the letters.
 _STRUCTS = {
     "TVMGraphExecutor": f"{_COUNTS}pppppppppp" + "ippppp",
     "TVMGraphExecutorNode": "pipiiihb",

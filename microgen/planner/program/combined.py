@@ -48,6 +48,7 @@ def _plan(plans: Sequence[MemoryPlan], pools: tuple[Pool, ...]) -> MemoryPlan:
         plans[0],
         pools=pools,
         placements=placements,
+        # Estimates need neither pairs nor a bound of the whole.
         in_place=(),
         lower_bound=0,
         by_name={placement.name: placement for placement in placements},

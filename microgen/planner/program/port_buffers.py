@@ -35,6 +35,7 @@ def planned(
         return bound(program, read, written), tuple(pools)
     (source,), (target,) = program.inputs, program.outputs
     both = replace(target, over=source.name)
+    # The caller passes one buffer, which has to hold either.
     nbytes = max(source.type.nbytes, target.type.nbytes)
     pool = _input_pool(source, alignment, before)
     found = bound(replace(program, outputs=(both,)), read, (both,))
