@@ -66,7 +66,7 @@ def compile_models(
 ) -> Firmware:
     """Model files, each with its options -> one firmware project. The options may differ only in
     ``name``. Raises MicrogenError for anything it refuses."""
-    options = models[0][1]
+    (_, options), *_ = models
     _check([own for _, own in models])
     # Several models share the memory, so `budget.kept` judges them together afterwards.
     limit = None if len(models) == 1 else sys.maxsize
@@ -80,13 +80,11 @@ def compile_models(
     whole = capacity.Footprint(program, plan, options, len(parts), stored)
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
-    # From here on the board has the stack that the linker script reserves.
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
     board = capacity.placed(whole, board)
     try:
         estimate = capacity.check(whole, board, stack)
     except CapacityError as error:
-        # Advice is other options of one model. It plans again, so it gets the board as requested.
         raise (advice.with_fixes(error, parts[0], asked) if len(parts) == 1 else error) from None
     units = [_unit(part, board, sharing, several=len(parts) > 1) for part in parts]
     files = _assembled(parts, units, board)
@@ -98,11 +96,11 @@ def compile_models(
         shared=memories.shared(units),
     )
     promise, files = notes.complete(promise, files)
-    compiled = [
+    compiled = tuple(
         _compiled(part, promise.seen_from(own), files, board, estimate.doubts)
         for part, own in zip(parts, promise.modules, strict=True)
-    ]
-    return Firmware(tuple(compiled), promise, files, estimate.doubts)
+    )
+    return Firmware(compiled, promise, files, estimate.doubts)
 
 
 def _check(options: Sequence[Options]) -> None:

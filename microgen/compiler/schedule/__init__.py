@@ -7,7 +7,7 @@ writes one, ``front_file`` a front.
 from microgen.compiler.schedule import file, front_file
 from microgen.compiler.schedule.choose import Offer, choose, offers
 from microgen.compiler.schedule.front import Front, FrontPoint, explore
-from microgen.compiler.schedule.types import Schedule, Score
+from microgen.compiler.schedule.state import Schedule, Score
 
 __all__ = [
     "Front",

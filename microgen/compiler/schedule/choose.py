@@ -14,8 +14,7 @@ from microgen.compiler.schedule.goals import GOALS, ROLLS, Key
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.search import ScheduleSearch, Visit
 from microgen.compiler.schedule.stacks import StackOf, unknown
-from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer, scheduled
-from microgen.compiler.schedule.types import Schedule
+from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Scorer, scheduled
 from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 

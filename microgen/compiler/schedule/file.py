@@ -31,8 +31,7 @@ from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.passes.views import roots
 from microgen.compiler.schedule import assembled, feeding, row_options
 from microgen.compiler.schedule.options import Option, of_choice
-from microgen.compiler.schedule.state import Candidate
-from microgen.compiler.schedule.types import Schedule
+from microgen.compiler.schedule.state import Candidate, Schedule
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.rows import tiles
 from microgen.kernels import patterns
@@ -59,21 +58,12 @@ def record(schedule: Schedule) -> ScheduleRecord:
 
 
 def _function(region: Region) -> FunctionChoices:
-    if not region.choices:
-        return FunctionChoices(region.codegen, (ChoiceRecord(_results(region.nodes)),))
-    return FunctionChoices(
-        region.codegen,
-        tuple(
-            ChoiceRecord(
-                _results(choice.nodes),
-                choice.symbol,
-                _form(choice),
-                choice.in_place,
-                choice.rows,
-            )
-            for choice in region.choices
-        ),
+    choices = tuple(
+        ChoiceRecord(_results(one.nodes), one.symbol, _form(one), one.in_place, one.rows)
+        for one in region.choices
     )
+    # Other code generators make no choices.
+    return FunctionChoices(region.codegen, choices or (ChoiceRecord(_results(region.nodes)),))
 
 
 def _form(choice: Choice) -> str:

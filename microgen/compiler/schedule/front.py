@@ -21,8 +21,7 @@ from microgen.compiler.schedule.file import dumps, record
 from microgen.compiler.schedule.goals import GOALS
 from microgen.compiler.schedule.options import Space
 from microgen.compiler.schedule.stacks import StackOf
-from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Scorer
-from microgen.compiler.schedule.types import Schedule, Score
+from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Score, Scorer
 from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 

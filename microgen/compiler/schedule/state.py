@@ -1,4 +1,5 @@
-"""A candidate of the search: one option for each node, and how it becomes regions and a score."""
+"""Schedules, and the candidates of the search: one option for each node, and how these become
+regions and a score."""
 
 from __future__ import annotations
 
@@ -12,9 +13,43 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.stacks import StackOf, most, unknown
-from microgen.compiler.schedule.types import Score
 from microgen.kernels.stack import DOUBT
 from microgen.planner.program.ram import Ram
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The costs of a schedule other than RAM, as estimated before anything is compiled.
+
+    ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
+    measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'
+    code and of the constants, without start-up, runner and ``main``. ``waited`` and ``followed``
+    are lines of flash, as in ``kernels.cost.Cost``.
+    """
+
+    instructions: int
+    cycles: int
+    flash: int
+    unmeasured: int = 0
+    waited: int = 0
+    followed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A partition whose regions are in the order of their calls and have their choices.
+
+    ``goal`` is the goal of ``--optimize``, or "file" if a file decided. ``considered`` counts the
+    schedules that were compared, this one included. ``bound`` is the certificate: a lower bound of
+    the RAM of all schedules of the search, or None if it is not known.
+    """
+
+    partition: Partition
+    goal: str
+    score: Score
+    considered: int
+    bound: int | None = None
+
 
 Picks = Mapping[str, Option]  # by the first result of each node
 Worth = Callable[[int], bool]  # of a bound in bytes; false of all larger ones if it is false
