@@ -124,6 +124,7 @@ def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedF
 
 def _of_name(units: Sequence[CompiledUnit], source: PurePosixPath) -> list[CompiledUnit]:
     """The units whose path has the most last parts in common with the source's."""
+    # The other build may have the sources in any folder, so only the ends of paths are equal.
     common = {id(own): _common(own.source, source) for own in units}
     most = max(common.values(), default=0)
     return [own for own in units if common[id(own)] == most] if most else []

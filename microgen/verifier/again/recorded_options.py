@@ -16,6 +16,7 @@ _WITHIN = ("bind", "codegen_path", "dim", "schedule")
 
 def missing(module: ModuleRecord) -> list[str]:
     """The options that the manifest does not have, sorted."""
+    # A manifest of an earlier version lacks the options that were added since.
     return sorted({field.name for field in fields(Options)} - module.options.keys())
 
 

@@ -91,6 +91,7 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
         raise ProjectError(f"the model's file is called {own.model.file!r}")
     files = {}
     for other in map(PurePosixPath, subject.manifest.files):
+        # Companions of a model's file have its name with other suffixes.
         if other.parent == kept.parent and other.stem == kept.stem and other != kept:
             content = inside(subject.project, str(other)).read_bytes()
             files[name.with_suffix(other.suffix).name] = content
@@ -129,6 +130,7 @@ def _options(own: ModuleRecord, asked: Reproduction) -> Options:
 
 def _codegen_path(options: Options, asked: Reproduction) -> str:
     """The first folder that completes the code generators; empty if they are installed."""
+    # Installed code generators come first, because they need no folder.
     for folders in ((), *((folder,) for folder in asked.codegen_path)):
         known = codegens.registry(*folders)
         if all(name in known for name in options.codegen):

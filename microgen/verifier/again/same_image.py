@@ -101,6 +101,7 @@ def _bytes(original: Elf, again: Elf) -> Iterator[str]:
 
 def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:
     """The addresses with other bytes, of the segments that both have."""
+    # Segments that only one program has are differences of the layout.
     expected = dict(again.image())
     for start, data in original.image():
         other = expected.get(start, b"")

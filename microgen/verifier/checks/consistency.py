@@ -155,6 +155,7 @@ def _holds(
 
 
 def _channel_problems(module: ModuleRecord) -> Iterator[str]:
+    # A tensor that no step computes, for example an input, has no recorded shape to compare.
     computed = {step.tensor: step for call in module.calls for step in call.steps}
     for record in module.dead_channels:
         if list(record.kept) != sorted({*record.kept} & {*range(record.channels)}):

@@ -43,6 +43,7 @@ def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
             *_call_problems(decoded, module),
             *_storage_problems(decoded, module),
         ]
+    # Nothing in the JSON is trusted, so a part that is missing is a problem, too.
     except (ValueError, LookupError, TypeError, AttributeError):
         problems = [f"{name} is not the JSON of a graph"]
     yield from problems

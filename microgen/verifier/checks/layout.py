@@ -101,6 +101,7 @@ def _with_size(elf: Elf) -> list[Section]:
 def _segment_problems(elf: Elf, segment: ProgramHeader) -> Iterator[str]:
     inside = [s for s in _with_size(elf) if segment.address <= s.address and s.end <= segment.end]
     loaded = [section for section in inside if section.has_bytes]
+    # Start-up code copies initial values of variables, and nothing else.
     if segment.load != segment.address and not (loaded and all(s.writable for s in loaded)):
         yield f"{segment} is loaded at {segment.load:#x}, and nothing copies it from there"
     yield from _boundary_problems(elf, segment, inside, loaded)

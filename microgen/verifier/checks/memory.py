@@ -208,7 +208,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
     for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
-        # In half steps. Each call takes two.
+        # In half steps, because each call takes two. A buffer that no call names lives as planned.
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
         if record.is_state:
             called = (0, 2 * len(subject.manifest.calls) + 1)

@@ -119,6 +119,7 @@ def boot_block(subject: Subject) -> Finding:
     if block is None:
         return not_applicable("the board's boot ROM needs no block in flash")
     start = board.memory(board.flash).origin
+    # Not every boot ROM searches: some read the first bytes only.
     address = start if block.is_first else _found(subject, start, block.nbytes)
     data = None if address is None else subject.elf.read(address, block.nbytes)
     expected, problems = _KINDS[block.kind]

@@ -52,6 +52,7 @@ def _named(elf: Elf) -> list[tuple[int, int]]:
             extents.append((start, start + symbol.size))
         elif symbol.kind == "func" and symbol.name in _UNSIZED:
             unsized.append(start)
+    # The next symbol ends a function without a size.
     starts = sorted({start for start, _ in extents} | {*unsized})
     for start in unsized:
         end = next((other for other in starts if other > start), start + _LONGEST_UNSIZED)

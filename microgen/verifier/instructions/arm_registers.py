@@ -61,6 +61,7 @@ def words_of(name: str) -> list[str]:
     count = _WORDS.get(name[0]) if re.fullmatch(r"[sdq]\d+", name) else None
     if count is None:
         return [register_name(name)]
+    # d1 is s2 and s3, and q1 is s4 to s7: an instruction may use a part of another one's result.
     return [f"s{int(name[1:]) * count + i}" for i in range(count)]
 
 

@@ -230,6 +230,7 @@ class _Walk:
 
     def after_call(self, state: Registers) -> Registers:
         """The registers that the procedure call standard preserves."""
+        # A called function may change all other registers.
         standard = self.code.arch.calls
         kept = {"sp", *standard.preserved, *standard.fixed}
         return {name: known for name, known in state.items() if name in kept}

@@ -60,6 +60,7 @@ class RunnerMemory:
             return None
         if at.is_constant:
             return self._constant(at.offset, size)
+        # Values are words, so nothing is known of a part, or of parts of two.
         if size != _WORD_BYTES or at.offset % _WORD_BYTES:
             return None
         if at.base == STACK:

@@ -235,6 +235,7 @@ def failures(state: PathState) -> list[int | None]:
     list stands for no failure."""
     if state.failed is None:
         return [*state.pending, None]
+    # A call before it whose status is not decided may have failed, too, and was the first then.
     return [*(number for number in state.pending if number < state.failed), state.failed]
 
 
