@@ -36,10 +36,7 @@ def recorded(module: ModuleRecord) -> Options:
                 hint="generate the project again",
             )
     if is_graph(module):  # it promises symbols that a graph does not have
-        raw |= {
-            "constant_alignment": Options().constant_alignment,
-            "unpacked_api": None,
-        }
+        raw |= {"constant_alignment": Options().constant_alignment, "unpacked_api": None}
     return structure(raw, Options)
 
 

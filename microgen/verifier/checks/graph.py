@@ -39,10 +39,7 @@ def _problems(subject: Subject, module: ModuleRecord) -> Iterator[str]:
     data = subject.elf.read(symbols[0].address, symbols[0].size) if len(symbols) == 1 else None
     try:
         decoded = _Graph(json.loads(data or b""))
-        problems = [
-            *_call_problems(decoded, module),
-            *_storage_problems(decoded, module),
-        ]
+        problems = [*_call_problems(decoded, module), *_storage_problems(decoded, module)]
     # Nothing in the JSON is trusted, so a part that is missing is a problem, too.
     except (ValueError, LookupError, TypeError, AttributeError):
         problems = [f"{name} is not the JSON of a graph"]
@@ -98,10 +95,7 @@ def _call_problems(decoded: _Graph, module: ModuleRecord) -> Iterator[str]:
         yield f"the graph has {len(decoded.calls)} calls, planned {len(module.calls)}"
         return
     for node, call in zip(decoded.calls, module.calls, strict=True):
-        function, arguments = (
-            _function(decoded.nodes[node]),
-            list(decoded.arguments(node)),
-        )
+        function, arguments = (_function(decoded.nodes[node]), list(decoded.arguments(node)))
         planned = list(_planned(call, module))
         if function != call.packed:
             yield f"call {call.index + 1} is {function}, planned {call.packed}"

@@ -11,10 +11,7 @@ from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import (
-    ARMAttributesSection,
-    RISCVAttributesSection,
-)
+from elftools.elf.sections import ARMAttributesSection, RISCVAttributesSection
 from elftools.elf.sections import Section as ElfSection
 
 from microgen.base.errors import ProjectError
@@ -39,12 +36,7 @@ _ARCHITECTURES = {
     17: "v8-M.mainline",
     21: "v8.1-M.mainline",
 }
-_PROFILES = {
-    0: "None",
-    ord("A"): "Application",
-    ord("R"): "Realtime",
-    ord("M"): "Microcontroller",
-}
+_PROFILES = {0: "None", ord("A"): "Application", ord("R"): "Realtime", ord("M"): "Microcontroller"}
 _VFP_ARGS = {0: "AAPCS", 1: "VFP registers", 3: "compatible"}
 _NONE = {0: "none"}
 _ATTRIBUTES: Mapping[str, tuple[str, Mapping[int, str]]] = {
@@ -207,9 +199,7 @@ def load(path: Path, missing: str = BUILD_FIRST) -> Elf:
         data = path.read_bytes()
     except OSError as error:
         raise ProjectError(
-            f"cannot be read: {error.strerror}",
-            where=str(path),
-            hint=missing,
+            f"cannot be read: {error.strerror}", where=str(path), hint=missing
         ) from error
     try:
         return _parsed(path, data)

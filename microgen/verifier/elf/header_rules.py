@@ -54,10 +54,7 @@ _MOST_FLAGS = 7  # readable, writable, executable
 _PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 4, 6, 7, 0x6474E551, 0x6474E552
 _PT_ARM_EXIDX, _PT_RISCV_ATTRIBUTES = 0x70000001, 0x70000003
 _OUR_SEGMENTS = (PT_LOAD, _PT_GNU_STACK, _PT_RISCV_ATTRIBUTES)
-_FIRMWARE_SEGMENTS = (
-    *(_PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_RELRO, _PT_ARM_EXIDX),
-    *_OUR_SEGMENTS,
-)
+_FIRMWARE_SEGMENTS = (*(_PT_NOTE, _PT_PHDR, _PT_TLS, _PT_GNU_RELRO, _PT_ARM_EXIDX), *_OUR_SEGMENTS)
 
 # Loaded sections: with bytes, without, notes, tables of functions to call before and after main,
 # Arm's unwinding tables. objcopy knows all of these as content.
