@@ -10,12 +10,11 @@ They are in DW_AT_producer of the debug information (``-g``), or in the section 
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from elftools.common.exceptions import DWARFError, ELFError
+from elftools.common.exceptions import DWARFError
 from elftools.construct import ConstructError
 from elftools.dwarf.compileunit import CompileUnit
 from elftools.elf.elffile import ELFFile
@@ -23,14 +22,12 @@ from elftools.elf.elffile import ELFFile
 from microgen.base.errors import MicrogenError
 from microgen.verifier.again import known_flags
 from microgen.verifier.again.regenerated import ImpossibleError
+from microgen.verifier.elf.elf import DAMAGED
 
 _SWITCHES = ".GCC.command.line"
 _SHF_COMPRESSED = 0x800
 _MOST_UNITS = 10_000  # compile units, because nobody trusts the file
-_DAMAGED = (
-    *(ELFError, DWARFError, ConstructError, ValueError, KeyError, AttributeError, TypeError),
-    *(struct.error, OSError, AssertionError, IndexError, OverflowError, RecursionError),
-)
+_DAMAGED = (*DAMAGED, DWARFError, ConstructError, RecursionError)
 _DEBUG_SECTIONS = (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str")
 
 

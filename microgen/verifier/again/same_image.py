@@ -6,7 +6,7 @@ import bisect
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -79,24 +79,16 @@ def _described(symbol: Symbol) -> str:
     return f"{symbol} ({symbol.binding} {symbol.kind})"
 
 
-@dataclass(slots=True)
-class _Differing:
-    """Bytes of one symbol that differ."""
-
-    start: int
-    first: int
-    count: int = 0
-
-
 def _bytes(original: Elf, again: Elf) -> Iterator[str]:
     """The functions and objects with other bytes, by address."""
     places = sorted((again.code_address(s), s.size, s.name) for s in again.symbols if s.size)
-    differing: dict[str, _Differing] = {}
+    differing: dict[str, list[tuple[int, int]]] = {}
     for address in _differing_addresses(original, again):
         start, name = _owner(places, again, address)
-        differing.setdefault(name, _Differing(start, address)).count += 1
-    for name, own in differing.items():
-        yield f"{name} at {own.start:#x}: {own.count} bytes differ, the first at {own.first:#x}"
+        differing.setdefault(name, []).append((start, address))
+    for name, found in differing.items():
+        start, first = found[0]
+        yield f"{name} at {start:#x}: {len(found)} bytes differ, the first at {first:#x}"
 
 
 def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:

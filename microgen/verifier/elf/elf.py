@@ -22,6 +22,11 @@ from microgen.verifier.elf.headers import Headers, ProgramHeader
 _SHF_WRITE, _SHF_ALLOC, _SHF_EXECINSTR, _SHF_COMPRESSED = 1, 2, 4, 0x800
 _EM_ARM, _EM_RISCV = "EM_ARM", "EM_RISCV"
 _MOST_BYTES = 1 << 29  # of a file
+# All that pyelftools raises for damaged files: tests/tamper/test_fuzz.py damages some.
+DAMAGED = (
+    *(ELFError, ValueError, KeyError, AttributeError, TypeError, struct.error, OSError),
+    *(AssertionError, IndexError, OverflowError),
+)
 BUILD_FIRST = "run `microgen build DIR` first"
 
 # Names as readelf -A prints them. Source: Arm IHI 0045, "Addenda to the ABI for the Arm
@@ -203,8 +208,7 @@ def load(path: Path, missing: str = BUILD_FIRST) -> Elf:
         ) from error
     try:
         return _parsed(path, data)
-    except (ELFError, ValueError, KeyError, AttributeError, TypeError, struct.error, OSError,
-            AssertionError, IndexError, OverflowError) as error:  # fmt: skip
+    except DAMAGED as error:
         raise ProjectError(
             "is not an ELF executable, or is damaged", where=str(path), hint="build again"
         ) from error
