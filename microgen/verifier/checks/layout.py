@@ -85,7 +85,7 @@ def _never_copied(subject: Subject) -> Iterator[str]:
 
 
 def _header_problems(subject: Subject, *kinds: header_rules.Kind) -> Iterator[str]:
-    """The problems of the headers. A program that is not from a file has no headers."""
+    """Headers that loaders read differently. A program that is not from a file has no headers."""
     elf = subject.elf
     if elf.headers is not None:
         yield from header_rules.problems(elf.headers, *kinds)
@@ -150,7 +150,7 @@ def _section_overlaps(elf: Elf) -> Iterator[str]:
 
 def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
     """Each extent that reaches into one that starts before it."""
-    # In the order of their starts, only the one that ends last can reach into the next.
+    # Extents are sorted by their starts, so only the one that ends last can reach into the next.
     last = Extent(0, 0, "")
     for extent in sorted(extents):
         # An empty extent does not overlap the extent in which it starts.

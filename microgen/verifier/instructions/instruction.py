@@ -88,7 +88,7 @@ CONDITIONS = frozenset({*OPPOSITE, "al"})
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A condition, by Arm's name of it, of two values; of the flags if there are no values."""
+    """A condition of two values, by Arm's name; of the flags if there are no values."""
 
     condition: str
     values: tuple[Source, Source] | None = None
