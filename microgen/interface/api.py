@@ -45,8 +45,8 @@ class RunResult:
     ``outputs`` are by the model's tensor name, in the model's order; with several models by
     ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call`` for each sample per
     operator call, model after model, and ``per_module`` per model; None unless profiled.
-    ``console`` is what the firmware printed. ``stack`` is its painted high-water mark in bytes.
-    ``verdicts`` are those of the comparison, empty unless compared. ``checks`` is verify's report,
+    ``console`` is the text that the firmware printed. ``stack`` is its painted high-water mark in
+    bytes. ``verdicts`` are the comparison's, empty unless compared. ``checks`` is verify's report,
     in which the stack bound was compared with the high-water mark. ``modelled`` has modelled cycles
     and bytes read from flash, None unless profiled on a core that is modelled. ``cycles`` of the
     core's clock are None unless a debugger's server ran the firmware.
@@ -127,7 +127,7 @@ def compile_models(
 
     ``models`` are (model, name) pairs, or only files, after which the modules are then named.
     With ``shared_workspace`` all models' workspaces share one memory, because models run
-    one after the other; those that keep a state have memory of their own. ``options`` apply to
+    one after the other; models that keep a state have memory of their own. ``options`` apply to
     all. Raises MicrogenError, also for names that clash.
     """
     from microgen import pipeline
@@ -156,7 +156,7 @@ def generate_models(
     force: bool = False,
     **options: Any,
 ) -> Firmware:
-    """Compile several models into one firmware and write its project; ``options`` are those of
+    """Compile several models into one firmware and write its project. ``options`` are as in
     ``compile_models``. Raises as ``generate`` does."""
     return _written(output, force, lambda: compile_models(models, board, **options))
 
@@ -185,7 +185,7 @@ def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
 @of_machine()
 def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
     """The schedules of a model that no other beats in RAM, cycles and flash at once, by the costs
-    of implementations that were measured. ``options`` are those of ``compile_model``; ``optimize``
+    of implementations that were measured. ``options`` are as in ``compile_model``; ``optimize``
     has no effect."""
     from microgen import pipeline
 
@@ -225,8 +225,8 @@ def export(project: str | Path, output: str | Path, form: str = "", *, force: bo
 
 @of_machine()
 def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
-    """Compile a project. The firmware reserves the stack that it takes, if that is more than what
-    was expected. Raises BuildError, CapacityError or ToolError."""
+    """Compile a project. The firmware reserves more stack than was expected if its code takes
+    more. Raises BuildError, CapacityError or ToolError."""
     from microgen.verifier.again import fitted_stack
 
     return fitted_stack.built(arguments.path("project", project), sanitize=sanitize)
@@ -234,7 +234,7 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
 
 @of_machine()
 def verify(project: str | Path, **options: Any) -> VerifyReport:
-    """Check a project's ELF; ``options`` are those of ``microgen.verifier.verify``.
+    """Check a project's ELF; ``options`` are as in ``microgen.verifier.verify``.
 
     If there is no ELF yet, and none is named, the project is built first. An existing ELF is
     checked as it is.
@@ -360,6 +360,7 @@ def _sound(project: Path, report: VerifyReport) -> VerifyReport:
 
 
 def _result(ran: Ran, checks: VerifyReport) -> RunResult:
+    # All fields but the checks and verdicts, which the run itself does not have.
     own = [f.name for f in fields(RunResult) if hasattr(ran, f.name)]
     return RunResult(**{name: getattr(ran, name) for name in own}, checks=checks)
 

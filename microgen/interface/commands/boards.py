@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 from microgen.base.errors import BoardError, UsageError
 from microgen.base.output.console import Console, Outcome
@@ -23,7 +22,6 @@ _NEW = "write DIR/NAME/board.yml for a board of your own; needs --cpu, --flash a
 _FOLDER = "for --new: the folder of boards (default boards, where `generate` looks)"
 _OPTIONS = ("cpu", "flash", "ram", "stack", "clock", "output")
 _NEEDED = ("cpu", "flash", "ram")
-T = TypeVar("T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,25 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--cpu", metavar="CPU", help=f"for --new: {', '.join(n for n in CPUS if n != 'host')}")
     region = "SIZE@ADDRESS"
     code = "for --new: the memory for code, such as 512K@0x08000000"
-    add("--flash", type=_value(new_board.region), metavar=region, help=code)
+    add("--flash", type=compiling.value(new_board.region), metavar=region, help=code)
     data = "for --new: the memory for data, such as 128K@0x20000000"
-    add("--ram", type=_value(new_board.region), metavar=region, help=data)
+    add("--ram", type=compiling.value(new_board.region), metavar=region, help=data)
     stack = "for --new: bytes for the stack (default: what a model's code takes, and a margin)"
     add("--stack", type=compiling.size, metavar="BYTES", help=stack)
     add("--clock", type=compiling.clock, metavar="CLOCK", help="for --new: such as 120MHz")
     add("-o", "--output", type=Path, metavar="DIR", help=_FOLDER)
-
-
-def _value(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """The type of an argument that ``parse`` reads."""
-
-    def value(text: str) -> T:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return value
 
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from microgen import options
 from microgen.base.errors import MicrogenError
 from microgen.base.formats import byte_sizes, frequencies
 from microgen.target import targets
+
+T = TypeVar("T")
 
 DEFAULT_BOARD = "mps2_an386"
 MODEL = "a .tflite, .onnx or .relay file, or C source with the bytes of a .tflite file"
@@ -158,20 +161,21 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     add("--emit", default="", metavar="llvm-ir", help="also write the operators in this form")
 
 
-def clock(text: str) -> int:
-    """The value of an argument in Hz."""
-    try:
-        return frequencies.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def value(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """The type of an argument that ``parse`` reads."""
+
+    def parsed(text: str) -> T:
+        # argparse shows the text of this error only, and replaces that of a ValueError.
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parsed
 
 
-def size(text: str) -> int:
-    """The value of an argument in bytes."""
-    try:
-        return byte_sizes.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+clock = value(frequencies.parse)  # in Hz
+size = value(byte_sizes.parse)  # in bytes
 
 
 def _switch(text: str) -> bool:

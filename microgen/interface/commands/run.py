@@ -210,6 +210,7 @@ def _profile_table(
     rows += [[("", "runner", "")], [("", "inference", "")]]
     counts = [*calls, total - sum(calls), total]
     columns = [cells for _, cells in more]
+    # A call of several layers has its numbers in the row of the first.
     for (first, *others), count, *cells in zip(rows, counts, *columns, strict=True):
         table.add(*first, f"{count:,}", _share(count, total), *cells)
         for other in others:

@@ -160,6 +160,7 @@ def _elf(path: Path, codegen_path: Sequence[Path]) -> Inspected:
     sections = [s for s in elf.sections if s.size]
     for section in sections:
         table.add(section.name, f"0x{section.address:08x}", f"{section.size:,}")
+    # The name decides between equal sizes, so that the output is the same on every run.
     objects = sorted(elf.symbols, key=lambda s: (-s.size, s.name))[:15]
     largest = columns("largest symbols", "bytes")
     for symbol in objects:

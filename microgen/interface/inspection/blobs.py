@@ -80,6 +80,7 @@ def _listed(found: FoundBlob, context: Context) -> tuple[dict[str, Any], list[st
 
 def _read(found: FoundBlob, context: Context) -> blob.Blob:
     modules = [m for record in context.records for own in record.modules for m in own.loaded]
+    # Only these code generators can read the payloads, so no other is loaded.
     names = {module.codegen for module in modules}
     return blob.loads(found.data, known(modules, payloads.readers(names, context.codegen_path)))
 

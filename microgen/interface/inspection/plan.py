@@ -124,6 +124,7 @@ class ShownPlan:
         for b in self.buffers:
             cells = "".join(_cell(b, bucket, taken.get(b.name, "")) for bucket in buckets)
             table.add(b.name, f"{b.offset:,}", f"{b.nbytes:,}", cells)
+        # The first such call, if several have as many bytes.
         peak = self.live.index(max(self.live))
         mark = "".join("^" if peak in bucket else "." for bucket in buckets)
         table.add("most at once", "", f"{max(self.live):,}", mark)

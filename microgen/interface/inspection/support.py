@@ -85,6 +85,7 @@ def _source(op: str, kernel: Implementation) -> KernelSource:
 
 def dtype_of(kernel: Implementation) -> str:
     """The dtype of a kernel, by its symbol's suffix; "any" if it only moves values."""
+    # Variants, as in mg_conv2d_s8_dsp, follow the suffix.
     suffix = re.search(rf"_({'|'.join(_SUFFIXES)})(?:_|$)", kernel.symbol)
     return _SUFFIXES[suffix[1]] if suffix else "any"
 

@@ -207,6 +207,7 @@ def _result(future: Future[Any]) -> Done:
     if future.status in ("cancelled", "lost"):
         raise _lost()
     error = future.exception() if future.status == "error" else None
+    # Dask gives up a task after several workers died with it: the task may be the cause.
     if isinstance(error, KilledWorker):
         cause = "each worker that tried it was killed"
         return Done(failed("run", cause), is_lasting=False)

@@ -67,6 +67,7 @@ def key(sha256: str, name: str, board: str, options: Mapping[str, Any]) -> str:
     folder = options.get("codegen_path")
     parts = {
         "microgen": own(),
+        # Other versions of the oracles may give other verdicts.
         "oracle": _oracle(),
         "model": [sha256, name],
         "board": board,

@@ -29,7 +29,7 @@ class Cell:
     """The result of one model on one board.
 
     ``stage`` is where it ended, the last one if it is ok. ``cause`` is one line without paths, and
-    ``hint`` says what to do. ``sizes`` are bytes by name. ``instructions`` are the instructions of
+    ``hint`` is the advice. ``sizes`` are bytes by name. ``instructions`` are the instructions of
     the first sample, or None if nothing counted them. ``compared`` is the verdict by the name of
     its source. ``lacking`` names the packages that are not installed. ``limit`` is the time limit
     in seconds if the cell ended at it, otherwise 0. ``seconds`` is the time that the cell took.
@@ -99,6 +99,7 @@ class Store:
 
     def write(self, name: str, data: Any) -> None:
         """Write plain data as JSON in ASCII."""
+        # Sorted, so that equal results give equal bytes.
         text = json.dumps(data, indent=2, sort_keys=True)
         self.write_text(name, f"{text}\n")
 

@@ -113,6 +113,7 @@ class _Work:
         """The cell after an error. It is a refusal if the error is about the model and the board.
         An error of exactly the class MicrogenError means that the file is of another kind, or has
         no model."""
+        # These errors say that microgen cannot take the model, not that it failed.
         is_refusal = isinstance(error, ModelError | UnsupportedError | CapacityError)
         found = self._failed(f"{error.where}: {error.what}", error.hint)
         if is_refusal or (type(error) is MicrogenError and self._stage == "generate"):

@@ -40,6 +40,7 @@ def causes(rows: Sequence[ModelRow]) -> list[Cause]:
             if cell.status != "ok":
                 kind = (cell.status, cell.stage, general(cell.cause))
                 found.setdefault(kind, []).append((row.entry.name, board))
+    # Rows of one cause are together, so a defect that hits many models is seen at once.
     made = [Cause(*kind, tuple(cells)) for kind, cells in found.items()]
     # "failed" sorts before "refused".
     return sorted(made, key=lambda c: (c.status, -len(c.cells), c.stage, c.text))

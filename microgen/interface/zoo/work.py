@@ -75,6 +75,7 @@ def done(task: Task) -> dict[str, Any]:
 
 
 def _tried(task: Task) -> Done:
+    # Memory may suffice the next time, when other cells have ended.
     for _ in range(_ATTEMPTS):
         found = _attempt(task)
         if found is not None:

@@ -13,6 +13,7 @@ from microgen.project.emit.unit import Unit
 
 def constants(unit: Unit) -> dict[str, Any]:
     """Values of ``src/params.h.j2`` and ``src/params.c.j2``: the constants that are C arrays."""
+    # The caller has the data of a pool that it passes: from a macro of the header.
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
     held = unit.program.held_constants
     # The graph executor keeps its constants in its parameter file, except the ones that modules are

@@ -69,6 +69,7 @@ def modules(unit: Unit) -> dict[str, Any]:
 
 
 def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
+    # A function of a module is lowered for one call, whose types it has.
     (call,) = (c for c in unit.program.calls if c.function == function.name)
     kinds = argument_types(call, function)
     tensors = [

@@ -135,6 +135,7 @@ def operators_alone(unit: Unit) -> Mapping[str, bytes]:
     """Each primitive function's name -> a C source that defines it alone, without a note."""
     template = environment(f"project/{_HOST}").get_template("src/lib1.c.j2")
     own = unit.program.kernel_functions
+    # A program of one function each, because the template defines all functions of a program.
     programs = {f.name: replace(unit.program, functions=(f,)) for f in own}
     return {
         name: template.render({**operators(replace(unit, program=program)), "note": ""}).encode()

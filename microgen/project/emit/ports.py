@@ -26,6 +26,7 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
     pool = next((p for p in unit.plan.port_pools if p.port in (port.name, port.over)), None)
     macros = list(_macros(port, prefix))
     if pool and pool.port == port.name:
+        # After the sizes of the port itself, which come first.
         macros[2:2] = _pool_macros(pool, port, prefix)
     return {
         "name": port.name,

@@ -171,6 +171,7 @@ def _cleared(rolling: Rolling, names: _Names) -> list[str]:
 
 def _event(event: Event, rolling: Rolling, names: _Names) -> dict[str, Any]:
     when, buffer, lines = event.when, event.buffer, names.lines(event.tensor)
+    # After its last time, an event only pads its line buffer until nobody reads that.
     end = max(when.end, buffer.end) if buffer else when.end
     pads = buffer is not None and buffer.fill is not None and buffer.end > when.end
     return {

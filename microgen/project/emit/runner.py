@@ -33,6 +33,7 @@ def runner(unit: Unit) -> dict[str, Any]:
     fields = _fields(unit)
     calls = list(_calls(unit))
     checks = list(_checks(unit, fields))
+    # main has a parameter for each pointer of the interface; compilers warn of unused ones.
     used = _used(unit)
     main = f"{unit.prefix}___tvm_main__"
     declared = [f"{p.ctype} *{p.name}" for p in fields] or ["void"]

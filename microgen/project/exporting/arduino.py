@@ -78,6 +78,7 @@ def _properties(component: Component) -> bytes:
 
 def _is_unique(component: Component) -> bool:
     """Whether an archive can hold the object files, whose names have no folders."""
+    # Arduino puts objects into an archive by their file names.
     names = [PurePosixPath(source).name for source in component.sources]
     return len(set(names)) == len(names)
 

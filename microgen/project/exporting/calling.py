@@ -1,4 +1,4 @@
-"""The least code that calls the models, as C that is also C++."""
+"""The shortest code that calls the models. It is valid C and C++."""
 
 from __future__ import annotations
 

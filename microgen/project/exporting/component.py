@@ -138,6 +138,7 @@ def _needed(
     while pending:
         name = pending.pop()
         if name not in found:
+            # Raises ProjectError unless the file is as it was generated.
             found[name] = sound(project, name, known[name])
             pending += _included(name, found[name], known, includes)
     return {name: found[name] for name in sorted(found)}

@@ -67,8 +67,8 @@ class Compiled:
         return self.program.parameters[self._known(key)]
 
     def get_param_id(self, key: str) -> int:
-        """The storage id that the on-demand allocator gives a parameter, which is that of the first
-        constant computed from it. MicrogenError if there is none."""
+        """The storage id that the on-demand allocator gives a parameter, which is the id of the
+        first constant computed from it. MicrogenError if there is none."""
         return self.program.parameter_ids[self._known(key)]
 
     def get_irmodule(self) -> dict[str, LoweredModule]:
@@ -133,7 +133,7 @@ class Firmware:
     """The result of compiling several models for one firmware.
 
     Each model's result is the same as if it were alone, with three exceptions. ``files`` and
-    ``doubts`` (where it may not fit) are those of the whole project. ``manifest`` is the project's,
+    ``doubts`` (where it may not fit) belong to the whole project. ``manifest`` is the project's,
     seen from the model."""
 
     models: tuple[Compiled, ...]

@@ -185,6 +185,7 @@ def _source_lists(
     freestanding = crt_files.closure(fixed.values())
     semihosting = crt_files.closure([fixed[_ZEPHYR]])
     kernels = [f"crt/{name}" for name in _kernels(models)]
+    # A source that the model or main needs is compiled in any case.
     tvm = crt_files.tvm_files().keys() - always.keys()
     return {
         "model_sources": [*_model_sources(model_files, models), *kernels],

@@ -27,6 +27,7 @@ def layers(
     refuses the model or ends the process, with the messages that its library has printed."""
     with guard.scratch() as folder:
         for i, sample in enumerate(samples):
+            # numpy calls arrays without a name arr_0, arr_1, and so on.
             np.savez(folder / f"in{i}.npz", *sample)
         asked = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
         (folder / _ASKED).write_text(json.dumps({**asked, "count": len(samples)}))

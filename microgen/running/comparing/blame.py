@@ -43,6 +43,7 @@ def explained(
             return _blamed(error, graph, layouts.shown(graph, source.types), module, cause)
         layers = runner.until_failure(project, inputs, elf=elf, target=target)
         return _located(error, module, layers)
+    # For example, the file of the model is not there any more.
     except MicrogenError:
         return error  # without an explanation the error is still right
 

@@ -230,6 +230,7 @@ class _Module:
 
     def _end(self, output: int, sample: int, values: Array, bound: Array) -> End:
         found = self.outputs[self.record.outputs[output].tensor][sample]
+        # A bound without dimensions holds for every element.
         size = bound.reshape(found.shape) if bound.ndim else np.broadcast_to(bound, found.shape)
         return End(found, values.reshape(found.shape), size)
 
@@ -309,7 +310,7 @@ class _Module:
     ) -> Comparison:
         """The comparison without misnamed layers. The passes may have given names of the model to
         other values, and then the firmware is right to compute the other values. Outputs are always
-        compared, and so is what the network computes of the others."""
+        compared, so errors in misnamed layers that reach an output are found."""
         samples = [self.samples[i] for i in chosen]
         wrong: dict[str, Misnamed] = {}
         for one in naming.misnamed(self.source, self.reduced, samples, registry()):

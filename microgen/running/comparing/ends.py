@@ -89,6 +89,7 @@ class Ends:
             return tuple(range(len(self.samples)))
         off = [max((end.off for end in ends), default=0.0) for ends in self.samples]
         beyond = [i for i in self.unequal if i not in self.vague]
+        # argmax is the first sample with the largest difference.
         worst = beyond[0] if beyond else int(np.argmax(off))
         others = sorted(self.vague - {worst}, key=lambda i: -off[i])[: MOST_VAGUE - 1]
         return upto((worst, *others), in_sequence=in_sequence)
@@ -103,8 +104,9 @@ def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
 def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
     """The samples whose outputs may differ from an oracle's, because the oracle's ``own`` layers
     differ from the reference within their bounds. All of a sample's outputs must have been compared
-    with the reference, and one of its layers must differ. The latter is not needed if the
-    firmware's roundings are enough, because the bounds from end to end allow any value."""
+    with the reference, and one of its layers must differ. If the bounds from end to end allow any
+    value, the firmware's roundings explain the difference, and no layer of the oracle need
+    differ."""
     if own.first is not None:
         return frozenset()
     made = {name for node in graph.nodes for name in node.outputs}

@@ -115,7 +115,7 @@ class _Follower(Tracer):
         return {a + self._bias: module for a, module in known if a is not None}
 
     def run_to(self, address: int) -> None:
-        """The same, but the run function may return before."""
+        """As in ``Walker``, but raises _ReturnedError if the run function returns before that."""
         if self.run_to_any({address, self._end} - {0}) == self._end != address:
             raise _ReturnedError
 
@@ -152,6 +152,7 @@ class _Follower(Tracer):
         if is_read:
             _check_readable(module)
             try:
+                # Read at the entry, because the run function may overwrite its inputs.
                 places = self._places(module, registers)
                 inputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.inputs}
             except GdbError:  # a pointer leads nowhere, so the run function returns an error

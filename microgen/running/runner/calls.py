@@ -130,6 +130,7 @@ class Walker:
     def result(self) -> int:
         """The result of the function that has just returned: 32 bits, signed."""
         value = self.registers()[self._convention.result] & 0xFFFFFFFF
+        # Two's complement: bit 31 counts -2**31.
         return value - (value >> 31 << 32)
 
     def read(self, address: int, size: int) -> bytes:

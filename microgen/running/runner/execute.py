@@ -154,6 +154,7 @@ def _profiled(job: Job, runs: Followed[Inference] | None = None) -> JobResult:
             counted = profiling.counts(where, calls, result.samples)
         blocks = where / profiling.BLOCKS
         elf = job.image.path
+        # The blocks are of all inferences, so costs are known only if all are parts of samples.
         modelled = None
         if core is not None and (not runs or len(order) == len(counted) * job.manifest.intervals):
             modelled = costs.of_run(core, job.board, elf, blocks, calls)

@@ -11,6 +11,7 @@ from microgen.base.errors import RunError, StatusRunError
 from microgen.running.runner import statuses
 from microgen.running.runner.image import Image
 
+# Exit codes of templates/project/src/main.c.j2 and of crt/src/platform/start.c.
 EXIT_RUN, EXIT_FILE, EXIT_FAULT = 1, 2, 3
 
 _STATUS = re.compile(r"^microgen: status=(-?\d+) samples=(\d+) stack=(\d+)$", re.M)
@@ -20,6 +21,7 @@ _FAULT = re.compile(
 )
 _ABORT = re.compile(r"^microgen: abort=(0x[0-9a-f]{8})$", re.M)
 _SANITIZER = re.compile(r"ERROR: \w+Sanitizer: .*|.*: runtime error: .*")
+# QEMU prints all registers when a core locks up; R15 is the pc.
 _LOCKUP_PC = re.compile(r"\bR15=([0-9a-f]{8})", re.I)
 
 # Armv7-M and Armv8-M Architecture Reference Manuals (DDI 0403, DDI 0553), register CFSR.

@@ -64,6 +64,7 @@ def parse_stop(reply: bytes) -> Stop:
     if not match:
         raise GdbError(f"unexpected stop reply {reply[:40]!r}")
     code = int(match[2], 16)
+    # W: it exited. X: a signal ended it. S and T: it is stopped, so there is no exit code.
     return Stop({b"W": code, b"X": -code}.get(match[1]))
 
 
@@ -108,6 +109,7 @@ class Stub:
         """Bytes of memory."""
         data = b""
         while len(data) < size:
+            # The answer has two digits for each byte, and has to fit one packet.
             part = min(self._chunk, size - len(data))
             answer = self.command(b"m%x,%x" % (address + len(data), part))
             # An error is E and two digits. Data may begin with E, but has an even number of digits.

@@ -77,6 +77,7 @@ def prepare(
 
 
 def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Collection[int]) -> str:
+    # profile.c reads these numbers in this order, in hexadecimal, one a line.
     markers = ("TVMPlatformTimerStart", "TVMPlatformTimerStop")
     numbers = [0, 0] if returned_to else [image.address(name) for name in markers]
     numbers.append(len(manifest.modules))
@@ -129,7 +130,7 @@ def counts(
 def counts_of_runs(
     directory: Path, modules: Sequence[ModuleRecord], names: Sequence[str]
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The same for a program that is not the project's main, which ran the modules ``names`` in
+    """The counts of a program that is not the project's main, which ran the modules ``names`` in
     this order: as many samples as each module has complete inferences. Raises RunError if the
     counts are of other inferences."""
     rows, names = _counted(directory), _whole(modules, names)
@@ -182,6 +183,7 @@ def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) ->
 def _library(directory: Path, api: int) -> Path:
     """The compiled plugin: from the user's cache, or in ``directory`` if that is not writable."""
     flags = (*_FLAGS, f"-DAPI_VERSION={api}")
+    # A plugin with another source or other flags gets another name, so an old one is never loaded.
     key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]
     name = f"profile-{platform.machine()}-{key}.so"
     cache = _cache()

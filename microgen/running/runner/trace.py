@@ -183,6 +183,7 @@ class Tracer(Walker):
             results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
         self.run_to(self.return_address(registers))
+        # The variables have the values after the call, which may update them.
         variables = {record.tensor: self._bytes(at, record.nbytes) for record, at in passed}
         status = self.result()
         return [
@@ -209,9 +210,11 @@ class Tracer(Walker):
             registers = self.registers()
             pointer = self.argument(registers, each.argument)
             self.run_to(self.return_address(registers))
+            # The last time writes the final result; the rows of the times before are parts of it.
             if each.is_last:
                 found[step.tensor].clear()
             done = sum(len(part) for part in found[step.tensor])
+            # The last rows may be fewer than the part computes at a time.
             height = min(each.rows, step.shape[1] - done)
             found[step.tensor].append(self._rows(step, pointer, height))
         return [
@@ -280,6 +283,7 @@ def _entry_point(stub: Stub) -> int:
 def _parameter(call: CallRecord, position: int) -> int:
     """The parameter in C by which a function gets the argument at a position, which is not in the
     structure of constants."""
+    # All arguments in the structure are one parameter: its address.
     inside = sum(argument.in_struct for argument in call.args[:position])
     return position - max(0, inside - 1)
 

@@ -58,7 +58,7 @@ class Pipeline(Protocol):
 
 @dataclass(frozen=True)
 class CoreTimings:
-    """A core's timings. The first row that has a mnemonic holds, the last row has all others.
+    """A core's timings. A mnemonic has the first row that matches it; the last row matches all.
 
     ``is_fitted``: the timings are not all published, so rows are assumed, and were compared with
     measurements if there are any. ``assumptions`` name the gaps of the table and the chosen values.
@@ -74,6 +74,7 @@ class CoreTimings:
     is_fitted: bool = False
     unaligned: int = 0
     flash: Flash = Flash(8, 128, 4)  # 64 bits; caches of 1 KB and 256 bytes, as in STM32L4
+    # The rows of mnemonics that were found: a search tries many regular expressions.
     _found: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, mnemonic: str) -> TimingRow:

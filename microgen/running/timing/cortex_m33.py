@@ -8,6 +8,7 @@ from microgen.running.timing.core import CoreTimings, Flash, TimingRow
 from microgen.running.timing.cortex_m3 import CORTEX_M4
 from microgen.running.timing.one_by_one import Neighbours
 
+# Cycles of a taken branch; Cortex-M4 takes 1.
 _REFILL = 2
 _FIT = (
     "fitted to nRF5340 (docs/explanation/timing.md): Cortex-M4's timings, taken branches refill in "

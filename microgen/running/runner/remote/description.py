@@ -69,7 +69,7 @@ def regions(text: str) -> tuple[MemoryRegion, ...]:
 
 
 def _documents(document: Callable[[str], str]) -> Iterator[str]:
-    """All files in the order of their registers: included ones where they are included."""
+    """All files. An included file comes where it is included, so registers are in their order."""
     waiting, seen = ["target.xml"], 0
     while waiting and seen < _FILES:
         text = _COMMENT.sub("", document(waiting.pop(0)))

@@ -37,7 +37,7 @@ def plain(job: Job, target: RemoteTarget) -> JobResult:
 
 
 def profiled(job: Job, target: RemoteTarget) -> JobResult:
-    """The same, and then run all samples again with cycles counted call by call, if the core can.
+    """Run all samples as ``plain`` does, then again to count cycles by call, if the core can.
 
     The second run stops the core before and after each call, which costs some cycles, so the counts
     of whole inferences are the first run's.
@@ -54,6 +54,7 @@ def traced(job: Job, target: RemoteTarget) -> JobResult:
     files = _started(job, target)
     found = _followed(job, target, files)
     result = _result(job, target, files, found.exit_code or 0)
+    # After the result, whose error says more if the firmware failed.
     jobs.check_complete(job, found.items)
     return replace(result, layers=found.items)
 

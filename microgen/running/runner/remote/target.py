@@ -79,6 +79,7 @@ class RemoteTarget:
             if stop.exit_code is not None:
                 return stop
             pc = self._pc()
+            # The firmware never returns from its exit, so the breakpoint is where it ends.
             if pc == self._exit:
                 return Stop(self._status())
             if pc in self._inserted:
