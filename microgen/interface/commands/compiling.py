@@ -161,6 +161,11 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
     add("--emit", default="", metavar="llvm-ir", help="also write the operators in this form")
 
 
+def options_of(args: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """The arguments of some names, as keywords."""
+    return {name: getattr(args, name) for name in names}
+
+
 def value(parse: Callable[[str], T]) -> Callable[[str], T]:
     """The type of an argument that ``parse`` reads."""
 

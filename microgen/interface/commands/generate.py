@@ -160,13 +160,8 @@ def _stands(done: Compiled | Firmware) -> str:
 def _estimated(done: Compiled | Firmware) -> dict[str, Any]:
     """The estimates in bytes; ``most`` is None if no upper bound is known."""
     sizes = done.manifest.estimate
-    bounds = {
-        "flash_least": sizes.flash_least,
-        "flash_most": sizes.flash_most or None,
-        "ram_least": sizes.ram_least,
-        "ram_most": sizes.ram_most or None,
-    }
-    estimate = {"flash": sizes.flash, "ram": sizes.ram, **bounds}
+    estimate = {name: getattr(sizes, name) for name in ("flash", "ram", "flash_least", "ram_least")}
+    estimate |= {name: getattr(sizes, name) or None for name in ("flash_most", "ram_most")}
     used = ram.estimated(done.manifest)
     return {
         "estimate": estimate,

@@ -27,14 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Print the file's contents. The format is found from the contents, not from the name."""
-    found = inspection.inspect(
-        args.path,
-        verbose=console.verbose,
-        codegen_path=args.codegen_path,
-        signature=args.signature,
-        dim=args.dim,
-        bind=args.bind,
-    )
+    reading = compiling.options_of(args, "codegen_path", "signature", "dim", "bind")
+    found = inspection.inspect(args.path, verbose=console.verbose, **reading)
     if args.extract is None:
         return Outcome(found.data, found.text)
     written = blobs.write(found.payloads, args.extract, force=args.force)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
 
+_OPTIONS = ("profile", "compare", "sanitize", "timeout", "on", "scope")
+
 HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
 
@@ -83,16 +85,7 @@ def _run(
     args: argparse.Namespace, inputs: dict[str, Array] | None, console: Console
 ) -> api.RunResult:
     with projects.given(args.board), console.step(f"running {args.project}"):
-        return api.run(
-            args.project,
-            inputs,
-            profile=args.profile,
-            compare=args.compare,
-            sanitize=args.sanitize,
-            timeout=args.timeout,
-            on=args.on,
-            scope=args.scope,
-        )
+        return api.run(args.project, inputs, **compiling.options_of(args, *_OPTIONS))
 
 
 def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:

@@ -20,6 +20,7 @@ from microgen.verifier.again import build_settings
 
 HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
 
+_OPTIONS = ("elf", "ram", "flash", "codegen_path", "scope", "reproduce", "codegen_option", "levels")
 _SCOPE = "check the whole firmware (default), or only the model in one that something else links"
 _OPTION = "with --reproduce: an option of a code generator; may be repeated"
 _LEVELS = "with --reproduce: optimization levels of the ELF, as O3 or O3,Os (default: CMake's)"
@@ -54,17 +55,7 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 
 def _verified(args: argparse.Namespace, console: Console) -> Outcome:
     with console.step(f"verifying {args.project}"):
-        report = api.verify(
-            args.project,
-            elf=args.elf,
-            ram=args.ram,
-            flash=args.flash,
-            codegen_path=args.codegen_path,
-            scope=args.scope,
-            reproduce=args.reproduce,
-            codegen_option=args.codegen_option,
-            levels=args.levels,
-        )
+        report = api.verify(args.project, **compiling.options_of(args, *_OPTIONS))
     if args.junit:
         junit.write(args.junit, "microgen verify", report.cases())
     proven = report.check("stack").values.get("bound")

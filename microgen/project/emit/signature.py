@@ -8,7 +8,14 @@ from typing import Any
 
 from microgen.base.errors import InternalError
 from microgen.graph.ir.graph import ArrayType, DType
-from microgen.planner.program.types import FirmwareConstant, Parameter, PrimFunc, Role, RunnerCall
+from microgen.planner.program.types import (
+    FirmwareConstant,
+    Parameter,
+    PrimFunc,
+    Program,
+    Role,
+    RunnerCall,
+)
 from microgen.project.emit import symbols
 from microgen.project.emit.unit import Unit
 
@@ -89,11 +96,7 @@ def shapes(unit: Unit) -> dict[str, Any]:
     program = unit.program
     kinds = [port.type for port in (*program.inputs, *program.outputs)]
     if not unit.options.unpacked and unit.graph is None:
-        kinds += [
-            kind
-            for call in program.calls
-            for kind in argument_types(call, program.function(call.function))
-        ]
+        kinds += _passed(program, program.calls)
     kinds += _loaded(unit)
     if not unit.options.unpacked:
         kinds += [t.type for f in program.functions for t in taken_arguments(f, unit)]
@@ -110,16 +113,17 @@ def held_type(constant: FirmwareConstant) -> ArrayType:
     return ArrayType(constant.array.shape, DType(constant.array.dtype.name))
 
 
+def _passed(program: Program, calls: Iterable[RunnerCall]) -> list[ArrayType]:
+    """The types of the arguments of calls."""
+    functions = ((call, program.function(call.function)) for call in calls)
+    return [kind for call, function in functions for kind in argument_types(call, function)]
+
+
 def _loaded(unit: Unit) -> list[ArrayType]:
     """The types of the arguments and constants of loaded modules' functions."""
     program = unit.program
     functions = {name for module, _ in program.runtime_modules for name in module.functions}
-    kinds = [
-        kind
-        for call in program.calls
-        if call.function in functions
-        for kind in argument_types(call, program.function(call.function))
-    ]
+    kinds = _passed(program, (call for call in program.calls if call.function in functions))
     held = (c for c in program.constants if c.name in program.held_constants)
     return [*kinds, *map(held_type, held)]
 

@@ -226,18 +226,12 @@ def _judged(footprint: Footprint, kind: str, parts: _Parts, there: int, whose: s
             there=there,
             hint=_help(footprint, kind),
         )
-    if need.most is None:
-        if need.likely <= there:
-            return ""
-        return (
-            f"may not fit: it needs {need.least:,} bytes of {kind} or more, and {whose} {there:,}"
-        )
-    if need.most <= there:
+    if (need.likely if need.most is None else need.most) <= there:
         return ""
-    return (
-        f"may not fit: it needs {need.least:,} to {need.most:,} bytes of {kind}, and "
-        f"{whose} {there:,}"
-    )
+    needed = f"{need.least:,} bytes of {kind} or more"
+    if need.most is not None:
+        needed = f"{need.least:,} to {need.most:,} bytes of {kind}"
+    return f"may not fit: it needs {needed}, and {whose} {there:,}"
 
 
 def _help(footprint: Footprint, kind: str) -> str:

@@ -15,18 +15,15 @@ def check(program: Program, options: Options) -> None:
     if options.interface != "packed":
         return
     count = len(program.inputs) + len(program.outputs)
+    refusal = ""
     # TVM finds this out at run time, or drops the arguments that it cannot pass.
     if count > MAX_ARGS:
-        raise UnsupportedError(
+        refusal = (
             f"the model has {count} inputs and outputs, but a packed call has at most {MAX_ARGS} "
-            "arguments (TVM_CRT_MAX_ARGS)",
-            where="--interface packed",
-            hint="use --interface c",
+            "arguments (TVM_CRT_MAX_ARGS)"
         )
-    if program.devices:
-        raise UnsupportedError(
-            f"a packed entry point has no argument for the contexts of devices "
-            f"({', '.join(device.name for device in program.devices)})",
-            where="--interface packed",
-            hint="use --interface c",
-        )
+    elif program.devices:
+        names = ", ".join(device.name for device in program.devices)
+        refusal = f"a packed entry point has no argument for the contexts of devices ({names})"
+    if refusal:
+        raise UnsupportedError(refusal, where="--interface packed", hint="use --interface c")

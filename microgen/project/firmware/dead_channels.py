@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from microgen.base.manifest import ModuleRecord
@@ -21,7 +21,7 @@ class Saved:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {"channels": self.channels, "weights": self.weights, "products": self.products}
+        return asdict(self)
 
     @property
     def lines(self) -> tuple[str, ...]:
