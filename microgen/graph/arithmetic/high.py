@@ -41,8 +41,7 @@ class High:
 
 def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = SHIFT) -> Array:
     """The requantization of sums that are times 256 and contain their bias, int64."""
-    clamped: Array = np.clip((sums * multipliers) >> shift, low, high)
-    return clamped
+    return np.asarray(np.clip((sums * multipliers) >> shift, low, high))
 
 
 @functools.lru_cache(maxsize=256)
@@ -143,5 +142,4 @@ class _Trial:
             least = np.maximum(least, np.where(lower, quotient, -np.inf).max(axis=1))
             most = np.minimum(most, np.where(upper, quotient, np.inf).min(axis=1))
         # float64 is precise enough here, because are_exact() decides in integers.
-        middle: Array = np.rint(np.clip((least + most) / 2, 0, _LIMIT)).astype(np.int64)
-        return middle
+        return np.asarray(np.rint(np.clip((least + most) / 2, 0, _LIMIT)).astype(np.int64))

@@ -33,8 +33,7 @@ def integers(x: Array) -> Array:
     NaN becomes the least one."""
     # A cast of infinities or NaN to int64 is undefined in numpy, so they are replaced before it.
     rounded = np.nan_to_num(np.rint(x), nan=-LIMIT, posinf=LIMIT, neginf=-LIMIT)
-    limited: Array = np.clip(rounded, -LIMIT, LIMIT).astype(np.int64)
-    return limited
+    return np.asarray(np.clip(rounded, -LIMIT, LIMIT).astype(np.int64))
 
 
 def scale_of_sums(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:

@@ -82,8 +82,7 @@ def _multipliers(
 
 def _wrap32(x: Array) -> Array:
     """int64 values reduced to int32 as two's complement does, kept in int64."""
-    wrapped: Array = x.astype(np.int64).astype(np.int32).astype(np.int64)
-    return wrapped
+    return np.asarray(x.astype(np.int64).astype(np.int32).astype(np.int64))
 
 
 def rounding_doubling_high_mul(a: Array, b: Array | int) -> Array:
@@ -107,8 +106,7 @@ def rounding_divide_by_pot(x: Array, exponent: Array | int) -> Array:
     x = np.asarray(x, np.int64)
     mask = (np.int64(1) << np.asarray(exponent, np.int64)) - 1
     threshold = (mask >> 1) + (x < 0)
-    quotient: Array = (x >> exponent) + ((x & mask) > threshold)
-    return quotient
+    return np.asarray((x >> exponent) + ((x & mask) > threshold))
 
 
 def multiply_by_quantized_multiplier(
@@ -224,8 +222,7 @@ def conv_scales(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.ND
     Source: TFLite kernel_util.cc, PopulateConvolutionQuantizationParams (all in double).
     """
     scale_in, scale_out = float(np.float32(data.scale)), float(np.float32(output.scale))
-    scales: npt.NDArray[np.float64] = scale_in * weight_scales(weight) / scale_out
-    return scales
+    return np.asarray(scale_in * weight_scales(weight) / scale_out)
 
 
 def sum_scales(_data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:

@@ -51,8 +51,7 @@ class Linear:
 def outputs(sums: Array, multipliers: Array, biases: Array, low: int, high: int) -> Array:
     """The linear requantization of sums, int64."""
     wide = sums * multipliers + (biases << BIAS_SHIFT)
-    clamped: Array = np.clip(wide >> SHIFT, low, high)
-    return clamped
+    return np.asarray(np.clip(wide >> SHIFT, low, high))
 
 
 def specified(sums: Array, channels: OutputChannels) -> Array:
@@ -184,8 +183,7 @@ class Steps:
     def slope(self, multipliers: Array) -> Array:
         """The growth of each channel's interval per step of its multiplier; int64 [channels]."""
         _, _, lower, upper = self._binding(multipliers)
-        change: Array = _picked(self.sums, lower) - (_picked(self.sums, upper) - 1)
-        return change
+        return np.asarray(_picked(self.sums, lower) - (_picked(self.sums, upper) - 1))
 
     def at(self, multipliers: Array) -> Linear:
         """The biases for multipliers int64 [channels], in the middle of the intervals that the
@@ -204,5 +202,4 @@ class Steps:
 
 
 def _picked(table: Array, columns: Array) -> Array:
-    picked: Array = np.take_along_axis(table, columns[:, None], axis=1)[:, 0]
-    return picked
+    return np.asarray(np.take_along_axis(table, columns[:, None], axis=1)[:, 0])

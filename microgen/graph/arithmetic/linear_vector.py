@@ -41,13 +41,11 @@ def outputs(sums: Array, found: LinearVector, low: int, high: int) -> Array:
     products = int8.rounding_doubling_high_mul(
         _saturated(added), found.multipliers.reshape(shape).astype(np.int64)
     )
-    clamped: Array = np.clip(products >> found.right, low, high)
-    return clamped
+    return np.asarray(np.clip(products >> found.right, low, high))
 
 
 def _saturated(x: Array) -> Array:
-    limited: Array = np.clip(x, -(2**_BITS), 2**_BITS - 1)
-    return limited
+    return np.asarray(np.clip(x, -(2**_BITS), 2**_BITS - 1))
 
 
 @functools.lru_cache(maxsize=256)
@@ -110,8 +108,7 @@ def _with_biases(steps: Steps, multipliers: Array, left: int, right: int) -> Lin
 def _middle(least: Array, most: Array) -> Array:
     from_ = np.where(least == -_FAR, np.where(most == _FAR, 0, most), least)
     to = np.where(most == _FAR, from_, most)
-    middle: Array = from_ + (to - from_) // 2
-    return middle
+    return np.asarray(from_ + (to - from_) // 2)
 
 
 def _is_same(steps: Steps, found: LinearVector) -> Array:
@@ -125,5 +122,4 @@ def _is_same(steps: Steps, found: LinearVector) -> Array:
     folded = np.array(channels.folded, np.int64)[:, None]
     expected = specified(sums, channels)
     computed = outputs(sums - folded, found, channels.low, channels.high)
-    same: Array = (expected == computed).all(axis=1)
-    return same
+    return np.asarray((expected == computed).all(axis=1))

@@ -129,12 +129,13 @@ def walk(
         given = _Given(values, errors, found, lacking, rules, steps, whys)
         for one in _of_node(node, graph, ops[node.op], given, slack):
             name = one.tensor
-            known = one.found is not None
-            # A known value replaces the reference's, so nothing is off after it.
-            values[name] = one.found if one.found is not None else one.values
-            errors[name] = np.broadcast_to(0.0, one.bound.shape) if known else one.bound
-            rules[name] = () if known else one.rules
-            whys[name] = "" if known else one.why
+            if one.found is None:
+                values[name], errors[name] = one.values, one.bound
+                rules[name], whys[name] = one.rules, one.why
+            else:
+                # A known value replaces the reference's, so nothing is off after it.
+                values[name], errors[name] = one.found, np.broadcast_to(0.0, one.bound.shape)
+                rules[name], whys[name] = (), ""
             yield one
     latest = {name: graph.updates.get(name, name) for name in graph.variables}
     kept.values = {name: values[source] for name, source in latest.items()}
@@ -181,13 +182,7 @@ class _Given:
 def _of_node(
     node: Node, graph: Graph, op: OpDefinition, given: _Given, slack: Slack
 ) -> list[Expected]:
-    operands = Operands(
-        tuple(given.values[name] for name in node.inputs),
-        graph.type_of(node.inputs),
-        graph.type_of(node.outputs),
-    )
-    written = op.writes(node.attrs, len(node.inputs))
-    names = (*node.outputs, *(node.inputs[position] for position in written))
+    operands, names = Operands.of(node, graph, given.values), op.results(node)
     expected = op.reference(node.attrs, operands)
     known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
     inexact = Inexact(operands, given.off(node, operands), expected, known)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from microgen.graph.ir.graph import Array, Arrays, ArrayType, Graph, Node
+from microgen.graph.ir.graph import Array, Arrays, Graph, Node
 from microgen.graph.ops.base import OpDefinition, Operands, StatusError
 
 State = dict[str, Array]  # the value of each variable of a graph
@@ -16,12 +16,9 @@ def initial_state(graph: Graph) -> State:
     """The values of variables before the first inference: the graph's initial values, or else the
     zero points, which mean 0.
     """
-    zeros = {name: np.full(t.shape, t.zero, t.dtype.numpy) for name, t in _variables(graph)}
+    kinds = zip(graph.variables, graph.type_of(graph.variables), strict=True)
+    zeros = {name: np.full(kind.shape, kind.zero, kind.dtype.numpy) for name, kind in kinds}
     return {**zeros, **graph.initial}
-
-
-def _variables(graph: Graph) -> list[tuple[str, ArrayType]]:
-    return [(name, graph.types[name]) for name in graph.variables]
 
 
 def evaluate(
@@ -41,9 +38,7 @@ def evaluate(
     values: dict[str, Array] = {**graph.constants, **state, **given}
     for node in graph.nodes:
         found = evaluate_node(node, graph, values, ops)
-        written = ops[node.op].writes(node.attrs, len(node.inputs))
-        names = (*node.outputs, *(node.inputs[position] for position in written))
-        values.update(zip(names, found, strict=True))
+        values.update(zip(ops[node.op].results(node), found, strict=True))
     # All values are read before the first is replaced, because an update may name a variable.
     state.update([(name, values[graph.updates.get(name, name)]) for name in graph.variables])
     return values
@@ -53,13 +48,8 @@ def evaluate_node(
     node: Node, graph: Graph, values: Mapping[str, Array], ops: Mapping[str, OpDefinition]
 ) -> Arrays:
     """The outputs of one node, then the new values of its variables. Inputs are from ``values``."""
-    operands = Operands(
-        tuple(values[name] for name in node.inputs),
-        graph.type_of(node.inputs),
-        graph.type_of(node.outputs),
-    )
     try:
-        return ops[node.op].reference(node.attrs, operands)
+        return ops[node.op].reference(node.attrs, Operands.of(node, graph, values))
     except StatusError as error:
         error.node = error.node or node  # the innermost of nested graphs
         raise

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 
 from microgen.base.errors import InternalError
 from microgen.graph.ir import layouts
-from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.base import OpDefinition
 
 
@@ -24,100 +25,75 @@ def check(graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
         _check_order(node, known)
         known.update(node.outputs)
         _check_types(node, graph, ops)
-    missing = [name for name in graph.results if name not in known]
-    if missing:
+    if missing := [name for name in graph.results if name not in known]:
         raise InternalError(f"output {missing[0]!r} is computed by no node", where=graph.name)
 
 
 def _check_names(graph: Graph) -> None:
     given = [*graph.inputs, *graph.constants, *graph.variables]
     defined = [*given, *(o for n in graph.nodes for o in n.outputs)]
-    twice = (
-        # count() makes this quadratic in the number of tensors, so a set decides first.
-        sorted({name for name in defined if defined.count(name) > 1}) if _repeats(defined) else []
-    )
-    if twice:
+    if twice := sorted(name for name, count in Counter(defined).items() if count > 1):
         raise InternalError(f"tensor {twice[0]!r} is defined twice", where=graph.name)
-    untyped = sorted(set(defined) - graph.types.keys())
-    if untyped:
+    if untyped := sorted(set(defined) - graph.types.keys()):
         raise InternalError(f"tensor {untyped[0]!r} has no type", where=graph.name)
     for name, array in graph.constants.items():
-        declared = graph.types[name]
-        if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
-            raise InternalError(
-                f"constant {name!r} is {array.dtype}{array.shape}, its type says {declared}",
-                where=graph.name,
-            )
+        _check_array(f"constant {name!r} is", array, graph, name)
+
+
+def _check_array(what: str, array: Array, graph: Graph, name: str) -> None:
+    declared = graph.types[name]
+    if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
+        found = f"{array.dtype}{array.shape}, its type says {declared}"
+        raise InternalError(f"{what} {found}", where=graph.name)
 
 
 def _check_variables(graph: Graph) -> None:
     uses = graph.uses_of()
-    shared = [name for name in graph.variables if uses[name] > 1 and name not in graph.updates]
-    if shared:
+    if shared := [n for n in graph.variables if uses[n] > 1 and n not in graph.updates]:
         raise InternalError(f"variable {shared[0]!r} has more than one reader", where=graph.name)
     for name in {*graph.updates, *graph.initial} - {*graph.variables}:
         raise InternalError(f"{name!r} is updated, but it is not a variable", where=graph.name)
     for name, source in graph.updates.items():
         if str(graph.types[name]) != str(graph.types[source]):
-            raise InternalError(
-                f"variable {name!r} is {graph.types[name]}, its next value {graph.types[source]}",
-                where=graph.name,
-            )
+            found = f"variable {name!r} is {graph.types[name]}, its next value"
+            raise InternalError(f"{found} {graph.types[source]}", where=graph.name)
     for name, array in graph.initial.items():
-        declared = graph.types[name]
-        if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
-            raise InternalError(
-                f"variable {name!r} begins as {array.dtype}{array.shape}, its type says {declared}",
-                where=graph.name,
-            )
+        _check_array(f"variable {name!r} begins as", array, graph, name)
 
 
 def _check_int4(graph: Graph) -> None:
     for name in sorted(graph.int4):
         array = graph.constants.get(name)
         if array is None or array.dtype != np.int8 or array.min() < -8 or array.max() > 7:
-            raise InternalError(
-                f"{name!r} is not an int8 constant of values from -8 to 7", where=graph.name
-            )
+            found = f"{name!r} is not an int8 constant of values from -8 to 7"
+            raise InternalError(found, where=graph.name)
 
 
 def _check_layouts(graph: Graph) -> None:
     for name, layout in graph.laid_out.items():
         kind = graph.types.get(name)
         if kind is None or not layouts.fits(layout, kind, graph.channels.get(name)):
-            raise InternalError(
-                f"{name!r} cannot have the elements of {layout.tensor!r} in the layout "
-                f"{layout.moves}",
-                where=graph.name,
-            )
-
-
-def _repeats(names: list[str]) -> bool:
-    return len(set(names)) != len(names)
+            found = f"{name!r} cannot have the elements of {layout.tensor!r} in the layout"
+            raise InternalError(f"{found} {layout.moves}", where=graph.name)
 
 
 def _check_order(node: Node, known: set[str]) -> None:
-    late = [name for name in node.inputs if name not in known]
-    if late:
+    if late := [name for name in node.inputs if name not in known]:
         raise InternalError(f"reads {late[0]!r} before it is computed", where=str(node.origin))
 
 
 def _check_types(node: Node, graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
-    op = ops.get(node.op)
+    op, where = ops.get(node.op), str(node.origin)
     if op is None or not isinstance(node.attrs, op.attrs):
-        raise InternalError(
-            f"op {node.op!r} with {type(node.attrs).__name__}", where=str(node.origin)
-        )
+        raise InternalError(f"op {node.op!r} with {type(node.attrs).__name__}", where=where)
     inputs, outputs = graph.type_of(node.inputs), graph.type_of(node.outputs)
     try:
         shapes = op.infer(node.attrs, inputs)
     except ValueError as error:
-        raise InternalError(f"{node.op}: {error}", where=str(node.origin)) from error
+        raise InternalError(f"{node.op}: {error}", where=where) from error
     declared = tuple(t.shape for t in outputs)
     if shapes != declared:
-        raise InternalError(
-            f"{node.op} gives shapes {shapes}, declared are {declared}", where=str(node.origin)
-        )
-    broken = op.check(node.attrs, inputs, outputs)
-    if broken:
-        raise InternalError(f"{node.op}: {broken}", where=str(node.origin))
+        found = f"{node.op} gives shapes {shapes}, declared are {declared}"
+        raise InternalError(found, where=where)
+    if broken := op.check(node.attrs, inputs, outputs):
+        raise InternalError(f"{node.op}: {broken}", where=where)

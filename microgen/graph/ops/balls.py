@@ -44,8 +44,7 @@ class Products:
 
     def of(self, part: Callable[[Ball], Array]) -> Array:
         """The sums for one part of the factors, for example their values."""
-        sums: Array = np.einsum(self.subscripts, part(self.left), part(self.right))
-        return sums
+        return np.asarray(np.einsum(self.subscripts, part(self.left), part(self.right)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,7 @@ class Ball:
     @property
     def largest(self) -> Array:
         """The greatest magnitude in the ball."""
-        most: Array = np.abs(self.value) + self.error
-        return most
+        return np.asarray(np.abs(self.value) + self.error)
 
     def _rounded(self) -> Ball:
         """The ball after a rounding, which infinite values do not need."""
@@ -98,8 +96,7 @@ class Ball:
     @property
     def _has_sign(self) -> Array:
         """Whether all numbers of the ball have the same sign, and none is 0."""
-        found: Array = np.abs(self.value) > self.error
-        return found
+        return np.asarray(np.abs(self.value) > self.error)
 
     def __add__(self, other: Ball) -> Ball:
         return Ball(self.value + other.value, self.error + other.error)._rounded()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Node, Types
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Graph, Node, Types
 from microgen.graph.ops import cost as costs
 
 Shape = tuple[int, ...]
@@ -122,6 +122,12 @@ class Operands:
     input_types: tuple[ArrayType, ...]
     output_types: tuple[ArrayType, ...]
 
+    @staticmethod
+    def of(node: Node, graph: Graph, values: Mapping[str, Array]) -> Operands:
+        """The operands of a node, whose inputs are in ``values``."""
+        inputs = tuple(values[name] for name in node.inputs)
+        return Operands(inputs, graph.type_of(node.inputs), graph.type_of(node.outputs))
+
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
@@ -196,3 +202,8 @@ class OpDefinition:
     def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:
         """The words of the primitive function's name for a node with so many inputs."""
         return self.words(self.name.replace(".", "_"), attrs, n_inputs)
+
+    def results(self, node: Node) -> tuple[str, ...]:
+        """The tensors that ``reference`` computes for a node: outputs, and updated variables."""
+        written = self.writes(node.attrs, len(node.inputs))
+        return (*node.outputs, *(node.inputs[position] for position in written))

@@ -35,8 +35,7 @@ def ball_below_largest(x: Ball) -> Ball:
 def _largest(x: Array) -> Array:
     """The largest value of each row, at least a finite number. NaN is ignored, as in TFLite's
     softmax."""
-    largest: Array = np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.finfo(np.float32).max)
-    return largest
+    return np.asarray(np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.finfo(np.float32).max))
 
 
 def activated(values: Array, activation: Activation) -> Arrays:

@@ -89,5 +89,4 @@ def _round(values: Array | np.float64) -> Array:
     """The values rounded to the nearest whole number, halves away from zero, in the same dtype."""
     whole = np.trunc(values)
     rest = values - whole
-    rounded: Array = whole + (rest >= 0.5) - (rest <= -0.5)
-    return rounded
+    return np.asarray(whole + (rest >= 0.5) - (rest <= -0.5))

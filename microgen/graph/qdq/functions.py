@@ -70,8 +70,7 @@ def table(rewriting: Rewriting, tensor: str, output: ArrayType) -> Array | None:
     except StatusError:
         return None
     stored = in_float32.stored(values[tensor], output)
-    found: Array = np.clip(stored, -128, 127).astype(np.int8)
-    return found
+    return np.asarray(np.clip(stored, -128, 127).astype(np.int8))
 
 
 def _steps(rewriting: Rewriting, tensor: str) -> list[Node] | None:

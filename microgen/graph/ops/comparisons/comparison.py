@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,7 +18,6 @@ _LEFT_SHIFT = 8
 Compare = Callable[[Array, Array], Array]
 
 
-@dataclass(frozen=True, slots=True)
 class ComparisonAttrs(Attrs):
     """Inputs: two tensors of one dtype and of broadcastable shapes: int8, each with its own
     quantization; int16, whose stored values are compared by an order and whose real values are
@@ -82,7 +80,6 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
     return OpDefinition(name, ComparisonAttrs, broadcast.infer, check, reference, about=about)
 
 
-@dataclass(frozen=True, slots=True)
 class LogicalAttrs(Attrs):
     """Inputs: two bool tensors of broadcastable shapes; one for logical_not. Output: bool."""
 

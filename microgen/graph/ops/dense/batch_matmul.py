@@ -101,8 +101,7 @@ def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
     if sentence or floats.is_float(outputs[0]):
         return sentence
     (lhs, rhs), output = inputs, outputs[0]
-    sentence = _sums_constraint(attrs, inputs, output)
-    if sentence:
+    if sentence := _sums_constraint(attrs, inputs, output):
         return sentence
     if output.dtype is DType.INT16:
         return scale_constraint16(dense_scales(lhs, rhs, output))

@@ -199,8 +199,7 @@ def _blended(data: Array, along: int, on: SampledAxis, count: int) -> Array:
     upper = np.minimum((position + _ONE - 1) >> 10, data.shape[along] - 1)
     weight = position - lower * _ONE
     weight = weight.reshape([-1 if k == along else 1 for k in range(data.ndim)])
-    blended: Array = data.take(lower, along) * (_ONE - weight) + data.take(upper, along) * weight
-    return blended
+    return np.asarray(data.take(lower, along) * (_ONE - weight) + data.take(upper, along) * weight)
 
 
 def _roundings(_attrs: Resize2DAttrs, _operands: Operands) -> int:

@@ -132,8 +132,7 @@ def _rounding_shift_right(x: Array, exponent: Array) -> Array:
     counts of 32-bit shifts modulo 32."""
     mask = np.where(exponent < 32, (np.int64(1) << np.minimum(exponent, 32)) - 1, -1)
     remainder, threshold = x & mask, (mask >> 1) + (x < 0)
-    shifted: Array = (x >> (exponent & 31)) + (remainder > threshold)
-    return shifted
+    return np.asarray((x >> (exponent & 31)) + (remainder > threshold))
 
 
 OP = OpDefinition(

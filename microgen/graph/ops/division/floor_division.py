@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +17,6 @@ _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
 Function = Callable[[Array, Array], Array]  # of two arrays of one dtype
 
 
-@dataclass(frozen=True, slots=True)
 class FloorDivisionAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes, float32 or plain integers, for floor_divide
     int32."""

@@ -108,12 +108,10 @@ def computed(
     return broadcast.stored_sum(p, total, output, attrs.activation)
 
 
-@dataclass(frozen=True, slots=True)
 class AddAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
 
-@dataclass(frozen=True, slots=True)
 class SubtractAttrs(AdditionAttrs):
     """The attributes of an addition."""
 
@@ -142,7 +140,6 @@ _SQUARED_DIFFERENCE_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
 LEFT_SHIFT = 7  # the square of a difference of two shifted operands is under 2**30
 
 
-@dataclass(frozen=True, slots=True)
 class SquaredDifferenceAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32
     (modulo 2**32) or float32."""

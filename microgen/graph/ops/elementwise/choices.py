@@ -29,12 +29,10 @@ class ExtremumAttrs(Attrs):
     keeps_nan: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class MaximumAttrs(ExtremumAttrs):
     """The attributes of an extremum."""
 
 
-@dataclass(frozen=True, slots=True)
 class MinimumAttrs(ExtremumAttrs):
     """The attributes of an extremum."""
 
@@ -53,7 +51,6 @@ def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) 
     return OpDefinition(name, attrs, broadcast.infer, check, reference, bound=bound, about=about)
 
 
-@dataclass(frozen=True, slots=True)
 class WhereAttrs(Attrs):
     """Inputs: a bool condition and two tensors of any one dtype, with the quantization of the
     output. All three are broadcast as in numpy."""

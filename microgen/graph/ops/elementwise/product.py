@@ -98,7 +98,6 @@ POWER_ULPS = 1  # of floats: arithmetic/float_power.h, plus half for the referen
 _POWER_DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
 
 
-@dataclass(frozen=True, slots=True)
 class PowerAttrs(Attrs):
     """Inputs: two tensors of broadcastable shapes, float32, int32 or int64. Powers of integers are
     modulo 2**n. Powers with negative exponents are truncated, and are 0 if the base is 0.
@@ -162,7 +161,6 @@ POWER = OpDefinition(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class PReluAttrs(Attrs):
     """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's. Alpha
     has the data's dtype, except that it is int8 with int16 data."""

@@ -99,17 +99,14 @@ def _centred(attrs: RescaledAttrs, operands: Operands) -> tuple[Array, Array]:
     return lhs - attrs.lhs_zero_point, rhs - attrs.rhs_zero_point
 
 
-@dataclass(frozen=True, slots=True)
 class RescaledAddAttrs(RescaledAttrs):
     """See RescaledAttrs."""
 
 
-@dataclass(frozen=True, slots=True)
 class RescaledSubtractAttrs(RescaledAttrs):
     """See RescaledAttrs."""
 
 
-@dataclass(frozen=True, slots=True)
 class RescaledMultiplyAttrs(RescaledAttrs):
     """See RescaledAttrs."""
 

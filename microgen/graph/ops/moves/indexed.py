@@ -124,7 +124,6 @@ TAKE = mover(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class GatherNdAttrs(Attrs):
     """Inputs: data of any dtype; int32 indices whose last axis has one number for each of the
     data's first axes, from 0 to the axis's size - 1."""

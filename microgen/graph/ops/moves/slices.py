@@ -109,7 +109,6 @@ STRIDED_SLICE = mover(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class DynamicUpdateSliceAttrs(Attrs):
     """Inputs: data of any dtype; an update with as many axes, none longer than the data's; the
     int32 index of its first element in the data, one number for each axis. If the update would not

@@ -14,7 +14,6 @@ from microgen.graph.ops.cost import moved
 from microgen.graph.ops.moves import mover
 
 
-@dataclass(frozen=True, slots=True)
 class CopyAttrs(Attrs):
     """Input: data of any dtype and rank."""
 
@@ -29,7 +28,6 @@ COPY = mover(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class BitcastAttrs(Attrs):
     """Input: plain numbers of any rank. The output's are of the same size."""
 

@@ -162,7 +162,6 @@ AVG_POOL2D = OpDefinition(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class MaxPool2DAttrs(PoolAttrs):
     """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
 

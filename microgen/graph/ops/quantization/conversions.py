@@ -20,7 +20,6 @@ from microgen.graph.ops.cost import moved
 ACCEPTED = EVERY_DTYPE
 
 
-@dataclass(frozen=True, slots=True)
 class CastAttrs(Attrs):
     """Input: data of any rank. Stored values are converted; a quantization on either side is
     ignored."""
@@ -71,7 +70,6 @@ DEQUANTIZE_FROM, DEQUANTIZE_TO = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class DequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 

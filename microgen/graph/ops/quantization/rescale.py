@@ -166,7 +166,6 @@ PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, P
 }
 
 
-@dataclass(frozen=True, slots=True)
 class RequantizeAttrs(Attrs):
     """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
 

@@ -97,13 +97,11 @@ def check(attrs: LstmAttrs, inputs: Types, outputs: Types) -> str | None:
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
         return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"
     accepted = lstm_tables.DTYPES if attrs.by_tables else (DType.INT8, DType.FLOAT32)
-    sentence = activations_constraint(found.data, outputs[0], accepted)
-    if sentence:
+    if sentence := activations_constraint(found.data, outputs[0], accepted):
         return sentence
     if floats.is_float(outputs[0]):
         return _all_float(inputs)
-    sentence = _integer_types(attrs, found)
-    if sentence:
+    if sentence := _integer_types(attrs, found):
         return sentence
     if attrs.by_tables:
         return _only_gates(attrs, found) or lstm_tables.constraint(found)
@@ -136,8 +134,7 @@ def _integer_types(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
         if tensor is not None and tensor.dtype is not dtype:
             return f"the {role} is {tensor}; with {data.value} data it must be {dtype.value}"
     for weight in (found.weight, found.recurrent, found.projection):
-        sentence = weight_constraint(weight, axis=0) if weight else None
-        if sentence:
+        if sentence := weight_constraint(weight, axis=0) if weight else None:
             return sentence
     return None
 

@@ -142,8 +142,7 @@ def constraint(types: Inputs[ArrayType], hidden: Quant | None, output: ArrayType
     assert hidden is not None, "checked"
     if hidden.scale[0] <= 0:
         return f"the scale of the hidden state is {hidden.scale[0]}; it must be positive"
-    sentence = gates_constraint(types)
-    if sentence:
+    if sentence := gates_constraint(types):
         return sentence
     if types.peephole and types.recurrent.shape[2] != types.weight.shape[1]:
         return (
@@ -242,5 +241,4 @@ def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Ar
 
 
 def _clip(values: Array, limits: tuple[int, int]) -> Array:
-    clipped: Array = np.clip(values, *limits)
-    return clipped
+    return np.asarray(np.clip(values, *limits))

@@ -91,8 +91,7 @@ def constraint(types: Inputs[ArrayType]) -> str | None:
     """Scales that the fixed point holds, and sums that fit it. Dtypes are checked earlier."""
     states = (("output state", types.output_state), ("cell state", types.cell_state))
     for role, tensor in states:
-        sentence = activation_constraint(role, tensor, (tensor.dtype,))
-        if sentence:
+        if sentence := activation_constraint(role, tensor, (tensor.dtype,)):
             return sentence
     sentence = lstm_integer.gates_constraint(types) or _scales_constraint(types)
     return sentence or lstm_integer.sums_constraint(types)
@@ -146,8 +145,7 @@ def _new_cell(p: TableParameters, gates: Sequence[Array], cell: Array) -> Array:
     take, keep, change = gates
     kept = scale(_logistic(keep) * cell, *_KEEP)
     taken = scale(_logistic(take) * _tanh(change, _ARGUMENT), *p.take)
-    clipped: Array = np.clip(_added(kept, taken), -p.cell_clip, p.cell_clip)
-    return clipped
+    return np.asarray(np.clip(_added(kept, taken), -p.cell_clip, p.cell_clip))
 
 
 def _added(x: Array, y: Array) -> Array:

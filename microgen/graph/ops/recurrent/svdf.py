@@ -85,8 +85,7 @@ def infer(attrs: SvdfAttrs, inputs: Types) -> Shapes:
 def check(attrs: SvdfAttrs, inputs: Types, outputs: Types) -> str | None:
     """All float32, or integers as ``SvdfAttrs`` says, with scales that the fixed point holds."""
     accepted = (DType.INT8, DType.FLOAT32)
-    sentence = activations_constraint(inputs[0], outputs[0], accepted)
-    if sentence:
+    if sentence := activations_constraint(inputs[0], outputs[0], accepted):
         return sentence
     if floats.is_float(outputs[0]):
         return _all_float(inputs)
@@ -200,8 +199,7 @@ def _shifted(state: Array, latest: Array, shape: Shape) -> Array:
 def _reduced(attrs: SvdfAttrs, sums: Array) -> Array:
     """Sums of ``rank`` neighbours: [batch, filters] -> [batch, units]."""
     batch, filters = sums.shape
-    total: Array = sums.reshape(batch, filters // attrs.rank, attrs.rank).sum(axis=2)
-    return total
+    return np.asarray(sums.reshape(batch, filters // attrs.rank, attrs.rank).sum(axis=2))
 
 
 OP = OpDefinition(

@@ -26,12 +26,10 @@ class ExtremeAttrs(ReductionAttrs):
     from_infinity: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class MaxAttrs(ExtremeAttrs):
     """The attributes of an extreme."""
 
 
-@dataclass(frozen=True, slots=True)
 class MinAttrs(ExtremeAttrs):
     """The attributes of an extreme."""
 
@@ -64,12 +62,10 @@ def _arg_extreme_check(_attrs: ArgExtremeAttrs, inputs: Types, outputs: Types) -
     return activation_constraint("input", inputs[0], (DType.INT8, DType.INT32, DType.FLOAT32))
 
 
-@dataclass(frozen=True, slots=True)
 class ArgMaxAttrs(ArgExtremeAttrs):
     """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
 
 
-@dataclass(frozen=True, slots=True)
 class ArgMinAttrs(ArgExtremeAttrs):
     """Input: int8, int32 or float32 data of one or more dimensions. Output: int32 or int64."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
@@ -27,7 +25,6 @@ LEAST_LENGTH = float(np.float32(1e-6))  # for a row of floats
 _OUTPUT_SHIFT = 7  # the output's scale is 2**-7
 
 
-@dataclass(frozen=True, slots=True)
 class L2NormalizeAttrs(Attrs):
     """Input: int8 or float32 data of one or more dimensions. Output: of the same dtype; int8 with
     scale 1/128 and zero point 0."""

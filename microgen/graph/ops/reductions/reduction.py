@@ -60,8 +60,7 @@ def terms(attrs: ReductionAttrs, operands: Operands) -> int:
 
 def greatest_error(attrs: ReductionAttrs, given: Inexact) -> Array:
     """The greatest error among the values."""
-    error: Array = given.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0)
-    return error
+    return np.asarray(given.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0))
 
 
 def sum_parameters(data: ArrayType, output: ArrayType) -> SumParameters:
@@ -137,7 +136,6 @@ def sums_constraint(
     return None
 
 
-@dataclass(frozen=True, slots=True)
 class AllAttrs(ReductionAttrs):
     """Input: bool data of any rank."""
 

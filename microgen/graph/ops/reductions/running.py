@@ -58,7 +58,6 @@ def results(function: np.ufunc, attrs: RunningAttrs, operands: Operands) -> Arra
     return (np.ascontiguousarray(np.flip(found, axis) if attrs.reverse else found),)
 
 
-@dataclass(frozen=True, slots=True)
 class CumsumAttrs(RunningAttrs):
     """Sums, which are modulo 2**32 or 2**64 for integers."""
 
@@ -81,7 +80,6 @@ CUMSUM = OpDefinition(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class CumprodAttrs(RunningAttrs):
     """Products, which are modulo 2**32 or 2**64 for integers."""
 

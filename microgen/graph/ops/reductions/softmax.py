@@ -190,7 +190,6 @@ _ALPHA_I = 1057819769  # 2 * 2**-0.25 - 2**0.25
 _ALPHA_F = 638450708  # 1/4 * 2**0.25
 
 
-@dataclass(frozen=True, slots=True)
 class LogSoftmaxAttrs(Attrs):
     """Input: int8 or float32 data of any rank. Output: of the same dtype; int8 with scale 1/16 and
     zero point 127."""

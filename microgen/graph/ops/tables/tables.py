@@ -72,14 +72,12 @@ def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
         # middle of its step, so that the error is spread evenly.
         entries = sample - _rounded(error / kind(2))
         last = _rounded(function(np.array([high], kind)) * inverse)
-    table: Array = np.clip(np.concatenate([entries, last]), _LEAST, _MOST)
-    return table
+    return np.asarray(np.clip(np.concatenate([entries, last]), _LEAST, _MOST))
 
 
 def _rounded(x: Array) -> Array:
     """C's ``round`` of each value: halves away from zero."""
-    nearest: Array = np.copysign(np.floor(np.abs(x).astype(np.float64) + 0.5), x).astype(x.dtype)
-    return nearest
+    return np.asarray(np.copysign(np.floor(np.abs(x).astype(np.float64) + 0.5), x).astype(x.dtype))
 
 
 def _softmax_table(function: Function, low: float, high: float) -> Array:
@@ -110,8 +108,7 @@ def sigmoid() -> Array:
     """
 
     def exact(i: Array) -> Array:
-        values: Array = 2**16 / (1 + np.exp(-i / 24))
-        return values
+        return np.asarray(2**16 / (1 + np.exp(-i / 24)))
 
     i = np.arange(255, dtype=np.float64)
     error = (exact(i) + exact(i + 1)) / 2 - exact(i + 0.5)

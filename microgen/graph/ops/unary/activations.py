@@ -72,7 +72,6 @@ CLIP = OpDefinition(
 ELU_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
-@dataclass(frozen=True, slots=True)
 class EluAttrs(Attrs):
     """Input: int8 or float32 data of any rank."""
 
@@ -94,7 +93,6 @@ ELU = unary.define(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class HardSwishAttrs(Attrs):
     """Input: int8 or float32 data of any rank."""
 
@@ -178,8 +176,7 @@ def _rounding_high_mul(a: Array, b: int) -> Array:
 def _divide(x: Array, exponent: int) -> Array:
     # gemmlowp's mask of int16 wraps if the exponent exceeds 15.
     mask = np.int64(np.array((1 << exponent) - 1).astype(np.int16))
-    quotient: Array = (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
-    return quotient
+    return np.asarray((x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0)))
 
 
 HARD_SWISH = unary.define(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,32 +19,26 @@ WAVE_ULPS = 1  # crt/include/microgen/arithmetic/float_angles.h
 EXP_ULPS = LOG_ULPS = 1  # crt/include/microgen/arithmetic/float_math.h
 
 
-@dataclass(frozen=True, slots=True)
 class CeilAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-@dataclass(frozen=True, slots=True)
 class CosAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-@dataclass(frozen=True, slots=True)
 class FloorAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-@dataclass(frozen=True, slots=True)
 class RoundAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-@dataclass(frozen=True, slots=True)
 class SinAttrs(Attrs):
     """Input: float32 data of any rank."""
 
 
-@dataclass(frozen=True, slots=True)
 class AbsAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank."""
 
@@ -65,7 +58,6 @@ def _abs_real(_attrs: AbsAttrs, x: Array) -> Array:
     return np.abs(x)
 
 
-@dataclass(frozen=True, slots=True)
 class ExpAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank."""
 
@@ -85,7 +77,6 @@ def _exp_int16_table(attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Arr
     return tables.of_function(partial(_exp_real, attrs), data, output)
 
 
-@dataclass(frozen=True, slots=True)
 class LogAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. For integers, values that are not positive
     give the least output. For floats, -0 and 0 give minus infinity, and negative values NaN."""
@@ -113,7 +104,6 @@ def _log_int16_table(_attrs: LogAttrs, data: ArrayType, output: ArrayType) -> Ar
     return tables.of_function(function, data, output)
 
 
-@dataclass(frozen=True, slots=True)
 class NegativeAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import (
@@ -22,7 +20,6 @@ _LEAST_SCALE, _MOST_SCALE = 2.0**-126, 2.0**112
 _ENOUGH = 2**17  # more than the output's dtype and zero point can use
 
 
-@dataclass(frozen=True, slots=True)
 class SqrtAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with
     an error, are treated as 0. Negative floats give NaN."""
@@ -67,7 +64,6 @@ _FRACTION_BITS = 20  # kShift: fraction bits with which the reciprocal root is c
 RSQRT_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
-@dataclass(frozen=True, slots=True)
 class RsqrtAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. For integers, 0 and negative values give the
     greatest output; LiteRT stops with an error at the latter. For floats they give an infinity and
@@ -97,8 +93,7 @@ def _rsqrt_real(_attrs: RsqrtAttrs, x: Array) -> Array:
 
 
 def _reciprocal_of_root(x: Array) -> Array:
-    reciprocal: Array = 1 / np.sqrt(x)
-    return reciprocal
+    return np.asarray(1 / np.sqrt(x))
 
 
 def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> Arrays:

@@ -72,8 +72,7 @@ def table_constraint(data: ArrayType) -> str | None:
 def scaled(values: Array, p: SigmoidParameters) -> Array:
     """Stored values as steps, int64."""
     half = (1 << p.shift) >> 1
-    steps: Array = (values.astype(np.int64) * p.multiplier + half) >> p.shift
-    return steps
+    return np.asarray((values.astype(np.int64) * p.multiplier + half) >> p.shift)
 
 
 def interpolated(steps: Array, bits: int) -> Array:
@@ -89,7 +88,6 @@ def interpolated(steps: Array, bits: int) -> Array:
 SIGMOID_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
-@dataclass(frozen=True, slots=True)
 class SigmoidAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256; the
     scale of an int16 output is 1/32768.
@@ -156,7 +154,6 @@ _LARGE = np.float32(22)  # from here on tanh is 1 in float32
 TANH_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference's rounding
 
 
-@dataclass(frozen=True, slots=True)
 class TanhAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15."""
 

@@ -145,8 +145,7 @@ def define_of_floats(
 
 def centred(operands: Operands) -> Array:
     """The stored values of the input minus its zero point, int64."""
-    values: Array = operands.inputs[0].astype(np.int64) - operands.input_types[0].zero_point
-    return values
+    return np.asarray(operands.inputs[0].astype(np.int64) - operands.input_types[0].zero_point)
 
 
 def dequantized(operands: Operands) -> Array:
