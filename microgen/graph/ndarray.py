@@ -22,17 +22,10 @@ _CPU = 1
 
 # DLPack's type code and bits, as TVM writes them. A bool is a 1-bit unsigned integer that takes a
 # byte.
+_KIND_CODES = {"i": 0, "u": 1, "b": 1, "f": 2}
 _CODES = {
-    DType.INT8: (0, 8),
-    DType.INT16: (0, 16),
-    DType.INT32: (0, 32),
-    DType.INT64: (0, 64),
-    DType.UINT8: (1, 8),
-    DType.UINT16: (1, 16),
-    DType.UINT32: (1, 32),
-    DType.UINT64: (1, 64),
-    DType.BOOL: (1, 1),
-    DType.FLOAT32: (2, 32),
+    dtype: (_KIND_CODES[dtype.numpy.kind], 1 if dtype is DType.BOOL else 8 * dtype.nbytes)
+    for dtype in DType
 }
 _DTYPES = {code: dtype for dtype, code in _CODES.items()}
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}

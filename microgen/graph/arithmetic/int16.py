@@ -13,6 +13,7 @@ from microgen.graph.arithmetic.int8 import (
     clamp,
     multiply_by_quantized_multiplier,
     per_channel_multipliers,
+    rounded_away,
 )
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, ArrayType
@@ -90,9 +91,4 @@ def multiply_real(x: Array, scale: Array | float) -> Array:
     ``x`` is within 2**53, results within int32. Source: measurement of ai-edge-litert 2.3.0's
     FULLY_CONNECTED (BUILTIN_REF).
     """
-    product = np.asarray(x).astype(np.float64) * scale
-    whole = np.trunc(product)
-    # np.rint would round ties to even. The difference of doubles is exact below 2**53.
-    rest = product - whole
-    rounded: Array = whole + (rest >= 0.5) - (rest <= -0.5)
-    return rounded.astype(np.int32)
+    return rounded_away(np.asarray(x).astype(np.float64) * scale).astype(np.int32)

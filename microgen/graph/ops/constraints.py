@@ -284,9 +284,13 @@ def accumulator_constraint(
 def largest_sum(data: ArrayType, products: int, zero: int = 0) -> int:
     """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
     zero point is ``zero``."""
-    limits = np.iinfo(data.dtype.numpy)
-    farthest = max(int(limits.max) - data.zero_point, data.zero_point - int(limits.min))
-    return products * farthest * max(127 - zero, 128 + zero)
+    return products * farthest(data) * max(127 - zero, 128 + zero)
+
+
+def farthest(tensor: ArrayType) -> int:
+    """The largest distance of a stored integer from the zero point."""
+    limits = np.iinfo(tensor.dtype.numpy)
+    return max(int(limits.max) - tensor.zero_point, tensor.zero_point - int(limits.min))
 
 
 def leaves_int32(

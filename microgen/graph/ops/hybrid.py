@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from microgen.graph.arithmetic.int8 import rounded_away
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Types
 from microgen.graph.ops import floats
@@ -60,7 +61,7 @@ def _symmetric(values: Array) -> tuple[Array, np.float32]:
         return np.zeros(values.shape, np.int64), np.float32(1)
     # Scale and inverse are two quotients in TFLite, each rounded to float32.
     inverse = np.float32(127) / largest
-    rounded = np.clip(_round(values * inverse), -127, 127)
+    rounded = np.clip(rounded_away(values * inverse), -127, 127)
     return rounded.astype(np.int64), np.float32(largest / np.float32(127))
 
 
@@ -73,7 +74,7 @@ def _asymmetric(values: Array) -> tuple[Array, np.float32]:
     exact = np.float64(most - least) / 255
     scale = np.float32(exact)
     zero_point = _zero_point(np.float64(least) / exact, np.float64(most) / exact)
-    rounded = zero_point + _round(values * (np.float32(1) / scale))
+    rounded = zero_point + rounded_away(values * (np.float32(1) / scale))
     return np.clip(rounded, -128, 127).astype(np.int64) - zero_point, scale
 
 
@@ -82,11 +83,4 @@ def _zero_point(low: np.float64, high: np.float64) -> int:
     ``high`` are the ends, in units of the scale.
     """
     exact = -128 - low if 128 - low < 127 + high else 127 - high
-    return int(np.clip(_round(exact), -128, 127))
-
-
-def _round(values: Array | np.float64) -> Array:
-    """The values rounded to the nearest whole number, halves away from zero, in the same dtype."""
-    whole = np.trunc(values)
-    rest = values - whole
-    return np.asarray(whole + (rest >= 0.5) - (rest <= -0.5))
+    return int(np.clip(rounded_away(exact), -128, 127))

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, Types
-from microgen.graph.ops.base import Padding, Pair, Shape, one_input
+from microgen.graph.ops.base import Padding, Pair, Shape
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.geometry import fitted
-
-Pool = tuple[Padding, Pair, Pair]  # padding, pool size, strides
 
 
 def nhwc(role: str, tensor: ArrayType) -> Shape:
@@ -110,31 +108,6 @@ def window_cost(
     rows, columns = window
     calls = len(rows.reaching) * len(columns.reaching) * groups
     return products(inputs, outputs, rows.cells * columns.cells * each, calls=calls)
-
-
-def pool_shape(name: str, inputs: Types, pool: Pool) -> Shape:
-    """Output shape of a pool; ValueError if there is none, or a window sees only padding."""
-    one_input(name, inputs)
-    batches, *_, channels = nhwc("input", inputs[0])
-    padding, pool_size, strides = pool
-    size = spatial(inputs[0].shape)
-    pads, (height, width) = fitted(padding, size, pool_size, strides, (1, 1))
-    # A window of padding only has no maximum, and no values to divide a sum by.
-    if max(pads[0], pads[2]) >= pool_size[0] or max(pads[1], pads[3]) >= pool_size[1]:
-        raise ValueError(f"padding {pads} must be smaller than the pool's {pool_size}")
-    return batches, height, width, channels
-
-
-def pool_axes(shape: Shape, pool: Pool) -> tuple[Along, Along]:
-    """``axes`` of a pool, which has no dilation, over NHWC data of that shape."""
-    padding, pool_size, strides = pool
-    return axes(padding, spatial(shape), pool_size, strides, (1, 1))
-
-
-def pool_cost(pool: Pool, inputs: Types, outputs: Types) -> ReferenceCost:
-    """``window_cost`` of a pool: one step per tap and value that it covers."""
-    batches, *_, channels = inputs[0].shape
-    return window_cost(pool_axes(inputs[0].shape, pool), batches * channels, inputs, outputs)
 
 
 def cells_seen(rows: Along, columns: Along) -> Array:

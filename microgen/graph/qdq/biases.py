@@ -18,7 +18,7 @@ import numpy as np
 from microgen.graph.arithmetic import in_float32
 from microgen.graph.builder import Stored
 from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
-from microgen.graph.ops.constraints import weight_zero
+from microgen.graph.ops.constraints import farthest, weight_zero
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 _LARGEST = {True: 7, False: 127}  # magnitude of a value, by whether the model stores 4 bits
@@ -176,8 +176,7 @@ class SumsLayer:
         left = np.array(np.iinfo(np.int32).max)
         if self.data.dtype is not DType.INT8:
             return left
-        farthest = max(127 - self.data.zero_point, self.data.zero_point + 128)
-        return np.asarray(left - farthest * weight.magnitudes().sum(axis=1))
+        return np.asarray(left - farthest(self.data) * weight.magnitudes().sum(axis=1))
 
     def _misses(self, made: Integers) -> Array:
         """For each channel, the number of sums around 0 whose stored values differ from the

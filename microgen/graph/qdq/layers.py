@@ -144,18 +144,12 @@ def _replaced(node: Node, *, activation: Activation, **changes: object) -> Attrs
     return dataclasses.replace(node.attrs, **changes)
 
 
+_IN_FLOAT32 = ("add", "mean", "multiply", "nn.avg_pool2d", "nn.batch_matmul", "subtract")
+_SUMS = ("nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.depthwise_conv2d")
 LAYERS: Mapping[str, SumsLayer] = {
-    "add": in_float32,
-    "mean": in_float32,
-    "multiply": in_float32,
-    "nn.avg_pool2d": in_float32,
-    "nn.batch_matmul": in_float32,
-    "nn.conv2d": sums,
-    "nn.conv2d_transpose": sums,
-    "nn.dense": sums,
-    "nn.depthwise_conv2d": sums,
+    **dict.fromkeys(_IN_FLOAT32, in_float32),
+    **dict.fromkeys(_SUMS, sums),
     "nn.softmax": softmax,
-    "subtract": in_float32,
 }
 
 

@@ -15,33 +15,15 @@ from microgen.graph.ops.pooling.pooling import PoolAttrs
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 from microgen.graph.unsigned import HALF
 
-# Ops -> the positions of the operands that have the values; None: all of them.
-_FIRST = (0,)
-_MOVES: dict[str, tuple[int, ...] | None] = {
-    "broadcast_to": _FIRST,
-    "concatenate": None,
-    "copy": _FIRST,
-    "gather_nd": _FIRST,
-    "layout_transform": _FIRST,
-    "nn.mirror_pad": _FIRST,
-    "nn.pad": _FIRST,
-    "reshape": _FIRST,
-    "strided_slice": _FIRST,
-    "take": _FIRST,
-    "transpose": _FIRST,
-    "where": (1, 2),
-}
-# Ops whose results depend on the order of values, which uint8 and int8 have in common inside.
-_CHOICES: dict[str, tuple[int, ...] | None] = {
-    "max": _FIRST,
-    "maximum": None,
-    "min": _FIRST,
-    "minimum": None,
-    "nn.max_pool2d": _FIRST,
-}
-_POSITIONS = {**_MOVES, **_CHOICES}
 VIEWS = ("layout_transform", "reshape", "transpose")
 """Ops of one tensor that keep every value."""
+_OF_FIRST = (
+    *(*VIEWS, "broadcast_to", "copy", "gather_nd", "nn.mirror_pad", "nn.pad"),
+    *("strided_slice", "take"),
+    # Their results depend on the order of values, which uint8 and int8 have in common inside.
+    *("max", "min", "nn.max_pool2d"),
+)
+_OF_ALL = ("concatenate", "maximum", "minimum")
 HOISTED = (*VIEWS, "nn.max_pool2d")
 """Ops of one tensor for which it is the same whether their input is quantized or their result."""
 
@@ -90,10 +72,10 @@ def _alike(rewriting: Rewriting, node: Node, integers: list[str]) -> list[str]:
 
 def _data(node: Node) -> tuple[int, ...]:
     """The positions of the inputs whose values the node moves; empty if the node moves none."""
-    if node.op not in _POSITIONS:
-        return ()
-    found = _POSITIONS[node.op]
-    return tuple(range(len(node.inputs))) if found is None else found
+    if node.op == "where":
+        return (1, 2)  # after the condition
+    count = len(node.inputs) if node.op in _OF_ALL else int(node.op in _OF_FIRST)
+    return tuple(range(count))
 
 
 def _moved(rewriting: Rewriting, node: Node, integers: list[str], name: str) -> str:

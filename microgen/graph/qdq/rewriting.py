@@ -170,24 +170,20 @@ class Rewriting:
     def mean(self, tensor: str, integers: str, origin: Origin) -> None:
         """Let a float tensor have the real values of integers."""
         self.meaning[tensor] = self.source[tensor] = integers
-        self.emit(
-            "qnn.dequantize",
-            DequantizeAttrs(),
-            (integers,),
-            ArrayType((), DType.FLOAT32),
-            tensor,
-            origin,
-        )
+        floats = ArrayType((), DType.FLOAT32)
+        self.emit("qnn.dequantize", DequantizeAttrs(), (integers,), floats, tensor, origin)
 
     def retyped(self, integers: str, quant: Quant, name: str, origin: Origin) -> str:
         """The same integers with another scale."""
-        kind = self.types[integers]
-        if kind.quant == quant:
+        kind = dataclasses.replace(self.types[integers], quant=quant)
+        return self.retyped_as(integers, kind, name, origin)
+
+    def retyped_as(self, integers: str, kind: ArrayType, name: str, origin: Origin) -> str:
+        """The same integers with the quantization of ``kind``, perhaps none."""
+        if self.types[integers].quant == kind.quant:
             return integers
-        kind = dataclasses.replace(kind, quant=quant)
-        return self.emit(
-            "qnn.reinterpret", ReinterpretAttrs(kind.shape), (integers,), kind, name, origin
-        )
+        attrs = ReinterpretAttrs(kind.shape)
+        return self.emit("qnn.reinterpret", attrs, (integers,), kind, name, origin)
 
     def made_signed(self, tensor: str, kind: ArrayType, origin: Origin) -> str:
         """The int8 values of a uint8 tensor of the new graph."""
@@ -214,18 +210,9 @@ class Rewriting:
         if kind.dtype is DType.UINT8:
             assert typed.quant is not None
             typed = ArrayType(typed.shape, DType.UINT8, moved(typed.quant, HALF))
-            integers = self.emit(
-                "qnn.requantize",
-                RequantizeAttrs(),
-                (integers,),
-                typed,
-                self.fresh(f"{tensor}#uint8"),
-                origin,
-            )
-        if kind.quant == typed.quant:
-            return integers
-        attrs, name = ReinterpretAttrs(typed.shape), self.fresh(f"{tensor}#plain")
-        return self.emit("qnn.reinterpret", attrs, (integers,), kind, name, origin)
+            attrs, name = RequantizeAttrs(), self.fresh(f"{tensor}#uint8")
+            integers = self.emit("qnn.requantize", attrs, (integers,), typed, name, origin)
+        return self.retyped_as(integers, kind, self.fresh(f"{tensor}#plain"), origin)
 
     def _origin(self, tensor: str) -> Origin:
         made = self.producers.get(tensor)

@@ -18,7 +18,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, expect_inputs
-from microgen.graph.ops.constraints import ALL_FAMILIES, scale_constraint16
+from microgen.graph.ops.constraints import ALL_FAMILIES, farthest, scale_constraint16
 from microgen.graph.ops.cost import ReferenceCost, products
 from microgen.graph.ops.elementwise import broadcast
 
@@ -125,12 +125,7 @@ def _sums_constraint(attrs: BatchMatmulAttrs, inputs: Types, output: ArrayType) 
 
 def _largest(attrs: BatchMatmulAttrs, lhs: ArrayType, rhs: ArrayType) -> int:
     """The largest magnitude of a sum of products."""
-    return matrices(attrs, lhs, rhs)[1] * _farthest(lhs) * _farthest(rhs)
-
-
-def _farthest(operand: ArrayType) -> int:
-    limits = np.iinfo(operand.dtype.numpy)
-    return max(int(limits.max) - operand.zero_point, operand.zero_point - int(limits.min))
+    return matrices(attrs, lhs, rhs)[1] * farthest(lhs) * farthest(rhs)
 
 
 def reference(attrs: BatchMatmulAttrs, operands: Operands) -> Arrays:

@@ -12,7 +12,18 @@ from microgen.graph.arithmetic.int8 import clamp, int32_range
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats, limits
-from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Padding, Pair, Shapes, layer
+from microgen.graph.ops.base import (
+    Inexact,
+    Infer,
+    OpDefinition,
+    Operands,
+    Padding,
+    Pair,
+    Shape,
+    Shapes,
+    layer,
+    one_input,
+)
 from microgen.graph.ops.constraints import (
     ALL_FAMILIES,
     activations_constraint,
@@ -20,15 +31,8 @@ from microgen.graph.ops.constraints import (
     unchanged_constraint,
 )
 from microgen.graph.ops.cost import ReferenceCost
-from microgen.graph.ops.window import (
-    Along,
-    Pool,
-    cells_seen,
-    pool_axes,
-    pool_cost,
-    pool_shape,
-    taps,
-)
+from microgen.graph.ops.geometry import fitted
+from microgen.graph.ops.window import Along, axes, cells_seen, nhwc, spatial, taps, window_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +44,30 @@ class PoolAttrs(Attrs):
     padding: Padding
     activation: Activation
 
-    @property
-    def pool(self) -> Pool:
-        """The window alone."""
-        return self.padding, self.pool_size, self.strides
+    def axes(self, data: Shape) -> tuple[Along, Along]:
+        """The window along rows and columns of NHWC data. It has no dilation."""
+        return axes(self.padding, spatial(data), self.pool_size, self.strides, (1, 1))
+
+
+def _infer(name: str) -> Infer:
+    def infer(attrs: PoolAttrs, inputs: Types) -> Shapes:
+        """The shape [N, OH, OW, C]. ValueError if there is none, or a window sees only padding."""
+        data = one_input(name, inputs)
+        batches, *_, channels = nhwc("input", data)
+        pool = attrs.pool_size
+        pads, places = fitted(attrs.padding, spatial(data.shape), pool, attrs.strides, (1, 1))
+        # A window of padding only has no maximum, and no values to divide a sum by.
+        if max(pads[0], pads[2]) >= pool[0] or max(pads[1], pads[3]) >= pool[1]:
+            raise ValueError(f"padding {pads} must be smaller than the pool's {pool}")
+        return ((batches, *places, channels),)
+
+    return infer
 
 
 def cost(attrs: PoolAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
-    """Each cell under each window."""
-    return pool_cost(attrs.pool, inputs, outputs)
+    """One step for each value that a window covers at each of its places."""
+    batches, *_, channels = shape = inputs[0].shape
+    return window_cost(attrs.axes(shape), batches * channels, inputs, outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +81,6 @@ class AvgPool2DAttrs(PoolAttrs):
 
     ties_upward: bool = False
     in_float32: bool = False
-
-
-def _avg_pool2d_infer(attrs: AvgPool2DAttrs, inputs: Types) -> Shapes:
-    """The shape [N, OH, OW, C]."""
-    return (pool_shape("nn.avg_pool2d", inputs, attrs.pool),)
 
 
 def avg_pool2d_check(attrs: AvgPool2DAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -102,7 +116,7 @@ def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> Arrays:
     pool_impl_nd.
     """
     data, output = operands.inputs[0], operands.output_types[0]
-    rows, columns = pool_axes(data.shape, attrs.pool)
+    rows, columns = attrs.axes(data.shape)
     counts = cells_seen(rows, columns)
     if floats.is_float(output):
         means = _sums(data, rows, columns, np.float32) / counts.astype(np.float32)
@@ -152,7 +166,7 @@ def _avg_pool2d_terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
 AVG_POOL2D = OpDefinition(
     "nn.avg_pool2d",
     AvgPool2DAttrs,
-    _avg_pool2d_infer,
+    _infer("nn.avg_pool2d"),
     avg_pool2d_check,
     _avg_pool2d_reference,
     layer,
@@ -164,11 +178,6 @@ AVG_POOL2D = OpDefinition(
 
 class MaxPool2DAttrs(PoolAttrs):
     """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
-
-
-def _max_pool2d_infer(attrs: MaxPool2DAttrs, inputs: Types) -> Shapes:
-    """The shape [N, OH, OW, C]."""
-    return (pool_shape("nn.max_pool2d", inputs, attrs.pool),)
 
 
 def _max_pool2d_check(_attrs: MaxPool2DAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -188,7 +197,7 @@ def _max_pool2d_reference(attrs: MaxPool2DAttrs, operands: Operands) -> Arrays:
 
 def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
     """The greatest of each window and ``least``, in the data's dtype."""
-    rows, columns = pool_axes(data.shape, attrs.pool)
+    rows, columns = attrs.axes(data.shape)
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)
     for _, places, cells in taps(rows, columns):
@@ -205,7 +214,7 @@ def _max_pool2d_grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
 MAX_POOL2D = OpDefinition(
     "nn.max_pool2d",
     MaxPool2DAttrs,
-    _max_pool2d_infer,
+    _infer("nn.max_pool2d"),
     _max_pool2d_check,
     _max_pool2d_reference,
     layer,

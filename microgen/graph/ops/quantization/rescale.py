@@ -176,7 +176,7 @@ def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]
     Source: TFLite quantize.cc, Prepare, whose division is in double. ValueError if the ratio
     of scales is 2**30 or more.
     """
-    return quantize_multiplier(float(np.float32(data.scale)) / float(np.float32(output.scale)))
+    return ratio(data.scale, output.scale)
 
 
 def _requantize_check(_attrs: RequantizeAttrs, inputs: Types, outputs: Types) -> str | None:

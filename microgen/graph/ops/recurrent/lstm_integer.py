@@ -204,7 +204,7 @@ def _new_cell(
         rounding_divide_by_pot(keep * cell, 15) + rounding_divide_by_pot(new, 15 + p.cell_bits)
     )
     if p.cell_clip > 0:
-        cell = _clip(cell, (-p.cell_clip, p.cell_clip))
+        cell = np.clip(cell, -p.cell_clip, p.cell_clip)
     if w.peephole is not None:
         output = _peeped(w, p, len(p.peephole) - 1, output, cell)
     return cell, fixed_point_16.logistic(output)
@@ -230,15 +230,11 @@ def _peeped(w: Inputs[Array], p: LstmParameters, number: int, gate: Array, cell:
 def _new_state(w: Inputs[Array], p: LstmParameters, cell: Array, output_gate: Array) -> Array:
     product = scale(output_gate * fixed_point_16.tanh(cell, p.cell_bits), *p.hidden)
     if w.projection is None or p.projection is None:
-        return _clip(product + p.hidden_zero_point, (-128, 127))
+        return np.asarray(np.clip(product + p.hidden_zero_point, -128, 127))
     # TFLite subtracts the zero point when it quantizes, and adds it when it reads. The numbers are
     # the same, except for clipped numbers.
-    hidden = _clip(product - p.hidden_zero_point, (-128, 127)) + p.hidden_zero_point
+    hidden = np.clip(product - p.hidden_zero_point, -128, 127) + p.hidden_zero_point
     sums = hidden @ w.projection.T + (0 if w.projection_bias is None else w.projection_bias)
-    state = _clip(scale(sums, *p.projection) + p.state_zero_point, (-128, 127))
+    state = np.clip(scale(sums, *p.projection) + p.state_zero_point, -128, 127)
     limit = p.projection_clip
-    return _clip(state, (-limit, limit)) if limit > 0 else state
-
-
-def _clip(values: Array, limits: tuple[int, int]) -> Array:
-    return np.asarray(np.clip(values, *limits))
+    return np.asarray(np.clip(state, -limit, limit) if limit > 0 else state)

@@ -84,7 +84,7 @@ class ValueFunction:
         """The output."""
         (data,), output = operands.input_types, operands.output_types[0]
         if floats.is_float(output):
-            return _float(self.real(attrs, operands.inputs[0]))
+            return (floats.rounded(self.real(attrs, operands.inputs[0])),)
         if data.dtype is DType.INT8:
             return self.int8(attrs, operands)
         if self.int16 is not None:
@@ -102,11 +102,6 @@ class ValueFunction:
         kinds = tuple(dataclasses.replace(kind, shape=EVERY_INT8.shape) for kind in (data, output))
         (values,) = self.int8(attrs, Operands((EVERY_INT8,), kinds[:1], kinds[1:]))
         return frozen(values)
-
-
-def _float(values: Array) -> Arrays:
-    with np.errstate(over="ignore"):
-        return (values.astype(np.float32),)
 
 
 def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -> OpDefinition:
