@@ -78,6 +78,7 @@ def connect(
     """Add the conversions between uint8 inputs and outputs and the int8 tensors inside. Ops that
     can read or write uint8 themselves do so if nothing needs the int8 tensor."""
     fed = {port.tensor.name: port for port in inputs}
+    # An input that is an output, too, is not made here.
     made = {port.tensor.name: port for port in outputs if port.tensor.name not in fed}
     _connect_outputs(builder, [port for port in made.values() if port.is_converted])
     _connect_inputs(builder, [port for port in fed.values() if port.is_converted])
@@ -105,6 +106,7 @@ def _connect_inputs(builder: GraphBuilder, ports: Sequence[UnsignedPort]) -> Non
     read = {name for node in builder.nodes for name in node.inputs}
     for port in ports:
         _declare(builder, port)
+    # At the beginning, because any node may read them.
     builder.nodes[:0] = [
         _conversion(port.tensor, port.inner, port.origin)
         for port in ports

@@ -70,6 +70,7 @@ def affine_product(
     if not 0 <= slope < _LARGEST_SLOPE or low == high:
         return None
     for growth in _GROWTHS:
+        # In the unit of the sum, which has 32 fraction bits.
         factor = round(slope * (1 + growth) * 2**_WORD)
         constant = _constant(wanted, products * factor, _WORD, (low, high))
         if constant is not None:

@@ -358,6 +358,7 @@ def softmax_parameters(data: ArrayType, beta: float) -> SoftmaxParameters:
         raise ValueError(f"beta {beta:g} times the input scale {data.scale:g} must exceed 2**-26")
     # PreprocessSoftmaxScaling limits the multiplier to 2**31 - 1.
     multiplier, left_shift = _softmax_multiplier(min(real, 2.0**31 - 1))
+    # The largest difference that the fixed point of exp holds.
     radius = ((1 << SOFTMAX_INTEGER_BITS) - 1) * (1 << fraction_bits) / (1 << left_shift)
     return SoftmaxParameters(multiplier, left_shift, -math.floor(radius))
 

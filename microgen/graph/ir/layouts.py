@@ -109,6 +109,7 @@ def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tupl
     ``known``.
     """
     found: dict[str, tuple[str, ...]] = {}
+    # Each name once, in order.
     for name in dict.fromkeys(known):
         if name in shows:
             tensor = shows[name].tensor

@@ -42,6 +42,7 @@ def _node(node: Node, graph: Graph, names: dict[str, str]) -> str:
     results = ", ".join(names[out] for out in node.outputs)
     arguments = [names[name] for name in node.inputs]
     callee = f"@{node.attrs.symbol}" if isinstance(node.attrs, ExternalAttrs) else node.op
+    # An external function has no attributes to print. Its own text follows.
     if callee == node.op:
         arguments += _attributes(node.attrs)
     declared = ", ".join(_type(graph.types[out]) for out in node.outputs)

@@ -113,6 +113,7 @@ class Ball:
 
     def __truediv__(self, other: Ball) -> Ball:
         value = self.value / other.value
+        # If the ball of the divisor contains 0, the error is infinite: any quotient is possible.
         nearest = np.abs(other.value) - other.error  # the divisor closest to zero
         error = (self.error + np.abs(value) * other.error) / np.maximum(nearest, 0)
         unknown = (self.error > 0) | (other.error > 0)
@@ -129,6 +130,7 @@ class Ball:
     def apply(self, function: Callable[[Array], Array], ulps: int) -> Ball:
         """The result of a monotonic function that is computed within ``ulps``."""
         value = function(self.value)
+        # The function is monotonic, so its farthest results are at the ends of the ball.
         ends = (function(self.value + self.error), function(self.value - self.error))
         error = np.maximum(*(np.abs(end - value) for end in ends))
         return Ball(value, error + ulps * spacing(np.abs(value) + error))
@@ -155,5 +157,7 @@ def total(products: Sequence[Products], added: Sequence[Ball] = ()) -> Ball:
     size = summed(lambda ball: ball.largest)
     plain = summed(lambda ball: np.abs(ball.value))
     terms = sum(each.terms for each in products) + len(added)
+    # Roundings are relative to partial sums, which the sum of all magnitudes bounds, whatever
+    # cancels.
     error = np.maximum(size - plain, 0) + gamma(terms) * size + terms * LEAST
     return Ball(summed(lambda ball: ball.value), error)

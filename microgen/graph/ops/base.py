@@ -32,6 +32,7 @@ class StatusError(Exception):
     ) -> None:
         super().__init__(f"{what} (status {status:#x})")
         self.status, self.position, self.allowed = status, position, allowed
+        # argmax of bools is the first True.
         first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         self.element: tuple[int, ...] = tuple(map(int, first))
         self.value: int = among[first].item()
@@ -160,6 +161,7 @@ class Bound:
 
 
 def _same_bits(_attrs: Attrs, given: Inexact) -> Arrays:
+    # With other inputs, nothing is known of the results: any value is allowed.
     distance = 0.0 if given.is_exact else np.inf
     return tuple(np.full(array.shape, distance) for array in given.expected)
 

@@ -29,6 +29,7 @@ def of_floats(rule: str, of: Of) -> Bound:
     def bound(attrs: Any, given: Inexact) -> Arrays:
         if given.expected[0].dtype.kind != "f":
             return EQUAL.of(attrs, given)
+        # Operands may be infinite or NaN, and bounds, too.
         with np.errstate(all="ignore"):
             return of(attrs, given)
 
@@ -163,6 +164,7 @@ def sums_of_two() -> Bound:
         found = np.where(is_known & has_infinity(given.operands), 0.0, found)
         if given.found[0] is not None:
             return (found,)
+        # The rounding of a sum that is not known is relative to its operands.
         size = functools.reduce(np.add, _magnitudes(given.operands.inputs))
         return (found + UNIT * size,)
 
@@ -229,6 +231,8 @@ def monotonic(reference: Reference) -> Bound:
         if given.is_exact or any(other.any() for other in others):
             return EQUAL.of(attrs, given)
         data, (expected,) = given.operands.inputs[0], given.expected
+        # A function that never decreases is farthest away at an end of the interval of its
+        # argument.
         ends = ({0: _moved_outward(data, sign * error)} for sign in (-1, 1))
         found = (reference(attrs, _with(given.operands, end))[0] for end in ends)
         apart = (np.abs(array.astype(np.float64) - expected.astype(np.float64)) for array in found)
@@ -273,12 +277,14 @@ def greatest_error(_attrs: Any, given: Inexact) -> Array:
 def error_of_product(_attrs: Any, given: Inexact) -> Array:
     """The error of a product of both inputs."""
     (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
+    # (x + left) (y + right) - x y, for magnitudes.
     return np.asarray(x * right + y * left + left * right)
 
 
 def error_of_quotient(_attrs: Any, given: Inexact) -> Array:
     """The error of a quotient of both inputs: unlimited if the divisor may be 0."""
     (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
+    # A divisor whose interval contains 0 divides by 0 here: any quotient is possible.
     grown = (left + x / y * right) / np.maximum(y - right, 0)
     return np.where((left > 0) | (right > 0), grown, 0)
 
@@ -287,4 +293,5 @@ def error_of_square(_attrs: Any, given: Inexact) -> Array:
     """The error of the squared difference of both inputs."""
     x, y = (array.astype(np.float64) for array in given.operands.inputs)
     error = given.errors[0] + given.errors[1]
+    # (d + e)**2 - d**2, for the difference d and its error e.
     return np.asarray((2 * np.abs(x - y) + error) * error)

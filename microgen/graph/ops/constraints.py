@@ -24,6 +24,8 @@ EVERY_DTYPE = tuple(DType)  # for ops that move values and compute nothing
 
 _SCALE_LIMIT = 2.0**30 - 1  # rounds to no more than the largest multiplier
 
+# The least and the greatest zero point of each quantized dtype. int16 has none in TFLite, so its
+# kernels do not subtract one.
 _ZERO_POINTS = {DType.INT8: (-128, 127), DType.UINT8: (0, 255), DType.INT16: (0, 0)}
 
 
@@ -284,6 +286,7 @@ def accumulator_constraint(
 def largest_sum(data: ArrayType, products: int, zero: int = 0) -> int:
     """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
     zero point is ``zero``."""
+    # The second factor is the largest distance of an int8 weight from its zero point.
     return products * farthest(data) * max(127 - zero, 128 + zero)
 
 
@@ -297,6 +300,7 @@ def leaves_int32(
     data: ArrayType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
 ) -> bool:
     """Whether such a sum may exceed int32 after scaling."""
+    # 256 leaves room for the zero point, which kernels add to the scaled sum in int32.
     return bool(largest_sum(data, products, zero) * max(scales) >= 2**31 - 256)
 
 

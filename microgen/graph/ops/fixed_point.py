@@ -22,6 +22,7 @@ _EXP_FACTORS = (
 
 def exp_of_negative(x: Array) -> Array:
     """Exponential of non-positive Q5.26 values as Q0.31 (gemmlowp exp_on_negative_values)."""
+    # 1/4 in Q5.26.
     quarter = 1 << 24
     fraction = (x & (quarter - 1)) - quarter
     result = _exp_of_fraction(fraction << 5)

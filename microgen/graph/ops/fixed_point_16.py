@@ -29,6 +29,7 @@ def tanh(x: Array, integer_bits: int) -> Array:
 
 def _exp_of_negative(x: Array, integer_bits: int) -> Array:
     """Exponential of non-positive values with that many integer bits, as Q0.15."""
+    # A sign bit and 15 others.
     fraction_bits = 15 - integer_bits
     quarter = 1 << (fraction_bits + _QUARTER)
     rest = (x & (quarter - 1)) - quarter

@@ -56,6 +56,7 @@ def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Ar
     kept = [n for axis, n in enumerate(values.shape) if axis not in axes]
     moved = np.moveaxis(values, sorted(axes), range(len(kept), values.ndim))
     with np.errstate(invalid="ignore", over="ignore"):
+        # cumsum adds one number after another. np.sum would add in pairs, and so round otherwise.
         added = np.cumsum(moved.reshape(*kept, -1), axis=-1, dtype=np.float32)[..., -1]
     return np.expand_dims(added, sorted(axes)) if keep_dims else np.asarray(added)
 

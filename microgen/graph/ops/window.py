@@ -70,6 +70,7 @@ class Along:
         """Each tap that covers a cell, in order: the places where it does, and the cells there."""
         for tap in self.reaching:
             at = tap * self.dilation - self.before  # at place 0
+            # -(at // stride) is -at / stride, rounded up.
             first = max(-(at // self.stride), 0)
             last = min((self.size - 1 - at) // self.stride, self.places - 1)
             if first <= last:

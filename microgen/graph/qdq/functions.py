@@ -43,6 +43,7 @@ def follow(rewriting: Rewriting, node: Node) -> None:
     for name in node.inputs:
         if not _is_number(rewriting, name):
             found.add(rewriting.source.get(name))
+    # A table is of one argument: nothing else may vary.
     (source, *others) = found or {None}
     if source is not None and not others and rewriting.types[source].shape == shape:
         rewriting.source[node.outputs[0]] = source

@@ -101,6 +101,7 @@ def integer_attrs(rewriting: Rewriting, node: Node, kind: ArrayType) -> Attrs:
 
 def _padding(value: float, data: ArrayType, kind: ArrayType) -> int:
     if data.dtype is not DType.FLOAT32:
+        # uint8 values are less by 128 inside the graph.
         return int(value) - (HALF if data.dtype is DType.UINT8 else 0)
     limits = np.iinfo(kind.dtype.numpy)
     stored = in_float32.stored(np.array(value, np.float32), kind)

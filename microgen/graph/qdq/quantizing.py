@@ -85,6 +85,7 @@ def _chain(rewriting: Rewriting, tensor: str) -> _Chain:
         if own is None and node.op not in moves.HOISTED:
             break
         before = node.inputs[0] if own is None else functions.data(rewriting.graph, node)
+        # Other readers need the floats before this node, too.
         if not _is_only_read_here(rewriting, before):
             break
         if own is None:
@@ -127,6 +128,7 @@ def _computed(rewriting: Rewriting, chain: _Chain, kind: ArrayType, name: str, d
     node = _layer(rewriting, chain)
     bounds = chain.clamp.stored(kind)
     has_clamp = node.op in LAYERS and hasattr(node.attrs, "activation")
+    # The activation of a layer costs nothing. Other limits need a table.
     fused = functions.activation(bounds, kind) if has_clamp else None
     is_limited = fused is None and bounds != Clamp().stored(kind)
     names = _Names(rewriting, name, 1 + is_limited + len(chain.moves))

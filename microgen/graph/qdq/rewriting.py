@@ -124,6 +124,7 @@ class Rewriting:
         """Remove all nodes but the first ``count``, and their results."""
         for node in self.nodes[count:]:
             for name in node.outputs:
+                # The types of the model were there before the nodes.
                 if name not in self.graph.types:
                     del self.types[name]
         del self.nodes[count:]

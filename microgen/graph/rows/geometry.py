@@ -192,6 +192,7 @@ def _buffer(
         raise ValueError(f"{name!r} is padded with different values")
     timing = timings[name]
     rows = max(_before(reader, name, timings) for reader in readers)
+    # The last time may compute rows past the end.
     surplus = timing.count * timing.rows - height
     end = max(timings[reader.result].end for reader in readers)
     return RowBuffer(rows, end, timing, surplus, next(iter(fills), None))

@@ -52,6 +52,7 @@ def _lag(name: str, group: RowGroup, graph: Graph, own: int | None) -> int:
     if window and name not in group.geometry.buffers:
         read = np.arange(timing.count) * window.stride * timing.rows * _row(data)
         lag = _beside(read, first, end, lag, own)
+    # In whole elements of both tensors, so that both are aligned.
     unit = max(data.dtype.nbytes, output.dtype.nbytes)
     return -(-lag // unit) * unit
 

@@ -51,6 +51,7 @@ def of(node: Node, graph: Graph) -> ByRows | None:
     # Nodes with a target or an external function are not computed by the built-in kernels.
     if rule is None or any(node.place) or len(node.outputs) > 1:
         return None
+    # Rows are the second of four axes, and one image has them one after another.
     if not all(len(kind.shape) == 4 and kind.shape[0] == 1 and kind.size for kind in kinds):
         return None
     return rule(node, graph)

@@ -45,6 +45,7 @@ def is_scaled(dtype: DType, *, is_equality: bool) -> bool:
 
 def _scaled(stored: Array, operand: ArrayType) -> Array:
     """Real values in 256ths, rounded."""
+    # TFLite shifts by 8 bits before it scales, so that the comparison has a fraction.
     centred = stored.astype(np.int64) - operand.zero_point
     return broadcast.scale(centred << _LEFT_SHIFT, *parameters(operand))
 
@@ -69,7 +70,7 @@ def _op(name: str, sign: str, compare: Compare, *, is_equality: bool = False) ->
         return first_of(refused(parameters, operand) for operand in inputs)
 
     def reference(_attrs: ComparisonAttrs, operands: Operands) -> Arrays:
-        """Source: TFLite reference/comparisons.h, ComparisonWithScaling."""
+        # Source: TFLite reference/comparisons.h, ComparisonWithScaling.
         lhs, rhs = operands.inputs
         kind = operands.input_types[0]
         if kind.quant and is_scaled(kind.dtype, is_equality=is_equality):
@@ -100,7 +101,7 @@ def _logical(
         return (broadcast.broadcast_shape(inputs),)
 
     def reference(_attrs: LogicalAttrs, operands: Operands) -> Arrays:
-        """Source: TFLite logical.cc and elementwise.cc."""
+        # Source: TFLite logical.cc and elementwise.cc.
         return (function(*operands.inputs),)
 
     return OpDefinition(name, LogicalAttrs, infer, _logical_check, reference, about=about)

@@ -66,7 +66,7 @@ def _check(attrs: Conv2DAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv."""
+    # Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv.
     data, weight, *_ = operands.inputs
     weight = convolution.centred(weight, operands.input_types[1])
     found = sums(attrs, data, weight, operands.input_types[0].zero)
@@ -147,7 +147,7 @@ def _hybrid_check(_attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> s
 
 
 def _hybrid_reference(attrs: Conv2DHybridAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite conv.cc, EvalHybrid and EvalHybridPerChannel."""
+    # Source: TFLite conv.cc, EvalHybrid and EvalHybridPerChannel.
     batches = (_scaled(image[None], operands, attrs) for image in operands.inputs[0])
     return hybrid.finished(batches, operands, attrs.activation)
 

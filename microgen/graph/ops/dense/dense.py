@@ -120,10 +120,8 @@ def _scales(
 
 
 def _reference(attrs: DenseAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
-
-    The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
-    """
+    # Source of the integer form: TFLite reference/integer_ops/fully_connected.h.
+    # The product is computed in float64, which is exact for integers: fewer than 2**30 are summed.
     data, weight, *_ = operands.inputs
     data_type, weight_type = operands.input_types[:2]
     weight = convolution.centred(weight, weight_type)
@@ -174,7 +172,7 @@ def _hybrid_check(_attrs: DenseHybridAttrs, inputs: Types, outputs: Types) -> st
 
 
 def _hybrid_reference(attrs: DenseHybridAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite fully_connected.cc, EvalHybridDense."""
+    # Source: TFLite fully_connected.cc, EvalHybridDense.
     data, weight, *_ = operands.inputs
     batches = (_scaled(row, operands, attrs) for row in data.reshape(-1, weight.shape[1]))
     return hybrid.finished(batches, operands, attrs.activation)

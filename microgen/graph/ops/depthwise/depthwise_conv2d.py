@@ -66,12 +66,10 @@ def _check(attrs: DepthwiseConv2DAttrs, inputs: Types, outputs: Types) -> str | 
 
 
 def _reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
-    reference/depthwiseconv_float.h.
-
-    float32 sums equal LiteRT's bit for bit, tap by tap, because a hybrid layer that follows rounds
-    them.
-    """
+    # Source: TFLite reference/integer_ops/depthwise_conv.h, DepthwiseConvPerChannel;
+    # reference/depthwiseconv_float.h.
+    # float32 sums equal LiteRT's bit for bit, tap by tap, because a hybrid layer that follows
+    # rounds them.
     data, weight, *_ = operands.inputs
     weight = convolution.centred(weight, operands.input_types[1])
     zero = operands.input_types[0].zero
@@ -141,7 +139,7 @@ def _hybrid_check(_attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Ty
 
 
 def _hybrid_reference(attrs: DepthwiseConv2DHybridAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite depthwise_conv.cc, EvalHybridPerChannel."""
+    # Source: TFLite depthwise_conv.cc, EvalHybridPerChannel.
     batches = (_scaled(image[None], operands, attrs) for image in operands.inputs[0])
     return hybrid.finished(batches, operands, attrs.activation)
 

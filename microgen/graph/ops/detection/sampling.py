@@ -66,8 +66,9 @@ def _grid_sample_check(_attrs: GridSampleAttrs, inputs: Types, outputs: Types) -
 
 
 def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> Arrays:
-    """Each step is rounded to float32. Source: ONNX, GridSample. Coordinates outside are moved to
-    the border after the elements of a cubic sample are known, as onnxruntime and PyTorch do."""
+    """Each step is rounded to float32."""
+    # Source: ONNX, GridSample. Coordinates outside are moved to the border after the elements of a
+    # cubic sample are known, as onnxruntime and PyTorch do.
     data, grid = operands.inputs
     axes, batches = data.ndim - 2, len(data)
     points = grid.reshape(batches, -1, axes)
@@ -139,8 +140,8 @@ def _element(padding: str, x: Array, size: int, low: np.float32, high: np.float3
 
 
 def _weights(mode: str, x: Array) -> Arrays:
-    """The taps' weights for the distance from the first element. Source: R. G. Keys, Cubic
-    convolution interpolation, with the coefficient -0.75."""
+    """The taps' weights for the distance from the first element."""
+    # Source: R. G. Keys, Cubic convolution interpolation, with the coefficient -0.75.
     if mode == "nearest":
         return (np.ones_like(x),)
     if mode == "linear":
@@ -222,7 +223,8 @@ def _resample_check(_attrs: ResampleAttrs, inputs: Types, outputs: Types) -> str
 
 
 def _resample_reference(attrs: ResampleAttrs, operands: Operands) -> Arrays:
-    """Products and sums are rounded to float32, in order. Source: ONNX, Resize."""
+    """Products and sums are rounded to float32, in order."""
+    # Source: ONNX, Resize.
     data, first, weights = operands.inputs
     start = first.astype(np.int64)
     shape = (-1, *(1,) * (data.ndim - 1 - attrs.axis))

@@ -65,8 +65,8 @@ def _constraint(
 
 
 def _non_max_suppression_reference(attrs: NonMaxSuppressionAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite detection_postprocess.cc, NonMaxSuppressionSingleClassHelper. Of equal scores
-    the first one is the best."""
+    # Source: TFLite detection_postprocess.cc, NonMaxSuppressionSingleClassHelper. Of equal scores
+    # the first one is the best.
     boxes, scores, classes = operands.inputs
     found = np.zeros(operands.output_types[0].shape, np.float32)
     is_high = scores >= np.float32(attrs.least_score)
@@ -185,7 +185,7 @@ def _all_class_suppression_check(
 
 
 def _all_class_suppression_reference(attrs: AllClassSuppressionAttrs, operands: Operands) -> Arrays:
-    """Source: ONNX, NonMaxSuppression. Each step is rounded to float32."""
+    # Source: ONNX, NonMaxSuppression. Each step is rounded to float32.
     boxes, scores = operands.inputs
     found = np.full(operands.output_types[0].shape, -1, np.int64)
     rows = [
@@ -302,8 +302,8 @@ def _multiclass_check(
 
 
 def _multiclass_reference(attrs: MulticlassSuppressionAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite detection_postprocess.cc, NonMaxSuppressionMultiClassFastHelper and
-    NonMaxSuppressionMultiClassRegularHelper."""
+    # Source: TFLite detection_postprocess.cc, NonMaxSuppressionMultiClassFastHelper and
+    # NonMaxSuppressionMultiClassRegularHelper.
     boxes, scores = operands.inputs
     found = np.zeros(operands.output_types[0].shape, np.float32)
     if attrs.per_class:

@@ -96,6 +96,7 @@ def reference(attrs: DivideAttrs, operands: Operands) -> Arrays:
         return broadcast.plain(_divided, operands, attrs.activation)
     multiplier, shift = parameters(lhs, rhs, output)
     left, right = broadcast.centred(operands)
+    # The reciprocal is of a positive number, so the dividend gets the sign.
     quotient, exponent = _quotient(np.where(right < 0, -left, left), np.abs(right))
     scaled = rounding_doubling_high_mul(quotient, multiplier)
     scaled = _rounding_shift_right(scaled, exponent - shift)

@@ -38,8 +38,8 @@ def _op(
         return broadcast.one_plain(inputs, outputs, accepted)
 
     def reference(_attrs: FloorDivisionAttrs, operands: Operands) -> Arrays:
-        """Source: TFLite floor_div.cc and floor_mod.cc. StatusError if a divisor is zero,
-        except for floats of remainders, whose result is then NaN."""
+        # Source: TFLite floor_div.cc and floor_mod.cc. StatusError if a divisor is zero, except for
+        # floats of remainders, whose result is then NaN.
         lhs, rhs = operands.inputs
         if operands.input_types[1].dtype in failing:
             _expect_no_zeros(rhs, operands.input_types[1])
@@ -70,6 +70,7 @@ def _quotient(lhs: Array, rhs: Array) -> Array:
     if lhs.dtype.kind == "f":
         return np.asarray(np.floor(lhs.astype(np.float64) / rhs.astype(np.float64)))
     exact = lhs.astype(np.int64) // rhs
+    # Only -2**31 over -1 exceeds int32.
     return np.asarray(np.minimum(exact, np.iinfo(np.int32).max))
 
 
@@ -96,7 +97,8 @@ def _remainder_grown(_attrs: FloorDivisionAttrs, given: Inexact) -> Array:
 
 
 def _fmod_remainder(lhs: Array, rhs: Array) -> Array:
-    """The remainder, which is 0 or has the dividend's sign. Source: C99, 7.12.10.1 and 6.5.5."""
+    """The remainder, which is 0 or has the dividend's sign."""
+    # Source: C99, 7.12.10.1 and 6.5.5.
     return np.asarray(np.fmod(lhs, rhs))
 
 

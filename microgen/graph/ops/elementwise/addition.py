@@ -63,7 +63,8 @@ def parameters(
 
 
 def _shifts(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int]:
-    """The shifts of both operands, 0 or less. Source: TFLite add.cc, Prepare."""
+    """The shifts of both operands, 0 or less."""
+    # Source: TFLite add.cc, Prepare.
     if lhs.shape != rhs.shape:
         raise ValueError(
             f"the inputs {lhs} and {rhs} differ in shape; by shifts they are not broadcast"
@@ -71,6 +72,7 @@ def _shifts(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int
     left, right, out = (power_of_two(tensor.scale) for tensor in (lhs, rhs, output))
     if left is not None and right is not None and out is not None:
         shifts = (left - out, right - out)
+        # One operand has the scale of the output, and the other is shifted to the right.
         if max(shifts) == 0 and min(shifts) >= -_MOST_SHIFTED:
             return shifts
     raise ValueError(
@@ -118,11 +120,10 @@ class SubtractAttrs(AdditionAttrs):
 
 def _sum(name: str, attrs: type[AdditionAttrs], function: np.ufunc, what: str) -> OpDefinition:
     def reference(attrs: AdditionAttrs, operands: Operands) -> Arrays:
-        """Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc, and for the
-        difference measurement. ai-edge-litert 2.3.0 computes the difference of the scaled operands,
-        as reference/sub.h does. TFLite's older sub.cc negated the right multiplier, which rounds
-        halves in the other direction.
-        """
+        # Source of the integer form: TFLite reference/integer_ops/add.h, AddFunc, and for the
+        # difference measurement. ai-edge-litert 2.3.0 computes the difference of the scaled
+        # operands, as reference/sub.h does. TFLite's older sub.cc negated the right multiplier,
+        # which rounds halves in the other direction.
         return computed(function, attrs, operands)
 
     about = f"elementwise {what} with numpy's broadcasting"
@@ -177,7 +178,7 @@ def _squared_difference_check(
 
 
 def _squared_difference_reference(_attrs: SquaredDifferenceAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite squared_difference.cc, SquaredDifference."""
+    # Source: TFLite squared_difference.cc, SquaredDifference.
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return (_plain_squares(operands),)

@@ -69,7 +69,7 @@ def _where_check(_attrs: WhereAttrs, inputs: Types, outputs: Types) -> str | Non
 
 
 def _where_reference(_attrs: WhereAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/select.h."""
+    # Source: TFLite reference/select.h.
     return (np.where(*operands.inputs),)
 
 

@@ -52,6 +52,7 @@ def multiply_parameters(
     width = np.float64 if attrs.double_scales else np.float32
     left, right, out = (width(np.float32(tensor.scale)) for tensor in (lhs, rhs, output))
     with np.errstate(over="ignore", under="ignore"):
+        # An overflow gives infinity, which is refused.
         ratio = float(left * right / out)
     if ratio >= 2**30:
         raise ValueError(
@@ -71,7 +72,7 @@ def _multiply_check(attrs: MultiplyAttrs, inputs: Types, outputs: Types) -> str 
 
 
 def _multiply_reference(attrs: MultiplyAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/integer_ops/mul.h, MulElementwise."""
+    # Source of the integer form: TFLite reference/integer_ops/mul.h, MulElementwise.
     (lhs, rhs), output = operands.input_types, operands.output_types[0]
     if output.quant is None:
         return broadcast.plain(np.multiply, operands, attrs.activation)
@@ -110,7 +111,7 @@ def _power_check(_attrs: PowerAttrs, inputs: Types, outputs: Types) -> str | Non
 
 
 def _power_reference(_attrs: PowerAttrs, operands: Operands) -> Arrays:
-    """Source: C99, F.9.4.4, for floats, which are computed in double and rounded."""
+    # Source: C99, F.9.4.4, for floats, which are computed in double and rounded.
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
         if lhs.dtype.kind == "f":
@@ -211,7 +212,7 @@ def _prelu_check(_attrs: PReluAttrs, inputs: Types, outputs: Types) -> str | Non
 
 
 def _prelu_reference(_attrs: PReluAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow; int16 and floats are like int8."""
+    # Source: TFLite reference/prelu.h, BroadcastPrelu4DSlow; int16 and floats are like int8.
     output = operands.output_types[0]
     if floats.is_float(output):
         return _prelu_float(*operands.inputs)

@@ -100,13 +100,14 @@ def _take_check(_attrs: TakeAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis."""
+    # Source: TFLite reference/gather.h, Gather. StatusError for an index outside the axis.
     data, indices = operands.inputs
     size = data.shape[attrs.axis]
     wrong = f"take has indices from {{}} to {{}}; 0 to {size - 1} are expected"
     expect_indices(wrong, indices, size, position=1)
     batches = math.prod(data.shape[: attrs.batch_dims])
     outer = math.prod(data.shape[attrs.batch_dims : attrs.axis])
+    # Four axes: the batches, what is before the axis, the axis, and what is after it.
     places = indices.reshape(batches, 1, math.prod(indices.shape[attrs.batch_dims :]), 1)
     parts = data.reshape(batches, outer, size, math.prod(data.shape[attrs.axis + 1 :]))
     return (np.take_along_axis(parts, places, 2).reshape(operands.output_types[0].shape),)
@@ -149,8 +150,8 @@ def _gather_nd_check(_attrs: GatherNdAttrs, inputs: Types, outputs: Types) -> st
 
 
 def _gather_nd_reference(_attrs: GatherNdAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/reference_ops.h, GatherNd. StatusError for an index outside its
-    axis. TFLite accepts one past the end if the element is still inside the data."""
+    # Source: TFLite reference/reference_ops.h, GatherNd. StatusError for an index outside its axis.
+    # TFLite accepts one past the end if the element is still inside the data.
     data, indices = operands.inputs
     sizes = np.array(data.shape[: indices.shape[-1]])
     wrong = f"gather_nd has indices outside of {operands.input_types[0]}"
@@ -200,7 +201,7 @@ def _axis_positions_infer(attrs: AxisPositionsAttrs, inputs: Types) -> Shapes:
 
 
 def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> Arrays:
-    """Source: ONNX, GatherElements and ScatterElements."""
+    # Source: ONNX, GatherElements and ScatterElements.
     given, shape, axis = operands.inputs[0], attrs.shape, attrs.axis
     found = from_front("axis_positions", given, np.array(shape[axis]))
     flat = found * math.prod(shape[axis + 1 :])
@@ -240,7 +241,7 @@ def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Types) -> Shapes:
 
 
 def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> Arrays:
-    """Source: ONNX, GatherND and ScatterND: row-major order."""
+    # Source: ONNX, GatherND and ScatterND: row-major order.
     found = from_front("nd_positions", operands.inputs[0], np.array(attrs.shape))
     flat = np.zeros(found.shape[:-1], np.int64)
     for axis, size in enumerate(attrs.shape):

@@ -23,6 +23,7 @@ def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Types) -> Shapes:
     """``shape`` itself."""
     one_input("broadcast_to", inputs)
     own, shape = inputs[0].shape, attrs.shape
+    # Shapes are aligned at their last axes.
     last = shape[len(shape) - len(own) :]
     if len(own) > len(shape) or any(a not in (1, b) for a, b in zip(own, last, strict=True)):
         raise ValueError(
@@ -32,7 +33,7 @@ def _broadcast_to_infer(attrs: BroadcastToAttrs, inputs: Types) -> Shapes:
 
 
 def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/broadcast_to.h, BroadcastTo; fill.cc, Eval."""
+    # Source: TFLite reference/broadcast_to.h, BroadcastTo; fill.cc, Eval.
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
 
@@ -74,7 +75,7 @@ def _concatenate_check(_attrs: ConcatenateAttrs, inputs: Types, outputs: Types) 
 
 
 def _concatenate_reference(attrs: ConcatenateAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/concatenation.h, Concatenation."""
+    # Source: TFLite reference/concatenation.h, Concatenation.
     return (np.concatenate(operands.inputs, attrs.axis),)
 
 

@@ -92,7 +92,7 @@ def _mirror_pad_infer(attrs: MirrorPadAttrs, inputs: Types) -> Shapes:
 
 
 def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite mirror_pad.cc, Eval."""
+    # Source: TFLite mirror_pad.cc, Eval.
     data = operands.inputs[0]
     if not attrs.pads:
         return (data,)

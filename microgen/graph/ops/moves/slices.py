@@ -43,8 +43,8 @@ def _slide_check(_attrs: SlideAttrs, inputs: Types, outputs: Types) -> str | Non
 
 
 def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
-    """The rows of the window after as many as are new, then the new ones. Source: it is TFLite's
-    concatenation.h, Concatenation, and strided_slice.h, StridedSlice."""
+    """The rows of the window after as many as are new, then the new ones."""
+    # Source: it is TFLite's concatenation.h, Concatenation, and strided_slice.h, StridedSlice.
     window, rows = operands.inputs
     count = window.shape[attrs.axis]
     kept = window.take(range(rows.shape[attrs.axis], count), attrs.axis)
@@ -91,7 +91,7 @@ def _strided_slice_infer(attrs: StridedSliceAttrs, inputs: Types) -> Shapes:
 
 
 def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice."""
+    # Source: TFLite reference/strided_slice.h, StridedSlice; reference/slice.h, Slice.
     data = operands.inputs[0]
     for axis, count in enumerate(attrs.shape):
         # A numpy slice with a negative step has no number for an end before element 0.
@@ -139,8 +139,9 @@ def _dynamic_update_slice_check(
 
 
 def _dynamic_update_slice_reference(_attrs: DynamicUpdateSliceAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite dynamic_update_slice.cc, ClampStartIndices and DynamicUpdateSlice."""
+    # Source: TFLite dynamic_update_slice.cc, ClampStartIndices and DynamicUpdateSlice.
     data, update, index = operands.inputs
+    # The last index at which the update is still inside the data.
     first = np.clip(index, 0, np.subtract(data.shape, update.shape))
     result = data.copy()
     result[tuple(slice(a, a + n) for a, n in zip(first, update.shape, strict=True))] = update

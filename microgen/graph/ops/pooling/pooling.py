@@ -100,6 +100,7 @@ def avg_pool2d_check(attrs: AvgPool2DAttrs, inputs: Types, outputs: Types) -> st
 
 def _sum_constraint(attrs: AvgPool2DAttrs, data: ArrayType) -> str | None:
     cells = attrs.pool_size[0] * attrs.pool_size[1]
+    # Sums in float32 are of values less their zero point, which is at most 255 away from each.
     farthest = 255 if attrs.in_float32 else -limits.least(data.dtype.numpy)
     largest = cells * farthest
     if largest >= 2**31:
@@ -108,13 +109,11 @@ def _sum_constraint(attrs: AvgPool2DAttrs, data: ArrayType) -> str | None:
 
 
 def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
-
-    The mean of stored values over the cells inside the input, halves away from zero, or upwards
-    (reference/pooling.h, AveragePool of uint8, whose values are not negative). Of plain
-    int32 numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
-    pool_impl_nd.
-    """
+    # Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
+    # The mean of stored values over the cells inside the input, halves away from zero, or upwards
+    # (reference/pooling.h, AveragePool of uint8, whose values are not negative). Of plain int32
+    # numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
+    # pool_impl_nd.
     data, output = operands.inputs[0], operands.output_types[0]
     rows, columns = attrs.axes(data.shape)
     counts = cells_seen(rows, columns)
@@ -186,8 +185,8 @@ def _max_pool2d_check(_attrs: MaxPool2DAttrs, inputs: Types, outputs: Types) -> 
 
 
 def _max_pool2d_reference(attrs: MaxPool2DAttrs, operands: Operands) -> Arrays:
-    """NaN is ignored, like padding. Source: TFLite
-    reference/integer_ops/pooling.h and reference/pooling.h, MaxPool."""
+    """NaN is ignored, like padding."""
+    # Source: TFLite reference/integer_ops/pooling.h and reference/pooling.h, MaxPool.
     data, output = operands.inputs[0], operands.output_types[0]
     largest = _greatest(attrs, data, limits.least(data.dtype))
     if floats.is_float(output):

@@ -110,9 +110,9 @@ def scales_constraint(scales: Sequence[float]) -> str | None:
 
 
 def _rescale_reference(attrs: RescaleAttrs, operands: Operands) -> Arrays:
-    """Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: int32 throughout, sums
-    modulo 2**32, then saturated. Ratios of 2**-32 or less, where TVM's shifts are undefined, are 0.
-    """
+    # Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt: int32 throughout, sums
+    # modulo 2**32, then saturated. Ratios of 2**-32 or less, where TVM's shifts are undefined, are
+    # 0.
     data, output = operands.inputs[0], operands.output_types[0]
     if attrs.input_scale is None:
         shape = [1] * data.ndim
@@ -189,7 +189,7 @@ def _requantize_check(_attrs: RequantizeAttrs, inputs: Types, outputs: Types) ->
 
 
 def _requantize_reference(_attrs: RequantizeAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/requantize.h, Requantize."""
+    # Source: TFLite reference/requantize.h, Requantize.
     data, output = operands.input_types[0], operands.output_types[0]
     centred = operands.inputs[0].astype(np.int64) - data.zero_point
     multiplier, shift = requantize_multiplier(data, output)

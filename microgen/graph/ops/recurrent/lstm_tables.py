@@ -72,7 +72,7 @@ def _scale_of_products(result: ArrayType) -> Scale:
 
 
 def _of_cell_state(cell: ArrayType) -> SigmoidParameters:
-    """Source: TFLite Micro, lstm_eval.cc, Tanh."""
+    # Source: TFLite Micro, lstm_eval.cc, Tanh.
     power = sigmoid.power_of_two(cell.scale)
     assert power is not None, "checked"
     # An argument is in steps of 1 / (3 * 2**12): see unary/sigmoid.
@@ -81,7 +81,7 @@ def _of_cell_state(cell: ArrayType) -> SigmoidParameters:
 
 
 def _stored_clip(limit: float, scale: float) -> int:
-    """Source: TFLite Micro, lstm_eval_common.cc, CreateLstmCellStateInfo, in double."""
+    # Source: TFLite Micro, lstm_eval_common.cc, CreateLstmCellStateInfo, in double.
     if not limit > 0:
         return _NO_LIMIT
     return int(min(float(np.float32(limit)) / float(np.float32(scale)), 2.0**15 - 1))

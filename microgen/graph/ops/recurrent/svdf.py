@@ -151,6 +151,7 @@ def reference(attrs: SvdfAttrs, operands: Operands) -> Arrays:
 
 def _float(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     data, feature, time, state, *bias = (a.astype(np.float64) for a in operands.inputs)
+    # The state is float32 between runs, so the latest value is rounded before it is read.
     memories = _shifted(state, data @ feature.T, time.shape).astype(np.float32)
     sums = np.einsum("bfm,fm->bf", memories.astype(np.float64), time)
     total = _reduced(attrs, sums) + (bias[0] if bias else 0.0)

@@ -104,7 +104,7 @@ def _topk_check(_attrs: TopKAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _topk_reference(attrs: TopKAttrs, operands: Operands) -> Arrays:
-    """Source: ONNX, TopK."""
+    # Source: ONNX, TopK.
     data = np.moveaxis(operands.inputs[0], attrs.axis, -1)
     if attrs.is_largest:  # the reverse of the ascending order of the reversed values
         order = data.shape[-1] - 1 - np.argsort(data[..., ::-1], -1, "stable")[..., ::-1]

@@ -55,8 +55,8 @@ def reference(_attrs: L2NormalizeAttrs, operands: Operands) -> Arrays:
 
 
 def _float(x: Array) -> Arrays:
-    """The float form. A row whose sum of squares exceeds float32 becomes 0. Source: TFLite
-    reference_ops.h, L2Normalization, with the least length of l2norm.cc."""
+    """The float form. A row whose sum of squares exceeds float32 becomes 0."""
+    # Source: TFLite reference_ops.h, L2Normalization, with the least length of l2norm.cc.
     with np.errstate(over="ignore", invalid="ignore"):
         squares = (x.astype(np.float64) ** 2).sum(axis=-1, keepdims=True).astype(np.float32)
         length = np.maximum(np.sqrt(squares.astype(np.float64)), LEAST_LENGTH)

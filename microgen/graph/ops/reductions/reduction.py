@@ -146,7 +146,7 @@ def _all_check(_attrs: AllAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _all_reference(attrs: AllAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reduce.cc, EvalGeneric."""
+    # Source: TFLite reduce.cc, EvalGeneric.
     found = np.all(operands.inputs[0], axis=attrs.axes, keepdims=attrs.keep_dims)
     return (np.asarray(found),)
 
@@ -184,8 +184,8 @@ def _mean_check(attrs: MeanAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _mean_reference(attrs: MeanAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
-    false."""
+    # Source of the integer form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
+    # false.
     data, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(data):
         sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
@@ -238,8 +238,8 @@ def _sum_check(attrs: SumAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _sum_reference(attrs: SumAttrs, operands: Operands) -> Arrays:
-    """Source of the quantized form: TFLite reference/reduce.h, QuantizedMeanOrSum with
-    compute_sum true."""
+    # Source of the quantized form: TFLite reference/reduce.h, QuantizedMeanOrSum with compute_sum
+    # true.
     data, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(data):
         sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)

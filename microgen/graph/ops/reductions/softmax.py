@@ -69,7 +69,7 @@ def _softmax_check(attrs: SoftmaxAttrs, inputs: Types, outputs: Types) -> str | 
 
 
 def _softmax_reference(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/softmax.h; each dtype has a form of its own."""
+    # Source: TFLite reference/softmax.h; each dtype has a form of its own.
     data = operands.input_types[0]
     if floats.is_float(data):
         return _softmax_float(attrs, operands.inputs[0])
@@ -104,7 +104,7 @@ def softmax_parameters_16(data: ArrayType, beta: float) -> tuple[int, int]:
 
 
 def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/softmax.h, SoftmaxInt16: exp and reciprocal by tables."""
+    # Source: TFLite reference/softmax.h, SoftmaxInt16: exp and reciprocal by tables.
     data = operands.inputs[0].astype(np.int64)
     multiplier, shift = softmax_parameters_16(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
@@ -116,6 +116,7 @@ def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     mantissa = ((total << (31 - bits)) + (1 << 13)) >> 14  # from 2**16 on
     reciprocal = _softmax_looked_up(tables.one_over_one_plus(), mantissa - (2**15 + 2**16))
     quotient = (exponential * reciprocal + (1 << (bits - 2))) >> (bits - 1)
+    # Q0.15 has no 1.
     return (np.clip(quotient, 0, 2**15 - 1).astype(np.int16),)
 
 
@@ -233,7 +234,7 @@ def _log_softmax_check(_attrs: LogSoftmaxAttrs, inputs: Types, outputs: Types) -
 
 
 def _log_softmax_reference(_attrs: LogSoftmaxAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference/integer_ops/log_softmax.h."""
+    # Source of the integer form: TFLite reference/integer_ops/log_softmax.h.
     if floats.is_float(operands.output_types[0]):
         return _log_softmax_float(operands.inputs[0])
     data, p = operands.inputs[0].astype(np.int64), log_softmax_parameters(operands.input_types[0])

@@ -56,8 +56,7 @@ def of_function(function: Function, data: ArrayType, output: ArrayType) -> Array
 
 
 def _populated(function: Function, low: Any, high: Any, scale: Any) -> Array:
-    """Source: TFLite internal/common.h, LUTPopulateInt16, in the floating-point type of
-    ``scale``."""
+    # Source: TFLite internal/common.h, LUTPopulateInt16, in the floating-point type of ``scale``.
     kind = type(scale)
     step = (high - low) / kind(_STEPS)
     at = low + np.arange(_STEPS, dtype=kind) * step
@@ -81,7 +80,8 @@ def _rounded(x: Array) -> Array:
 
 
 def _softmax_table(function: Function, low: float, high: float) -> Array:
-    """A table of Q0.15 results. Source: TFLite activations.cc, SoftmaxPrepare, in double."""
+    """A table of Q0.15 results."""
+    # Source: TFLite activations.cc, SoftmaxPrepare, in double.
     table = _populated(function, np.float64(low), np.float64(high), np.float64(2 / _RANGE))
     return frozen(table.astype(np.int16))
 

@@ -46,8 +46,8 @@ def _clip_accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
 
 
 def _clip_reference(attrs: ClipAttrs, operands: Operands) -> Arrays:
-    """Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are clamped
-    as by a fused activation, and infinity becomes the largest finite value."""
+    # Source of the integer form: TFLite reference_ops.h, ReluX with ReluParams. Floats are clamped
+    # as by a fused activation, and infinity becomes the largest finite value.
     data_type, output = operands.input_types[0], operands.output_types[0]
     if floats.is_float(output):
         return floats.activated(operands.inputs[0], attrs.activation)
@@ -81,7 +81,7 @@ def _elu_real(_attrs: EluAttrs, x: Array) -> Array:
 
 
 def _elu_int8(attrs: EluAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite activations.cc, EluPrepare (a table computed in float32)."""
+    # Source: TFLite activations.cc, EluPrepare (a table computed in float32).
     return unary.quantized(_elu_real(attrs, unary.dequantized(operands)), operands.output_types[0])
 
 
@@ -132,13 +132,13 @@ def _to_q15(multiplier: int, exponent: int) -> tuple[int, int]:
 
 
 def _hard_swish_real(_attrs: HardSwishAttrs, x: Array) -> Array:
-    """Source: TFLite reference/hard_swish.h, step by step in float32."""
+    # Source: TFLite reference/hard_swish.h, step by step in float32.
     with np.errstate(over="ignore", invalid="ignore"):
         return x * np.clip(x + np.float32(3), 0, 6) / np.float32(6)
 
 
 def _hard_swish_int8(_attrs: HardSwishAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/hard_swish.h, in int16 fixed point."""
+    # Source: TFLite reference/hard_swish.h, in int16 fixed point.
     output = operands.output_types[0]
     (multiplier, exponent), to_relu = _hard_swish_multipliers(operands.input_types[0], output)
     # 7 bits more than int8, so that all of int16 is used.
@@ -220,7 +220,7 @@ def _leaky_relu_real(attrs: LeakyReluAttrs, x: Array) -> Array:
 
 
 def _leaky_relu_quantized(attrs: LeakyReluAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/leaky_relu.h, QuantizeLeakyRelu."""
+    # Source: TFLite reference/leaky_relu.h, QuantizeLeakyRelu.
     x, output = unary.centred(operands), operands.output_types[0]
     identity, slope = leaky_relu_multipliers(attrs, operands.input_types[0], output)
     (positive,) = unary.requantized(np.maximum(x, 0), *identity, output)

@@ -49,7 +49,7 @@ def abs_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
 
 
 def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite elementwise.cc, AbsEvalQuantized."""
+    # Source: TFLite elementwise.cc, AbsEvalQuantized.
     data, output = operands.input_types[0], operands.output_types[0]
     return unary.requantized(np.abs(unary.centred(operands)), *abs_multiplier(data, output), output)
 
@@ -67,13 +67,13 @@ def _exp_real(_attrs: ExpAttrs, x: Array) -> Array:
 
 
 def _exp_int8(attrs: ExpAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite exp.cc, Prepare (a table computed in float32)."""
+    # Source: TFLite exp.cc, Prepare (a table computed in float32).
     real = _exp_real(attrs, unary.dequantized(operands))
     return unary.quantized(real, operands.output_types[0])
 
 
 def _exp_int16_table(attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Array:
-    """Source: TFLite exp.cc, Prepare."""
+    # Source: TFLite exp.cc, Prepare.
     return tables.of_function(partial(_exp_real, attrs), data, output)
 
 
@@ -87,15 +87,16 @@ def _log_real(_attrs: LogAttrs, x: Array) -> Array:
 
 
 def _log_int8(_attrs: LogAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite elementwise.cc, LogLUTPrepare (a table computed in float32)."""
+    # Source: TFLite elementwise.cc, LogLUTPrepare (a table computed in float32).
     x, output = unary.dequantized(operands), operands.output_types[0]
     positive = x > 0
+    # The logarithm of 1 stands in for others, whose results are replaced.
     (stored,) = unary.quantized(unary.rounded(np.log, np.where(positive, x, 1)), output)
     return (np.where(positive, stored, np.int8(-128)),)
 
 
 def _log_int16_table(_attrs: LogAttrs, data: ArrayType, output: ArrayType) -> Array:
-    """Source: TFLite elementwise.cc, LogLUTPrepare."""
+    # Source: TFLite elementwise.cc, LogLUTPrepare.
     least = np.float32(-(2**15)) * np.float32(output.scale)
 
     def function(x: Array) -> Array:
@@ -113,7 +114,7 @@ class NegativeAttrs(Attrs):
 
 
 def _negative_quantized(_attrs: NegativeAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite reference/neg.h, Negate, which does not change the least value."""
+    # Source: TFLite reference/neg.h, Negate, which does not change the least value.
     return (-operands.inputs[0],)
 
 
@@ -122,14 +123,15 @@ def _negative_real(_attrs: NegativeAttrs, x: Array) -> Array:
 
 
 def _rounding(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDefinition:
-    """A function of floats that are rounded to integers. Source: TFLite ceil.cc, floor.cc, Eval,
-    and reference/round.h, RoundToNearest."""
+    """A function of floats that are rounded to integers."""
+    # Source: TFLite ceil.cc, floor.cc, Eval, and reference/round.h, RoundToNearest.
     bound = bounds.function(lambda _attrs, x: np.asarray(function(x)), 0)
     return unary.define_of_floats(name, attrs, lambda x: np.asarray(function(x)), bound, about)
 
 
 def _wave(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDefinition:
-    """A function of floats that are angles. Source: TFLite elementwise.cc, CosEval and SinEval."""
+    """A function of floats that are angles."""
+    # Source: TFLite elementwise.cc, CosEval and SinEval.
     bound = bounds.wave(WAVE_ULPS)
     return unary.define_of_floats(name, attrs, partial(unary.rounded, function), bound, about)
 

@@ -69,7 +69,7 @@ def _hard_sigmoid(numbers: Numbers, x: Array) -> Array:
 
 
 def _shrink(numbers: Numbers, x: Array) -> Array:
-    """Source: Shrink of ONNX; alpha is lambd, beta the bias."""
+    # Source: Shrink of ONNX; alpha is lambd, beta the bias.
     threshold, bias = numbers[:2]
     above = np.where(x > threshold, x - bias, np.float32(0))
     return np.where(x < -threshold, x + bias, above)

@@ -39,7 +39,7 @@ def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> 
 
 
 def _sqrt_quantized(_attrs: SqrtAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated."""
+    # Source: TFLite elementwise.cc, SqrtEvalQuantized: float32, truncated.
     output = operands.output_types[0]
     root = np.sqrt(np.maximum(unary.dequantized(operands), 0))
     with np.errstate(over="ignore"):
@@ -83,7 +83,7 @@ def _rsqrt_constraint(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) ->
 
 
 def _rsqrt_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
-    """Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product."""
+    # Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product.
     product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
     return quantize_multiplier(1 / float(product))
 
@@ -97,7 +97,7 @@ def _reciprocal_of_root(x: Array) -> Array:
 
 
 def _rsqrt_int8(_attrs: RsqrtAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8."""
+    # Source: TFLite elementwise.cc, RsqrtEvalQuantizedInt8.
     x, output = unary.centred(operands), operands.output_types[0]
     multiplier, shift = _rsqrt_multiplier(operands.input_types[0], output)
     # A centred int8 value is at most 255, so there are only so many roots.
@@ -114,7 +114,7 @@ def _reciprocal_root(value: int) -> int:
 
 
 def _rsqrt_int16_table(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> Array:
-    """Source: TFLite elementwise.cc, GenericPrepare, in float32."""
+    # Source: TFLite elementwise.cc, GenericPrepare, in float32.
     most = np.float32(2**15 - 1) * np.float32(output.scale)
 
     def function(x: Array) -> Array:

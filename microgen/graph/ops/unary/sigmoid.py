@@ -51,6 +51,7 @@ def table_parameters(data: ArrayType, powers: tuple[int, ...]) -> SigmoidParamet
         assert power is not None
         return SigmoidParameters(3 << (power + 12), 0)
     multiplier, shift = float(np.float32(data.scale)) * _STEPS, 0
+    # Doubled while it fits int16, for the most bits.
     while multiplier <= _MULTIPLIER_LIMIT / 2 and shift < _MOST_SHIFTS:
         multiplier, shift = multiplier * 2, shift + 1
     return SigmoidParameters(int(multiplier), shift)
@@ -107,7 +108,7 @@ def _sigmoid_real(_attrs: SigmoidAttrs, x: Array) -> Array:
 
 
 def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32)."""
+    # Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32).
     exponential = unary.rounded(np.exp, -unary.dequantized(operands))
     one = np.float32(1)
     return unary.quantized(one / (one + exponential), operands.output_types[0])
@@ -163,7 +164,7 @@ def _tanh_real(_attrs: TanhAttrs, x: Array) -> Array:
 
 
 def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> Arrays:
-    """Source: TFLite activations.cc, TanhPrepare (a table computed in float32)."""
+    # Source: TFLite activations.cc, TanhPrepare (a table computed in float32).
     return unary.quantized(_tanhf(unary.dequantized(operands)), operands.output_types[0])
 
 

@@ -99,6 +99,7 @@ class ValueFunction:
         return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
 
     def _every_int8(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> Array:
+        # A table does not depend on the shape of the tensor.
         kinds = tuple(dataclasses.replace(kind, shape=EVERY_INT8.shape) for kind in (data, output))
         (values,) = self.int8(attrs, Operands((EVERY_INT8,), kinds[:1], kinds[1:]))
         return frozen(values)
