@@ -88,11 +88,8 @@ class _Trial:
     def __init__(self, channels: linear.OutputChannels, shift: int) -> None:
         steps = linear.Steps(channels)
         sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
-        self.is_constant, self.has_at, self.has_before = (
-            steps.is_constant,
-            steps.has_at,
-            steps.has_before,
-        )
+        self.is_constant, self.has_at = steps.is_constant, steps.has_at
+        self.has_before = steps.has_before
         self.shift = shift
         self.at, self.before = sums, sums - UNIT
         self.bounds = np.broadcast_to(steps.values << shift, sums.shape)

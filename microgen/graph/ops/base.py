@@ -167,6 +167,7 @@ def _same_bits(_attrs: Attrs, given: Inexact) -> Arrays:
 
 
 EXACT = Bound("equal", _same_bits)
+Reference = Callable[[Any, Operands], Arrays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class OpDefinition:
     check: Check
     # ``reference(attrs, operands)``: one array per output, then one per position of ``writes``. It
     # is the specification, bit for bit for integers. It may raise StatusError.
-    reference: Callable[[Any, Operands], Arrays]
+    reference: Reference
     words: Words = alone
     is_view: bool = False  # the output has the input's bytes under another shape
     # By dtype, ``tables[dtype](attrs, data_type, output_type)`` of an op that is a function of each

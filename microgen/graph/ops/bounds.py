@@ -17,9 +17,8 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays
 from microgen.graph.ops.balls import LEAST, UNIT, Ball, gamma, spacing
 from microgen.graph.ops.base import EXACT as EQUAL
-from microgen.graph.ops.base import Bound, Inexact, Operands
+from microgen.graph.ops.base import Bound, Inexact, Operands, Reference
 
-Reference = Callable[[Any, Operands], Arrays]
 Of = Callable[[Any, Inexact], Arrays]
 
 

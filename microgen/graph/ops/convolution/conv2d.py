@@ -106,10 +106,6 @@ def _groups(channels: int, weight: Array) -> Iterator[tuple[slice, slice]]:
         yield slice(i * depth, (i + 1) * depth), slice(i * filters, (i + 1) * filters)
 
 
-def _terms(_attrs: Conv2DAttrs, operands: Operands) -> int:
-    return math.prod(operands.input_types[1].shape[1:])
-
-
 CONV2D = OpDefinition(
     "nn.conv2d",
     Conv2DAttrs,
@@ -118,7 +114,7 @@ CONV2D = OpDefinition(
     _reference,
     layer,
     cost=_cost,
-    bound=bounds.products(_reference, _terms),
+    bound=bounds.products(_reference, convolution.terms),
     about="a 2-D convolution, grouped if the filters are shallower than the input",
 )
 

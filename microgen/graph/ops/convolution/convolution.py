@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 from microgen.graph.arithmetic.int8 import RELAY, requantize, scales_of_sums
 from microgen.graph.arithmetic.int16 import requantize16
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Types
+from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import floats
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import (
@@ -51,6 +53,11 @@ def check_bias(inputs: Types, channels: int, what: str) -> None:
     the error calls ``what``."""
     if len(inputs) == 3 and inputs[2].shape != (channels,):
         raise ValueError(f"the bias is {inputs[2]}; one value per {what}, {channels}, is expected")
+
+
+def terms(_attrs: Attrs, operands: Operands) -> int:
+    """The number of products of a sum: the weights of one of the first axis's outputs."""
+    return math.prod(operands.input_types[1].shape[1:])
 
 
 def constraint(
@@ -101,11 +108,8 @@ def sums_constraint(
 
 def _bias_constraint(inputs: Types, output: ArrayType, rounding: Rounding) -> str | None:
     data, weight, *bias = inputs
-    return (
-        bias_constraint(bias[0], data, weight, output, (_BIASES[data.dtype][rounding],))
-        if bias
-        else None
-    )
+    accepted = (_BIASES[data.dtype][rounding],)
+    return first_of(bias_constraint(tensor, data, weight, output, accepted) for tensor in bias)
 
 
 def _scale_constraint(

@@ -138,10 +138,6 @@ def _cost(_attrs: DenseAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     return products(inputs, outputs, outputs[0].size * inputs[1].shape[1])
 
 
-def _terms(_attrs: DenseAttrs, operands: Operands) -> int:
-    return operands.input_types[1].shape[1]
-
-
 DENSE = OpDefinition(
     "nn.dense",
     DenseAttrs,
@@ -150,7 +146,7 @@ DENSE = OpDefinition(
     _reference,
     layer,
     cost=_cost,
-    bound=bounds.products(_reference, _terms),
+    bound=bounds.products(_reference, convolution.terms),
     about="a fully connected layer",
 )
 

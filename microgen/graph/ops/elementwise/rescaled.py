@@ -3,23 +3,19 @@ are attributes. The quantization of the tensors is ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from microgen.graph.arithmetic.int8 import RELAY, multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
-from microgen.graph.ops.base import OpDefinition, Operands
+from microgen.graph.ops.base import Check, OpDefinition, Operands, Reference
 from microgen.graph.ops.constraints import INT8, dtype_constraint, first_of, too_large_ratio
 from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.quantization.rescale import ratio, scales_constraint, stored
 
 Factor = tuple[int, int]  # multiplier and shift
-Check = Callable[[Any, Types, Types], str | None]
-Reference = Callable[[Any, Operands], Arrays]
 
 
 @dataclass(frozen=True, slots=True)

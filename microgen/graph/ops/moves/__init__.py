@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from microgen.graph.ir.graph import Attrs
 from microgen.graph.ops import bounds
 from microgen.graph.ops import cost as costs
-from microgen.graph.ops.base import Check, Infer, OpDefinition
-from microgen.graph.ops.bounds import Reference
+from microgen.graph.ops.base import Check, Infer, OpDefinition, Reference
 from microgen.graph.ops.constraints import unchanged
 
 

@@ -54,36 +54,24 @@ def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> Arrays:
     return unary.requantized(np.abs(unary.centred(operands)), *abs_multiplier(data, output), output)
 
 
-def _abs_real(_attrs: AbsAttrs, x: Array) -> Array:
-    return np.abs(x)
-
-
 class ExpAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank."""
 
 
-def _exp_real(_attrs: ExpAttrs, x: Array) -> Array:
-    return unary.rounded(np.exp, x)
-
-
-def _exp_int8(attrs: ExpAttrs, operands: Operands) -> Arrays:
+def _exp_int8(_attrs: ExpAttrs, operands: Operands) -> Arrays:
     # Source: TFLite exp.cc, Prepare (a table computed in float32).
-    real = _exp_real(attrs, unary.dequantized(operands))
+    real = unary.rounded(np.exp, unary.dequantized(operands))
     return unary.quantized(real, operands.output_types[0])
 
 
-def _exp_int16_table(attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Array:
+def _exp_int16_table(_attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Array:
     # Source: TFLite exp.cc, Prepare.
-    return tables.of_function(partial(_exp_real, attrs), data, output)
+    return tables.of_function(partial(unary.rounded, np.exp), data, output)
 
 
 class LogAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. For integers, values that are not positive
     give the least output. For floats, -0 and 0 give minus infinity, and negative values NaN."""
-
-
-def _log_real(_attrs: LogAttrs, x: Array) -> Array:
-    return unary.rounded(np.log, x)
 
 
 def _log_int8(_attrs: LogAttrs, operands: Operands) -> Arrays:
@@ -118,10 +106,6 @@ def _negative_quantized(_attrs: NegativeAttrs, operands: Operands) -> Arrays:
     return (-operands.inputs[0],)
 
 
-def _negative_real(_attrs: NegativeAttrs, x: Array) -> Array:
-    return -x
-
-
 def _rounding(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDefinition:
     """A function of floats that are rounded to integers."""
     # Source: TFLite ceil.cc, floor.cc, Eval, and reference/round.h, RoundToNearest.
@@ -137,15 +121,21 @@ def _wave(name: str, attrs: type[Attrs], function: np.ufunc, about: str) -> OpDe
 
 
 _ABS = unary.ValueFunction(
-    _abs_real,
+    lambda _attrs, x: np.abs(x),
     _abs_quantized,
     int16=_abs_quantized,
     constraint=lambda _attrs, *types: too_large_ratio(abs_multiplier, *types),
     steepest=lambda _attrs: 1.0,
 )
-_EXP = unary.ValueFunction(_exp_real, _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS)
-_LOG = unary.ValueFunction(_log_real, _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS)
-_NEGATIVE = unary.ValueFunction(_negative_real, _negative_quantized, int16=_negative_quantized)
+_EXP = unary.ValueFunction(
+    unary.in_double(np.exp), _exp_int8, int16_table=_exp_int16_table, ulps=EXP_ULPS
+)
+_LOG = unary.ValueFunction(
+    unary.in_double(np.log), _log_int8, int16_table=_log_int16_table, ulps=LOG_ULPS
+)
+_NEGATIVE = unary.ValueFunction(
+    lambda _attrs, x: -x, _negative_quantized, int16=_negative_quantized
+)
 
 OPS = (
     unary.define("abs", AbsAttrs, _ABS, "the magnitude"),

@@ -25,10 +25,6 @@ class SqrtAttrs(Attrs):
     an error, are treated as 0. Negative floats give NaN."""
 
 
-def _sqrt_real(_attrs: SqrtAttrs, x: Array) -> Array:
-    return unary.rounded(np.sqrt, x)
-
-
 def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> str | None:
     """For int16: the sentence for a scale whose real values are not normal float32 numbers."""
     if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
@@ -52,7 +48,10 @@ SQRT = unary.define(
     "sqrt",
     SqrtAttrs,
     unary.ValueFunction(
-        _sqrt_real, _sqrt_quantized, int16=_sqrt_quantized, constraint=_sqrt_constraint
+        unary.in_double(np.sqrt),
+        _sqrt_quantized,
+        int16=_sqrt_quantized,
+        constraint=_sqrt_constraint,
     ),
     about="the square root",
 )
@@ -86,10 +85,6 @@ def _rsqrt_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     # Source: TFLite elementwise.cc, SetRsqrtOutputMultiplier: a float32 product.
     product = np.sqrt(np.float32(data.scale)) * np.float32(output.scale)
     return quantize_multiplier(1 / float(product))
-
-
-def _rsqrt_real(_attrs: RsqrtAttrs, x: Array) -> Array:
-    return unary.rounded(_reciprocal_of_root, x)
 
 
 def _reciprocal_of_root(x: Array) -> Array:
@@ -127,7 +122,7 @@ RSQRT = unary.define(
     "rsqrt",
     RsqrtAttrs,
     unary.ValueFunction(
-        _rsqrt_real,
+        unary.in_double(_reciprocal_of_root),
         _rsqrt_int8,
         int16_table=_rsqrt_int16_table,
         constraint=_rsqrt_constraint,

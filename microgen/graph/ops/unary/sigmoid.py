@@ -103,10 +103,6 @@ def _sigmoid_constraint(_attrs: SigmoidAttrs, data: ArrayType, output: ArrayType
     return table_constraint(data) if data.dtype is DType.INT16 else None
 
 
-def _sigmoid_real(_attrs: SigmoidAttrs, x: Array) -> Array:
-    return unary.rounded(lambda wide: 1 / (1 + np.exp(-wide)), x)
-
-
 def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> Arrays:
     # Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32).
     exponential = unary.rounded(np.exp, -unary.dequantized(operands))
@@ -138,7 +134,7 @@ SIGMOID = unary.define(
     "sigmoid",
     SigmoidAttrs,
     unary.ValueFunction(
-        _sigmoid_real,
+        unary.in_double(lambda x: 1 / (1 + np.exp(-x))),
         _sigmoid_int8,
         int16=_sigmoid_int16,
         constraint=_sigmoid_constraint,
@@ -157,10 +153,6 @@ TANH_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the referenc
 
 class TanhAttrs(Attrs):
     """Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15."""
-
-
-def _tanh_real(_attrs: TanhAttrs, x: Array) -> Array:
-    return unary.rounded(np.tanh, x)
 
 
 def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> Arrays:
@@ -212,7 +204,11 @@ TANH = unary.define(
     "tanh",
     TanhAttrs,
     unary.ValueFunction(
-        _tanh_real, _tanh_int8, int16=_tanh_int16, constraint=_tanh_constraint, ulps=TANH_ULPS
+        unary.in_double(np.tanh),
+        _tanh_int8,
+        int16=_tanh_int16,
+        constraint=_tanh_constraint,
+        ulps=TANH_ULPS,
     ),
     about="the hyperbolic tangent",
 )

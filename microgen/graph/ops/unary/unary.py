@@ -18,20 +18,15 @@ from microgen.graph.arithmetic.int8 import clamp, multiply_by_quantized_multipli
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types, frozen
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.base import Bound, OpDefinition, Operands, like_input
+from microgen.graph.ops.base import Bound, OpDefinition, Operands, Reference, like_input
 from microgen.graph.ops.constraints import ALL_FAMILIES, activations_constraint, refused
 from microgen.graph.ops.tables import tables
 
 EVERY_INT8 = frozen(np.arange(-128, 128).astype(np.int8))
 
 Constraint = Callable[[Any, ArrayType, ArrayType], str | None]  # of attributes, input, output
-Reference = Callable[[Any, Operands], Arrays]
 Real = Callable[[Any, Array], Array]  # of attributes and float32 values
 Table = Callable[[Any, ArrayType, ArrayType], Array]  # of attributes, input, output
-
-
-def _unconstrained(_attrs: Attrs, _data: ArrayType, _output: ArrayType) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class ValueFunction:
     int8: Reference
     int16: Reference | None = None
     int16_table: Table | None = None
-    constraint: Constraint = _unconstrained
+    constraint: Constraint | None = None
     ulps: int = 0
     steepest: Callable[[Any], float] | None = None
 
@@ -72,7 +67,8 @@ class ValueFunction:
         sentence = activations_constraint(data, output, self.accepted)
         if sentence or data.quant is None:
             return sentence
-        return self.constraint(attrs, data, output) or self._table_constraint(attrs, data, output)
+        own = self.constraint(attrs, data, output) if self.constraint else None
+        return own or self._table_constraint(attrs, data, output)
 
     def _table_constraint(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> str | None:
         if data.dtype is not DType.INT16 or self.int16_table is None:
@@ -159,6 +155,11 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         values: Array = function(x.astype(np.float64)).astype(np.float32)
     return values
+
+
+def in_double(function: Callable[[Array], Array]) -> Real:
+    """``rounded`` for a function that has no attributes."""
+    return lambda _attrs, x: rounded(function, x)
 
 
 def quantized(real: Array, output: ArrayType) -> Arrays:
