@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from microgen.base.errors import MicrogenError, ModelError, of_codegen
@@ -53,13 +53,12 @@ def loads(data: bytes, known: Mapping[str, PayloadReader] = payloads.OF_FORMAT) 
 
 
 class _Reader:
-    """Reads entry after entry, and keeps the modules."""
+    """Reads entry after entry, and keeps the modules, still without imports, and their contents."""
 
     def __init__(self, stream: Stream, known: Mapping[str, PayloadReader]) -> None:
         self._stream = stream
         self._known = known
-        self.keys: list[str] = []
-        self.payloads: list[bytes] = []
+        self.modules: list[Module] = []
         self.contents: list[Payload | None] = []
 
     def entries(self) -> _Rows:
@@ -75,9 +74,12 @@ class _Reader:
             else:
                 raise self.refused(f"the import tree comes before {count - 1 - index} modules")
         self._stream.where = "module blob"
-        if LIBRARY in self.keys:
+        if self._has_library():
             raise self.refused(f"found {LIBRARY!r}, but no import tree that says where it is")
         return ()
+
+    def _has_library(self) -> bool:
+        return any(module.is_library for module in self.modules)
 
     def refused(self, what: str) -> MicrogenError:
         return self._stream.refused(what)
@@ -86,16 +88,15 @@ class _Reader:
         short = cnames.short(key)
         self._stream.where += f" ({short})"
         if key == LIBRARY:
-            if key in self.keys:
+            if self._has_library():
                 raise self.refused(f"found a second {LIBRARY!r}, expected one at most")
         elif key not in self._known:
             known = ", ".join(sorted(self._known))
             raise self.refused(f"found the type key {short!r}, expected one of {known}")
         start = self._stream.at
-        self.keys.append(key)
         # A payload has no length in the blob: its reader finds the end.
         self.contents.append(None if key == LIBRARY else self._content(key))
-        self.payloads.append(self._stream.since(start))
+        self.modules.append(Module(key, self._stream.since(start)))
 
     def _content(self, key: str) -> Payload:
         with of_codegen(self._stream.where, "reading the payload"):
@@ -111,11 +112,12 @@ class _Reader:
             self._check_row(parent, row)
         orphans = sorted(set(range(1, len(rows))) - set(indices))
         if orphans:
-            raise self.refused(f"nothing imports module {orphans[0]} ({self.keys[orphans[0]]})")
+            key = self.modules[orphans[0]].type_key
+            raise self.refused(f"nothing imports module {orphans[0]} ({key})")
         return rows
 
     def _check_row_ptr(self, row_ptr: Sequence[int], indices: int) -> None:
-        modules = len(self.keys)
+        modules = len(self.modules)
         if not modules:
             raise self.refused("found a tree of no modules")
         if len(row_ptr) != modules + 1:
@@ -124,7 +126,7 @@ class _Reader:
             raise self.refused(f"the row pointers do not ascend from 0 to {indices}")
 
     def _check_row(self, parent: int, row: Sequence[int]) -> None:
-        modules = len(self.keys)
+        modules = len(self.modules)
         # TVM numbers importers first. So greater indices only, and a tree that passes has no cycle.
         wrong = [child for child in row if not parent < child < modules]
         if wrong:
@@ -136,18 +138,16 @@ class _Reader:
 
 def _with_tree(reader: _Reader, rows: _Rows) -> Blob:
     """The modules with their imports. These come after their importers, so they are made first."""
-    modules: dict[int, Module] = {}
+    modules = list(reader.modules)
     for index in reversed(range(len(rows))):
         imports = tuple(modules[child] for child in sorted(rows[index], reverse=True))
-        modules[index] = Module(reader.keys[index], reader.payloads[index], imports)
-    in_order = tuple(modules[index] for index in range(len(rows)))
-    return Blob(in_order, tuple(reader.contents), rows)
+        modules[index] = replace(modules[index], imports=imports)
+    return Blob(tuple(modules), tuple(reader.contents), rows)
 
 
 def _without_tree(reader: _Reader) -> Blob:
-    pairs = zip(reader.keys, reader.payloads, strict=True)
+    imports = tuple(reader.modules)
     # The library is the root, and is not among the entries.
-    imports = tuple(Module(key, payload) for key, payload in pairs)
     modules = (Module(LIBRARY, b"", imports), *imports)
     children = (tuple(range(1, len(modules))), *(() for _ in imports))
     return Blob(modules, (None, *reader.contents), children, has_tree=False)
