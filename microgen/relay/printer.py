@@ -71,7 +71,7 @@ class _Printer:
 
     def definition(self, name: str, function: Function) -> str:
         """``def @name(...) {...}``."""
-        # Counted first: a value with one user is printed in its place, others get a name.
+        # Counted first: the last value of a block is printed inline, but only if it has one user.
         for expr in post_order(function):
             self._uses.update(children(expr))
         return self._function(f"def @{_word(name)}", function, 1) + "\n"

@@ -112,7 +112,7 @@ def _tile(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     shape, reps = types[0].shape, attrs["reps"]
     relations.positive("reps", reps)
     rank = max(len(shape), len(reps))
-    # Missing axes are the first ones, of the data as of the repetitions.
+    # Missing axes are the first ones, both in the data and in ``reps``.
     shape = (1,) * (rank - len(shape)) + shape
     reps = (1,) * (rank - len(reps)) + reps
     return TensorType(tuple(d * r for d, r in zip(shape, reps, strict=True)), types[0].dtype)

@@ -40,7 +40,7 @@ def image(nchw: Shape, attrs: Attrs, name: str, dtype: str) -> TensorType:
 
 def pads(padding: Sequence[int]) -> tuple[int, int, int, int]:
     """(top, left, bottom, right) of a padding of 1, 2 or 4 numbers."""
-    # (all), or (rows, columns), or all four sides.
+    # One number is for all sides; two are for top and bottom, and for left and right.
     if len(padding) == 1:
         padding = (*padding, *padding)
     if len(padding) == 2:
@@ -110,7 +110,7 @@ def broadcast_shapes(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) ->
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     out = []
     for dims in zip(*padded, strict=True):
-        # An axis of 1 is repeated, also 0 times.
+        # A size of 1 broadcasts to any size, including 0.
         wanted = {d for d in dims if d != 1} or {1}
         if len(wanted) > 1:
             parts = [f"{n} has {list(s)}" for n, s in zip(names, shapes, strict=True)]

@@ -71,7 +71,7 @@ def _reshape(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
         raise ValueError("newshape has -1 twice")
     if -1 in shape:
         known = math.prod(d for d in shape if d != -1)
-        # Without a remainder, which the next check ensures.
+        # If there is a remainder, the next check fails.
         shape[shape.index(-1)] = size // known if known else 0
     if math.prod(shape) != size:
         raise ValueError(f"data has {size} elements, but newshape means {shape}")

@@ -204,7 +204,7 @@ def _number(text: str, base: int) -> int:
 
 
 def _name(header: bytes) -> str:
-    """The name in a header: ustar's prefix, if it is ustar's, and the name itself."""
+    """The name in a header, with the prefix if the header is ustar's."""
     # GNU's header has other fields in these bytes.
     prefix = header[345:500] if header[257:263] == b"ustar\0" else b""
     return "/".join(filter(None, (_text(prefix), _text(header[:100]))))
