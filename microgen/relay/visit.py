@@ -40,6 +40,12 @@ def operands(expr: Expr) -> Sequence[Expr]:
     return () if isinstance(expr, Function) else children(expr)
 
 
+def aliases(root: Expr) -> dict[Expr, Expr]:
+    """The body of each let, and the value of each variable that a let binds."""
+    lets = [expr for expr in depth_first(root, operands) if isinstance(expr, Let)]
+    return {**{let: let.body for let in lets}, **{let.var: let.value for let in lets}}
+
+
 def post_order(root: Expr) -> Iterator[Expr]:
     """Every expression once, after its operands, including the bodies of inner functions."""
     return depth_first(root, children)

@@ -25,7 +25,7 @@ from microgen.relay.expr import (
 )
 from microgen.relay.infer_type import place
 from microgen.relay.module import IRModule
-from microgen.relay.visit import depth_first, operands, post_order, rebuilt
+from microgen.relay.visit import aliases, depth_first, operands, post_order, rebuilt
 
 AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
@@ -121,23 +121,10 @@ def each_body(module: IRModule, rewrite: Callable[[Rewriter, str, Expr], Expr]) 
 
 def graph_normal_form(rewriter: Rewriter, body: Expr) -> Expr:
     """The body without lets. UnsupportedError if an inner function uses something outside."""
-    lets = [e for e in depth_first(body, operands) if isinstance(e, Let)]
-    bound = {let.var: let.value for let in lets}
-
-    def stands_for(expr: Expr) -> Expr | None:
-        if isinstance(expr, Let):
-            return expr.body
-        return bound.get(expr) if isinstance(expr, Var) else None
-
+    alias = aliases(body)
     known: dict[Expr, Expr] = {}
-
-    def below(expr: Expr) -> Sequence[Expr]:
-        other = stands_for(expr)
-        return operands(expr) if other is None else (other,)
-
-    for expr in depth_first(body, below):
-        other = stands_for(expr)
-        known[expr] = rewriter.rebuilt(expr, known) if other is None else known[other]
+    for expr in depth_first(body, lambda e: (alias[e],) if e in alias else operands(e)):
+        known[expr] = known[alias[expr]] if expr in alias else rewriter.rebuilt(expr, known)
         if isinstance(expr, Function):
             _check_closed(expr)
     return known[body]

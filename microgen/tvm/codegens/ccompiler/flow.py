@@ -23,20 +23,24 @@ from microgen.relay.expr import (
     Var,
 )
 from microgen.relay.transform.support import operator_call
-from microgen.relay.visit import children, post_order
+from microgen.relay.visit import aliases, children, post_order
 from microgen.tvm.codegens.ccompiler.operators import PREDICATES
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorStep:
-    """A call of an operator. ``number`` is counted from the function's result. ``value`` is the
-    name of the result. Its arguments have the same type."""
+    """A call of an operator. ``number`` is counted from the function's result. ``type`` is the
+    type of its result and of its arguments."""
 
     number: int
     op: str
     arguments: tuple[str, ...]
-    value: str
     type: TensorType
+
+    @property
+    def value(self) -> str:
+        """The name of its result."""
+        return f"op{self.number}"
 
     @property
     def nbytes(self) -> int:
@@ -123,7 +127,7 @@ class _Reading:
     function: ExternalFunction
     numbers: Mapping[Expr, int]
     values: dict[Expr, _Value] = field(default_factory=dict)
-    bound: dict[Expr, Expr] = field(default_factory=dict)
+    alias: dict[Expr, Expr] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     steps: list[OperatorStep] = field(default_factory=list)
 
@@ -137,17 +141,15 @@ class _Reading:
         order = list(post_order(relay.body))
         if any(isinstance(expr, Function) for expr in order):
             raise self._unsupported("a function inside")
-        self.bound = {expr.var: expr.value for expr in order if isinstance(expr, Let)}
+        self.alias = aliases(relay.body)
         for expr in order:
             if expr not in self.values:
                 self.values[expr] = self._value(expr)
 
     def _value(self, expr: Expr) -> _Value:
         match expr:
-            case Var():
-                return self.values[self.bound[expr]]
-            case Let():
-                return self.values[expr.body]
+            case Var() | Let():
+                return self.values[self.alias[expr]]
             case Tuple():
                 return tuple(self.values[part] for part in expr.fields)
             case TupleGetItem():
@@ -175,9 +177,8 @@ class _Reading:
         result = seen.result
         assert isinstance(result, TensorType), "the predicate has checked it"
         arguments = tuple(name for a in call.args for name in _flat(self.values[a]))
-        number = self.numbers[call]
-        self.steps.append(OperatorStep(number, op, arguments, f"op{number}", result))
-        return f"op{number}"
+        self.steps.append(OperatorStep(self.numbers[call], op, arguments, result))
+        return self.steps[-1].value
 
     def _type(self, expr: Expr) -> Type:
         return expr.type if isinstance(expr, Constant) else self.function.types[expr]
