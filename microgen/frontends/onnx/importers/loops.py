@@ -22,9 +22,8 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     goes = True if first is None else _condition(node, first)
     carried = [node.tensor(i) for i in range(2, len(node.operands))]
     stacks: list[tuple[BuiltTensor, ...]] = []
-    for i in itertools.count():
-        if not goes or i >= most:
-            return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
+    while goes and len(stacks) < most:
+        i = len(stacks)
         _check_count(node, i + 1)
         # The iteration's number and condition are constants, and nodes that read them are folded.
         number = node.constant(np.asarray(i, np.int64), "iteration")
@@ -35,7 +34,7 @@ def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         goes = _condition(node, made[0])
         carried, row = list(made[1 : 1 + len(carried)]), made[1 + len(carried) :]
         stacks.append(row)
-    raise AssertionError("count does not end")
+    return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
 
 
 def _condition(node: OnnxNode, tensor: BuiltTensor) -> bool:
