@@ -39,10 +39,11 @@ def _dft(node: OnnxNode) -> BuiltTensor:
     length = _length(node, 1, 2 * (size - 1) if is_real else size)
     read = min(size, length // 2 + 1 if is_real else length)
     made = length if is_real or not onesided else length // 2 + 1
-    matrix = _inverse_of_real(node, length, read) if is_real else None
-    if matrix is None:
-        matrix = _powers(node, length, (made, read), 1 if inverse else -1)
-        matrix = matrix[..., :parts] / (length if inverse else 1)
+    if is_real:
+        matrix = _inverse_of_real(node, length, read)
+    else:
+        powers = _powers(node, length, (made, read), 1 if inverse else -1)
+        matrix = powers[..., :parts] / (length if inverse else 1)
     return _along(node, cut(node, data, axis, 0, read), axis, matrix)
 
 
