@@ -45,7 +45,9 @@ def mean(
     """
     if counts_padding:
         # The op excludes its own padding, so zeros that count become data.
-        data, window = _with_zeros(node, data, window)
+        pads, none = zip(window.before, window.after, strict=True), (0,) * len(window.kernel)
+        data = padded(node, data, ((0, 0), *pads, (0, 0)))
+        window = dataclasses.replace(window, before=none, after=none)
     if max(window.dilations) == 1:
         return _along(node, data, window, _mean)
     for axis in range(len(window.kernel)):
@@ -61,15 +63,6 @@ def total(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
     whole = dataclasses.replace(window, after=window.ends, extra=(0,) * len(window.extra))
     means = mean(node, data, whole, counts_padding=True)
     return binary(node, "multiply", means, float(math.prod(window.kernel)))
-
-
-def _with_zeros(
-    node: OnnxNode, data: BuiltTensor, window: OnnxWindow
-) -> tuple[BuiltTensor, OnnxWindow]:
-    """The data with its padding, and the window without."""
-    pads, none = zip(window.before, window.after, strict=True), (0,) * len(window.kernel)
-    whole = padded(node, data, ((0, 0), *pads, (0, 0)))
-    return whole, dataclasses.replace(window, before=none, after=none)
 
 
 def _along(node: OnnxNode, data: BuiltTensor, window: OnnxWindow, pool: Pool) -> BuiltTensor:

@@ -176,8 +176,6 @@ def _relu(node: OnnxNode) -> BuiltTensor:
     data = node.tensor(0, *NUMBERS)
     if is_float(data):
         return node.emit("clip", ClipAttrs(Activation.RELU_UNLIMITED), (data,))
-    if data.dtype.numpy.kind == "u":
-        return data
     return extremum(node, "maximum", data, 0)
 
 
