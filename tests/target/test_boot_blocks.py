@@ -12,6 +12,7 @@ import shutil
 import struct
 import tempfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -177,7 +178,7 @@ def _changed(board: str, folder: Path, offset: int, flip: int = 1) -> Path:
 
 
 def _said(board: str, elf: Path) -> verifier.Check:
-    subject = verifier._subject(firmware(board), elf, project_files=False)
+    subject = replace(verifier._subject(firmware(board), elf), with_project_files=False)
     return verifier._run(verifier.CHECKS["boot_block"], subject)
 
 
