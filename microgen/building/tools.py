@@ -46,7 +46,8 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolState:
-    """A tool's version or "present", empty if it does not work; then, the package to install."""
+    """A tool's version or "present". If it does not work, ``found`` is empty, and ``packages`` are
+    the packages to install."""
 
     found: str
     packages: tuple[str, ...]

@@ -226,7 +226,8 @@ def _default_stack(board: Board) -> int:
 
 
 def _texts(data: dict[str, Any], cpu: Cpu) -> dict[str, str]:
-    """The fields that are texts. Missing ones follow from the CPU or another field."""
+    """The fields that are texts."""
+    # Missing ones follow from the CPU or another field.
     flash, ram = (data.get(name, name if cpu.startup else "") for name in ("flash", "ram"))
     implied = {
         "toolchain": cpu.toolchain,

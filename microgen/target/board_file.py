@@ -122,7 +122,8 @@ def check(data: object, where: str) -> None:
 
 
 def _composed(text: str) -> Any:
-    """YAML's nodes. Aliases are refused, because a few of them can mean a huge file."""
+    """YAML's nodes."""
+    # Aliases are refused, because a few of them can mean a huge file.
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         if isinstance(token, yaml.AliasToken):
             raise yaml.MarkedYAMLError(

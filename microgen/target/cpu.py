@@ -133,7 +133,8 @@ def _arm(
 
 
 def _riscv(letters: str, abi: str = "ilp32", *features: Feature) -> Cpu:
-    """An RV32 core. GCC reads the letters as of version 2.2 of the manual, as clang does."""
+    """An RV32 core."""
+    # GCC reads the letters as of version 2.2 of the manual, as clang does.
     # All of these extensions have version 2.0 there, and I includes the CSRs, which are Zicsr in
     # later versions of the manual.
     versions = "_".join(f"{letter}2p0" for letter in letters)

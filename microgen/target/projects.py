@@ -39,7 +39,7 @@ _TOOLS = ("toolchain", "cflags", "platform", "startup", "qemu")
 @contextlib.contextmanager
 def given(path: str | Path | None) -> Iterator[None]:
     """In the block, projects must be for the board at this path, which may name programs. Without a
-    path, the block is as without this."""
+    path, this changes nothing."""
     mark = _given.set(found.at(Path(path)) if path else None)
     try:
         yield
@@ -111,7 +111,8 @@ def _clocked(data: Mapping[str, Any], board: Board) -> Board:
 
 def _differences(data: Mapping[str, Any], board: Board) -> list[str]:
     """The fields in which a project's copy differs from the board, except fields that generation
-    may choose. The clock is one of them, because it is an option of ``generate``."""
+    may choose."""
+    # The clock is one of these, because it is an option of `generate`.
     expected = json.loads(json.dumps(_clocked(data, board).to_json()))
     fixed = [key for key in expected if key not in (*_CHOSEN, _STACK)]
     different = [key for key in fixed if key not in data or data[key] != expected[key]]

@@ -34,7 +34,7 @@ def _whole(value: Any) -> int:
 
 
 def _several(value: Any, kind: Any) -> tuple[Any, ...]:
-    """The parts of a list; a single value is treated as a list of one."""
+    """The parts of a list. A single value is treated as a list of one."""
     return tuple(map(_is(kind), value if isinstance(value, tuple | list) else [value]))
 
 

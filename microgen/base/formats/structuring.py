@@ -24,7 +24,8 @@ def structure(data: Any, record: type[_T]) -> _T:
 
 
 def _exactly(value: Any, kind: type) -> Any:
-    """The value unchanged if it has the type. Cattrs alone would convert it."""
+    """The value unchanged if it has the type."""
+    # Cattrs alone would convert it.
     # JSON has one kind of number, so a whole one may be a float's value.
     if type(value) is not kind and (kind, type(value)) != (float, int):
         raise TypeError(f"expected {kind.__name__}")
@@ -32,7 +33,8 @@ def _exactly(value: Any, kind: type) -> Any:
 
 
 def _tuple(value: Any, kind: Any) -> Any:
-    """A tuple, from a list only. Cattrs alone would accept every object with elements."""
+    """A tuple, from a list only."""
+    # Cattrs alone would accept every object with elements.
     _exactly(value, list)
     kinds = get_args(kind)
     if kinds[-1] is ...:

@@ -97,7 +97,7 @@ def _status(what: str, counts: str = "") -> Text:
 
 
 def _print(parts: Sequence[Part], stream: TextIO) -> None:
-    """Print; a pipe has no width, so nothing is wrapped there."""
+    # A pipe has no width, so nothing is wrapped there.
     width = shutil.get_terminal_size().columns if stream.isatty() else None
     encoding = stream.encoding or "utf-8"
     for line in lines(parts, width):
@@ -108,7 +108,7 @@ def _print(parts: Sequence[Part], stream: TextIO) -> None:
 
 
 def _print_json(data: dict[str, Any]) -> None:
-    """Print JSON in ASCII, because it contains raw text from files. A NaN, which JSON does not
-    have, becomes text."""
+    # In ASCII, because it contains raw text from files. A NaN, which JSON does not have, becomes
+    # text.
     plain = json.loads(json.dumps({"schema": SCHEMA, **data}), parse_constant=str)
     print(json.dumps(plain, indent=2, sort_keys=True, ensure_ascii=True, allow_nan=False))

@@ -38,6 +38,7 @@ from microgen.relay.module import IRModule
 from microgen.relay.printer import temporaries
 from microgen.relay.visit import children
 
+# Python's stack has a frame of ours for each function inside another one.
 _MAX_DEPTH = 100  # of functions that call functions
 _MAX_CALLS = 20_000  # after functions are inlined
 
@@ -92,6 +93,7 @@ class _Conversion:
         outputs = fields(self._first_order(self._value_of(main.body, scope), main))
         if not outputs:
             raise ModelError("@main returns nothing", where=self._file)
+        # A convolution that a later call has changed, such as by its bias, is not read any more.
         self._builder.drop_dead(outputs)
         graph = self._builder.graph(
             PurePath(self._file).stem,
@@ -177,6 +179,7 @@ class _Conversion:
         raise ModelError(f"{type(expr).__name__} has no meaning here", where=self._where(expr))
 
     def _constant(self, expr: Constant) -> BuiltTensor:
+        # One constant may be read in many places.
         if expr not in self._constants:
             where = self._where(expr)
             kind = type_of(expr.type, where)

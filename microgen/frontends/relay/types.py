@@ -66,5 +66,6 @@ def target(annotation: relay.Call, targets: Mapping[int, str], where: str) -> st
 
 
 def _kind(kind: str) -> str:
-    """A target's kind in nodes. It is empty for the host with any code generator."""
+    """A target's kind in nodes."""
+    # Nodes of the host have no target, whether C or LLVM IR is made of them.
     return "" if kind in _HOST_KINDS else kind

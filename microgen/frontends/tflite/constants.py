@@ -56,6 +56,7 @@ def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     """The values in the buffer, flat; int4 values as int8."""
     size, each = math.prod(type_.shape), type_.dtype.nbytes
     each = 2 if record.dtype == "float16" else each
+    # Two int4 values share a byte, and an odd number of them fills half of the last one.
     expected = -(-size // 2) if record.dtype == "int4" else size * each
     found = record.data.size
     # A sparse tensor stores some of its values; Expansion compares their number with the places.

@@ -43,11 +43,10 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
 
 
 def _check_operators(model: FileRecord) -> None:
-    """Raise unless the graph has inputs and outputs, and every operator has an output. Operators
-    that only set variables need none.
-    """
+    """Raise unless the graph has inputs and outputs, and every operator has an output."""
     file = model.reader.file
     for index, operator in enumerate(model.operators):
+        # Operators that only set variables need no output.
         if not operator.outputs and operator.name not in WITHOUT_OUTPUTS:
             raise ModelError(f"operator {index} ({operator.name}) has no output", where=file)
     for kind, found in (
@@ -61,8 +60,8 @@ def _check_operators(model: FileRecord) -> None:
 
 def _check_order(model: FileRecord, tensors: FileTensors) -> None:
     """Raise unless every tensor is known before it is read and is made only once, so that there is
-    no cycle. Constants and variables are known from the start. A variable has at most one reader.
-    """
+    no cycle, and unless each variable has at most one reader."""
+    # Constants and variables are known from the start.
     constants = {i for i, record in enumerate(model.tensors) if record.is_constant}
     known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
     for index in model.inputs:

@@ -56,11 +56,9 @@ def _in_onnx_only(op: str, data: ArrayType) -> str | None:
 
 
 def _dead(op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
-    """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal.
-
-    The op's ``check`` decides whether these scales may be 0: then the op computes nothing with
-    them.
-    """
+    """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal."""
+    # The op's `check` decides whether these scales may be 0: then the op computes nothing with
+    # them.
     activations = (*inputs, output)
     wrong = next((scale for each in activations if (scale := _dead_scale(each)) is not None), None)
     if wrong is None:

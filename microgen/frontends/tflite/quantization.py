@@ -83,11 +83,9 @@ def lacks(
 
 
 def rescaling(data: ArrayType, output: ArrayType) -> Array:
-    """The value in the output's quantization of each int8 value from -128 on: int8[256].
-
-    Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8: in float32, halves
-    away from zero.
-    """
+    """The value in the output's quantization of each int8 value from -128 on: int8[256]."""
+    # Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8. It computes in
+    # float32, and rounds halves away from zero.
     with np.errstate(over="ignore", invalid="ignore"):
         scale = np.float32(data.scale) * (np.float32(1) / np.float32(output.scale))
         bias = np.float32(-HALF - data.zero_point) * scale

@@ -229,15 +229,13 @@ def _quantization(reader: Reader, tensor: Any) -> QuantizationRecord | None:
 
 
 def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
-    """The operator's name in the schema, and the custom operator's own name.
-
-    An operator with a name of its own is a custom operator. If the writer of the file left its code
-    out, the code is 0, which means ADD.
-    """
+    """The operator's name in the schema, and the custom operator's own name."""
     # The greater of both fields is the code. Codes over 127 are in the newer one only, and old
     # files have the older one only. The newer one's accessor ignores values below 127.
     newer = reader.int32(table, _BUILTIN_CODE)
     code = max(newer, reader.get(table, "DeprecatedBuiltinCode"))
+    # An operator with a name of its own is a custom operator. If the writer of the file left its
+    # code out, the code is 0, which means ADD.
     custom = reader.text(table, _CUSTOM_CODE)
     return "CUSTOM" if custom else _OPERATORS.get(code, f"BUILTIN_{code}"), custom
 

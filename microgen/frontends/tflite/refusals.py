@@ -32,6 +32,7 @@ def check(model: FileRecord, names: Sequence[str], numerics: Numerics) -> None:
     supports, uint8 in operators that lack it, and int16 operators that the profile lacks. ``names``
     are the names of the tensors."""
     layers = _Layers(model, names)
+    # A network is refused for one reason at a time, so a reason that explains others comes first.
     # Commands of an NPU are custom operators, which would be reported as missing ones otherwise.
     _check_npu(layers)
     _check_operators(layers)
@@ -149,8 +150,8 @@ def _check_profile(layers: _Layers, numerics: Numerics) -> None:
 def _odd_dtypes(
     model: FileRecord, operator: OperatorRecord, densified: Container[int]
 ) -> list[str]:
-    """The unsupported dtypes among an operator's tensors. Constants may have further ones, and so
-    may ``densified``, the tensors that DENSIFY makes of constants, and handles of variables."""
+    """The unsupported dtypes among an operator's tensors."""
+    # Constants may have further dtypes, and so may the tensors that DENSIFY makes of constants.
     used = [i for i in (*operator.inputs, *operator.outputs) if i >= 0]
     small = {i for i in used if model.tensors[i].is_constant or i in densified}
     dtypes = (
@@ -158,6 +159,7 @@ def _odd_dtypes(
         for i in used
         if i not in small or not _is_known(operator, model.tensors[i].dtype)
     )
+    # Handles of variables are not tensors of the graph.
     handles = (RESOURCE,) if operator.name in WITH_HANDLES else ()
     return [d for d in dict.fromkeys(dtypes) if d not in NODE_DTYPES and d not in handles]
 

@@ -145,6 +145,7 @@ class FileTensors:
         shape = _shape(record, dtype, where)
         # Many layers may share one tensor, and each gets a copy.
         budget.spend(ReferenceCost(8 * math.prod(shape), math.prod(shape)), where)
+        # Operators may have computed it from constants, such as a SHAPE that a RESHAPE reads.
         if self.names[index] in self._computed:
             return self._computed[self.names[index]].astype(np.int64)
         if not record.is_constant:

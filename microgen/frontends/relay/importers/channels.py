@@ -30,13 +30,11 @@ def _bias_add(call: RelayCall) -> BuiltTensor:
 
 
 def _batch_norm(call: RelayCall) -> Value:
-    """Batch normalization at inference: (data - mean) / sqrt(variance + epsilon) * gamma + beta,
-    with one factor and one offset per channel. A convolution of constant weights right before it
-    absorbs both.
-
-    Source: TVM v0.14, relay/transforms/simplify_inference.cc, BatchNormToInferUnpack;
-    fold_scale_axis.cc.
-    """
+    """Batch normalization at inference: (data - mean) / sqrt(variance + epsilon) * gamma + beta."""
+    # It is one factor and one offset per channel. A convolution of constant weights right before it
+    # absorbs both.
+    # Source: TVM v0.14, relay/transforms/simplify_inference.cc, BatchNormToInferUnpack;
+    # fold_scale_axis.cc.
     data, gamma, beta, mean, variance = (call.tensor(i) for i in range(5))
     call.expect(data, DType.FLOAT32)
     axis = arguments.axis(call, data)

@@ -40,10 +40,8 @@ def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Import
 
 
 def conv2d_sums(call: RelayCall, data: BuiltTensor) -> PendingSums:
-    """The sums of a conv2d of any dtype. The data is in the call's layout.
-
-    Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel.
-    """
+    """The sums of a conv2d of any dtype. The data is in the call's layout."""
+    # Source: TVM v0.14, relay/op/nn/convolution.cc, Conv2DRel.
     layout, groups = call.attrs["data_layout"], call.attrs["groups"]
     data = call.laid_out(data, layout, "NHWC")
     if groups == data.shape[3] and groups > 1:
@@ -89,7 +87,7 @@ def _depthwise(call: RelayCall, data: BuiltTensor, layout: str) -> PendingSums:
 
 
 def _conv2d_transpose(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, topi/nn/conv2d_transpose.py; one group only."""
+    # Source: TVM v0.14, topi/nn/conv2d_transpose.py; one group only.
     _expect_floats(call)
     if call.attrs["groups"] != 1 or tuple(call.attrs["dilation"]) != (1, 1):
         raise call.unsupported("has groups or a dilation", supported="one group, dilation 1")

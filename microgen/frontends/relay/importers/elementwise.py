@@ -114,7 +114,8 @@ def _abs(call: RelayCall) -> Value:
 
 
 def _negated(call: RelayCall, data: BuiltTensor) -> BuiltTensor:
-    """0 - x. For the least int32 that is x itself, as in Relay."""
+    """0 - x."""
+    # For the least int32 the difference is x itself, as in Relay.
     zero = call.constant(np.zeros((1,) * len(data.shape), np.int32), "zero")
     return call.emit("subtract", SubtractAttrs(Activation.NONE), (zero, data))
 
@@ -138,11 +139,11 @@ def _clip(call: RelayCall) -> BuiltTensor:
 
 
 def _bounded(call: RelayCall, data: BuiltTensor, op: str, bound: float) -> BuiltTensor:
-    """The larger ("maximum") or the smaller of each element and a number. The number is clamped to
-    the range of the dtype."""
+    """The larger ("maximum") or the smaller of each element and a number."""
     call.expect(data, *EXTREMA)
     dtype = data.dtype.numpy
     if dtype.kind == "i":
+        # A bound outside of the dtype's range has the effect of the range's end.
         limits = np.iinfo(dtype)
         whole = np.clip(bound, float(limits.min), float(limits.max))
         if int(whole) != whole:

@@ -35,7 +35,7 @@ def _max_pool2d(call: RelayCall) -> BuiltTensor:
 
 
 def _avg_pool2d(call: RelayCall) -> BuiltTensor:
-    """An average pool. Means of int32 are truncated."""
+    # Means of int32 are truncated.
     # int8 is refused: Relay sums it in int8, and TVM's importers never need that.
     call.expect(call.tensor(0), DType.FLOAT32, DType.INT32)
 
@@ -116,7 +116,7 @@ def _resize2d(call: RelayCall) -> BuiltTensor:
 
 
 def _upsampling(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, topi/nn/upsampling.py, which calls image.resize2d."""
+    # Source: TVM v0.14, topi/nn/upsampling.py, which calls image.resize2d.
     mode = "align_corners" if call.attrs["align_corners"] else "asymmetric"
     method = "linear" if call.attrs["method"] == "bilinear" else call.attrs["method"]
     return _resized(call, method, mode, "")
@@ -152,10 +152,8 @@ def _nearest(call: RelayCall, data: BuiltTensor, axis: int, places: Array) -> Bu
 
 
 def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -> Array:
-    """The input's index for each of the output's along an axis.
-
-    Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
-    """
+    """The input's index for each of the output's along an axis."""
+    # Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
     places = ArrayType((target,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (places,)), call.where)
     x = np.arange(target, dtype=np.float64)

@@ -64,6 +64,7 @@ def _broadcast(call: RelayCall, data: BuiltTensor, shape: tuple[int, ...]) -> Bu
 def _filled(call: RelayCall) -> Value:
     """A constant filled with the number in the operator's name."""
     kind = call.output()
+    # Charged before the array exists, because the attributes may ask for any size.
     budget.spend(moved(None, (), (kind,)), call.where)
     number = 1 if call.op == "ones" else 0
     return call.constant(np.full(kind.shape, number, kind.dtype.numpy), "filled", kind.quant)
@@ -75,7 +76,8 @@ def _full(call: RelayCall) -> BuiltTensor:
 
 
 def _tile(call: RelayCall) -> BuiltTensor:
-    """Repetitions become new axes, each before the axis that is repeated."""
+    # Repetitions become new axes, each before the axis that is repeated. A broadcast along them and
+    # a reshape give the result.
     data, reps = call.tensor(0), tuple(call.attrs["reps"])
     rank = max(len(reps), len(data.shape))
     sizes = (1,) * (rank - len(data.shape)) + data.shape
@@ -89,7 +91,7 @@ _RESHAPES = ("reshape", "squeeze", "expand_dims", "nn.batch_flatten")
 
 
 def _strided_slice(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, topi/detail/strided_slice.h, StridedSliceCanonicalizeBegin."""
+    # Source: TVM v0.14, topi/detail/strided_slice.h, StridedSliceCanonicalizeBegin.
     data, shape = call.tensor(0), call.output().shape
     rank = len(data.shape)
     # The inferred shape says how many elements there are; begin and step say where.
@@ -180,7 +182,7 @@ def _widths(call: RelayCall) -> tuple[Pair, ...]:
 
 
 def _on_device(call: RelayCall) -> Value:
-    """The argument itself. ``frontends/relay/types.py`` reads the device."""
+    # ``frontends/relay/types.py`` reads the device when it places the call inside.
     return call.args[0]
 
 

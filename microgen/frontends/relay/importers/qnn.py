@@ -29,7 +29,7 @@ from microgen.graph.ops.quantization.rescale import RescaleAttrs
 
 
 def _quantize(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower."""
+    # Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower.
     dtype, of = qnn_scales.output(call), qnn_scales.quant(call, 1)
     data = call.tensor(0)
     found = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
@@ -37,7 +37,7 @@ def _quantize(call: RelayCall) -> BuiltTensor:
 
 
 def _dequantize(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower."""
+    # Source: TVM v0.14, src/relay/qnn/op/dequantize.cc, DequantizeLower.
     data = call.tensor(0, *STORED)
     dtype = qnn_scales.output(call, (DType.FLOAT32,))
     data = reinterpreted(call, data, qnn_scales.quant(call, 1))
@@ -65,10 +65,8 @@ class _Scaling:
 
 def _requantize(call: RelayCall) -> BuiltTensor:
     """The convolution or dense layer that computes the input, with int8 outputs, if only this call
-    reads it and a kernel exists; otherwise a separate node.
-
-    Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
-    """
+    reads it and a kernel exists; otherwise a separate node."""
+    # Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
     data = call.tensor(0, *STORED)
     scaling = _scaling(call)
     found = _fused(call, call.sums_of(data), scaling)
@@ -96,10 +94,11 @@ def _scaling(call: RelayCall) -> _Scaling:
 
 
 def _fused(call: RelayCall, sums: PendingSums | None, scaling: _Scaling) -> BuiltTensor | None:
-    """The layer with int8 outputs, or None. The scales of its weight are the scales of the sums."""
+    """The layer with int8 outputs, or None."""
     if sums is None or sums.weight.value is None or not _is_fusible(sums, scaling):
         return None
     attrs: Attrs = dataclasses.replace(sums.attrs, rounding=scaling.rounding)  # type: ignore[call-arg]
+    # The data has plain numbers, so the scales of the sums are the scales of the weight.
     weight = call.constant(sums.weight.value, "weight", _weight_quant(sums, scaling))
     scaled = dataclasses.replace(
         sums, attrs=attrs, weight=weight, dtype=DType.INT8, quant=scaling.to
@@ -141,7 +140,7 @@ def _pair(of: Quant) -> tuple[float, int]:
 
 
 def _concatenate(call: RelayCall) -> BuiltTensor:
-    """Source: TVM v0.14, src/relay/qnn/op/concatenate.cc, ConcatenateQnnCanonicalize."""
+    # Source: TVM v0.14, src/relay/qnn/op/concatenate.cc, ConcatenateQnnCanonicalize.
     data, scales, zero_points = (call.tensors(i) for i in range(3))
     to = qnn_scales.quant(call, 3)
     parts = [
@@ -167,10 +166,8 @@ def _rescaled(call: RelayCall, part: BuiltTensor, of: Quant, to: Quant) -> Built
 
 
 def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Importer:
-    """The importer of a product of int8 data and symmetric int8 weights.
-
-    Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
-    """
+    """The importer of a product of int8 data and symmetric int8 weights."""
+    # Source: TVM v0.14, src/relay/qnn/op/convolution.cc, QnnConv2DCanonicalize; dense.cc.
 
     def importer(call: RelayCall) -> BuiltTensor:
         for position in (0, 1):
@@ -186,6 +183,7 @@ def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Import
 
 def _data(call: RelayCall) -> BuiltTensor:
     """The data with the call's zero point and any scale."""
+    # The integer sums depend on the zero point only, so data that has it already keeps its scale.
     data = call.tensor(0)
     zero_points, (scale, *_) = qnn_scales.values(call, 2), qnn_scales.values(call, 4)
     if zero_points.size != 1:

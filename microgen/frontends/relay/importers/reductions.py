@@ -52,10 +52,8 @@ def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
 
 
 def _l2_normalize(call: RelayCall) -> BuiltTensor:
-    """The data divided by the root of the sum of its squares, which is at least ``eps``.
-
-    Source: TVM v0.14, topi/nn/l2_normalize.h.
-    """
+    """The data divided by the root of the sum of its squares, which is at least ``eps``."""
+    # Source: TVM v0.14, topi/nn/l2_normalize.h.
     data = call.tensor(0, DType.FLOAT32)
     rank = len(data.shape)
     listed = call.attrs["axis"] or range(rank)

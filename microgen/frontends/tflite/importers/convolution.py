@@ -132,11 +132,9 @@ _CUSTOM_PADDINGS: Mapping[int, Padding] = {1: "SAME", 2: "VALID"}  # C's TfLiteP
 
 
 def _transpose_conv_bias(layer: FileLayer) -> BuiltTensor:
-    """MediaPipe's transposed convolution, of float32 only, which has its bias and no activation.
-
-    Like TRANSPOSE_CONV's, its padding is the padding of the convolution in the opposite direction.
-    Source: MediaPipe, util/tflite/operations/transpose_conv_bias.cc.
-    """
+    """MediaPipe's transposed convolution, of float32 only, which has its bias and no activation."""
+    # Source: MediaPipe, util/tflite/operations/transpose_conv_bias.cc. Like TRANSPOSE_CONV's, the
+    # padding is the padding of the convolution in the opposite direction.
     data, weight, output = layer.data(0), layer.weights(1, rank=4), layer.output()
     layer.expect(data, DType.FLOAT32)
     layer.expect_rank(data, 4)

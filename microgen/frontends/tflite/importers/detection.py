@@ -51,8 +51,8 @@ class _Options:
 
 
 def _detection_postprocess(layer: FileLayer) -> tuple[BuiltTensor, ...]:
-    """Source: TFLite detection_postprocess.cc. Boxes are relative to anchors: the centre in units
-    of the anchor, and the logarithm of the size. LiteRT decodes them in double."""
+    # Source: TFLite detection_postprocess.cc. Boxes are relative to anchors: the centre in units of
+    # the anchor, and the logarithm of the size.
     layer.expect_inputs(3, outputs=4)
     options = _options(layer)
     encoded, scores, anchors = (_real(layer, i, rank) for i, rank in enumerate((3, 3, 2)))
@@ -137,7 +137,8 @@ def _decoded(
     if anchors.value is None:
         raise layer.unsupported("has anchors that are computed", supported="constant anchors")
     budget.spend_array(4 * anchors.type.nbytes, layer.where)
-    # LiteRT decodes boxes in double.
+    # LiteRT decodes boxes in double, so everything that depends on constants alone is computed in
+    # double, too, and rounded to float32 once.
     known = anchors.value.astype(np.float64)
     scales = np.array(options.scales)
     unit = _constant(layer, known[:, 2:] / scales[:2], "unit")

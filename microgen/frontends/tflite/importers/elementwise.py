@@ -53,7 +53,9 @@ def _multiply(layer: FileLayer) -> BuiltTensor:
 
 
 def _added(op: str, attrs: type[AdditionAttrs], schema: Any) -> Importer:
-    """The importer of an addition or subtraction. For int16 there are two kinds."""
+    """The importer of an addition or subtraction."""
+    # For int16 TFLite has two kernels. One shifts, if all scales are powers of two and the file
+    # wants it, and the other multiplies.
 
     def importer(layer: FileLayer) -> BuiltTensor:
         in_float32 = op == "subtract" and layer.numerics.micro_scales and _is_quantized(layer)
@@ -70,7 +72,8 @@ def _is_quantized(layer: FileLayer) -> bool:
 
 
 def _by_shift(tensor: BuiltTensor) -> bool:
-    """Whether a tensor is int16 with a power of two as scale. Source: TFLite add.cc, Prepare."""
+    """Whether a tensor is int16 with a power of two as scale."""
+    # Source: TFLite add.cc, Prepare.
     kind = tensor.type
     return kind.dtype is DType.INT16 and power_of_two(kind.scale) is not None
 
@@ -103,8 +106,8 @@ def _square(layer: FileLayer) -> BuiltTensor:
 
 
 def _select(layer: FileLayer) -> BuiltTensor:
-    """A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
-    condition is a scalar."""
+    # A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
+    # condition is a scalar.
     condition, lhs, rhs = map(layer.data, range(3))
     shape, chosen = lhs.type.shape, condition.type.shape
     if chosen not in ((), shape[:1], shape) or rhs.type.shape != shape:

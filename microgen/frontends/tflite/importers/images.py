@@ -39,7 +39,9 @@ def _max_pool2d(layer: FileLayer) -> BuiltTensor:
 
 
 def _l2_pool2d(layer: FileLayer) -> BuiltTensor:
-    """The root of the mean of squares. Source: TFLite reference/pooling.h, L2Pool."""
+    """The root of the mean of squares."""
+    # Source: TFLite reference/pooling.h, L2Pool. The mean is of the elements inside the image, as
+    # in AVERAGE_POOL_2D, and the activation applies to the root.
     pool_size, strides = _pool(layer)
     data, output, activation = layer.data(0), layer.output(), layer.activation()
     layer.expect(data, DType.FLOAT32)
@@ -138,10 +140,9 @@ def _image(layer: FileLayer) -> tuple[BuiltTensor, Pair]:
 
 
 def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) -> Array:
-    """The input's index for each of the output's, computed in float32.
-
-    Source: TFLite reference/resize_nearest_neighbor.h, GetNearestNeighbor.
-    """
+    """The input's index for each of the output's."""
+    # Source: TFLite reference/resize_nearest_neighbor.h, GetNearestNeighbor. It computes in
+    # float32, whose rounding decides between two neighbours.
     if is_aligned and output_size > 1:
         scale = np.float32(size - 1) / np.float32(output_size - 1)
     else:

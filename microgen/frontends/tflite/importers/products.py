@@ -45,8 +45,9 @@ def _fully_connected(layer: FileLayer) -> BuiltTensor:
 def _rounding(
     layer: FileLayer, data: BuiltTensor, bias: tuple[BuiltTensor, ...], declared: int
 ) -> Rounding:
-    """The rounding of the sums. LiteRT reads the bias of int16 data with the declared type, and an
-    int32 bias without a declared type as int64. The sums of int16 data are always REAL there."""
+    """The rounding of the sums. UnsupportedError for a bias whose type is not the declared one."""
+    # LiteRT reads the bias of int16 data with the declared type, and an int32 bias without a
+    # declared type as int64. The sums of int16 data are always REAL there.
     found = rounding(layer, "nn.dense", data, bias, declared)
     expected = DType.INT32 if declared == TensorTypeCode.INT32 else DType.INT64
     if found is Rounding.REAL and bias and bias[0].type.dtype is not expected:
@@ -101,8 +102,9 @@ def _refuse_channels(layer: FileLayer) -> None:
 
 
 def _hybrid(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
-    """float32 times int8. Each row of float32 is quantized and multiplied by the columns, as in a
-    hybrid FULLY_CONNECTED, so it is one."""
+    """float32 times int8."""
+    # Each row of float32 is quantized and multiplied by the columns, as in a hybrid
+    # FULLY_CONNECTED, so the product becomes one. Its weights have the columns as rows.
     rhs = layer.weights(1, rank=len(layer.plain(1).shape))
     if math.prod((*lhs.shape[:-2], *rhs.shape[:-2])) != 1:
         raise layer.unsupported(

@@ -34,14 +34,15 @@ def _svdf(layer: FileLayer) -> BuiltTensor:
     return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)
 
 
-# Positions of an LSTM's inputs. Groups of four are for the input, forget, cell and output gate.
+# Positions of an LSTM's inputs. Groups of four are for the input, forget, cell and output gate;
+# peepholes have no cell gate. Source: TFLite lstm_shared.h, namespace full.
 _WEIGHT, _RECURRENT, _PEEPHOLE, _BIAS = range(1, 5), range(5, 9), range(9, 12), range(12, 16)
 _PROJECTION, _PROJECTION_BIAS, _OUTPUT_STATE, _CELL_STATE, _NORMALIZATION = 16, 17, 18, 19, 20
 _HIDDEN = 4  # position among the intermediates
 
 
 def _lstm(layer: FileLayer) -> BuiltTensor:
-    # The last four of 24 are the coefficients of layer normalization.
+    # The last four of 24 are the coefficients of layer normalization. Older files have 20 inputs.
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)

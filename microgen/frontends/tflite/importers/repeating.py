@@ -36,8 +36,9 @@ def _tile(layer: FileLayer) -> BuiltTensor:
 
 
 def _steps(shape: Shape, counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """The counts of each broadcast. One that repeats k axes reads its input along up to 2 k + 1
-    axes, or 2 k if nothing comes before them; the kernel of broadcasts has six axes."""
+    """The counts of each broadcast."""
+    # A broadcast that repeats k axes reads its input along up to 2 k + 1 axes, or 2 k if nothing
+    # comes before them. The kernel of broadcasts has six axes.
     repeated = [axis for axis, count in enumerate(counts) if count > 1]
     first = 3 if math.prod(shape[: min(repeated, default=0)]) == 1 else 2
     ends = [0, *range(first, len(repeated), 2), len(repeated)]
@@ -52,8 +53,8 @@ def _steps(shape: Shape, counts: Sequence[int]) -> list[tuple[int, ...]]:
 def _repeated(
     layer: FileLayer, data: BuiltTensor, counts: Sequence[int], output: BuiltTensor | None
 ) -> BuiltTensor:
-    """The data repeated along its axes. Each number of repetitions becomes an axis of its own,
-    before the axis that is repeated."""
+    """The data repeated along its axes."""
+    # Each number of repetitions becomes an axis of its own, before the axis that is repeated.
     pairs = list(zip(counts, data.shape, strict=True))
     apart = tuple(n for count, size in pairs for n in ((size,) if count == 1 else (1, size)))
     wide = tuple(n for count, size in pairs for n in ((size,) if count == 1 else (count, size)))

@@ -224,7 +224,8 @@ def _parts(
 
 
 def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
-    """Rows of a table. Rows of int8 become float32 if the output is."""
+    """Rows of a table."""
+    # Hybrid tables have rows of int8 and an output of float32.
     ids, rows, output = layer.plain(0), layer.data(1), layer.output()
     layer.expect(ids, DType.INT32)
     layer.expect_rank(ids, 1)

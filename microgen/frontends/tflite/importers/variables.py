@@ -59,8 +59,8 @@ _EACH_TIME = (5, 13, 25)  # rows of the buffers without a period that run the re
 
 
 def _circular_buffer(layer: FileLayer) -> Value:
-    """Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
-    which TensorFlow Lite Micro resets variables."""
+    # Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
+    # which TensorFlow Lite Micro resets variables.
     outputs = layer.outputs()
     layer.expect_inputs(1, outputs=2 if len(outputs) == 2 else 1)
     rows = _rows(layer, outputs[0])
@@ -113,9 +113,8 @@ def _period(layer: FileLayer, rows: int) -> int:
 
 
 def _is_due(layer: FileLayer, period: int, output: BuiltTensor) -> BuiltTensor:
-    """Whether this inference is the last of a period. The node rotates a window of flags, one of
-    which is true.
-    """
+    """Whether this inference is the last of a period."""
+    # A node rotates a window of flags, one of which is true, by one place in each inference.
     layer.expect(output, DType.BOOL)
     if output.type.size != 1:
         raise layer.invalid(f"has a second output of {output.type}; one bool is expected")
