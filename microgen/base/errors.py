@@ -45,8 +45,9 @@ _LONGEST_TEXT = 2000
 
 
 def short(name: str, limit: int = 48) -> str:
-    """A name cut to fit a message. Converters make long names, which differ at their ends."""
-    # 3 for the dots. The end gets more than the beginning, because names differ there.
+    """A name cut to fit a message."""
+    # 3 for the dots. Converters make long names, which differ at their ends, so the end gets more
+    # than the beginning.
     end = (limit - 3) * 5 // 9
     return name if len(name) <= limit else f"{name[: limit - 3 - end]}...{name[-end:]}"
 
@@ -59,10 +60,8 @@ def cut(text: str) -> str:
 
 
 def few(items: Sequence[str], *, room: int = 120) -> str:
-    """As many items as fit ``room`` characters, but at least one, and the number of the others.
-
-    The message is then short enough to be read at a glance. The error's ``details`` have the rest.
-    """
+    """As many items as fit ``room`` characters, but at least one, and the number of the others."""
+    # A message should be short enough to be read at a glance. The error's `details` have the rest.
     shown = 1
     while shown < len(items) and len(", ".join(items[: shown + 1])) <= room:
         shown += 1

@@ -112,9 +112,10 @@ def inside(project: Path, name: str) -> Path:
     """The path of a project's file that a manifest names.
 
     Raises ProjectError unless it is a regular file inside the project, of at most ``MOST_BYTES``
-    bytes, because a manifest from elsewhere may name a device or a file with terabytes of holes, or
-    lead out of the project with ``..`` or a link.
+    bytes.
     """
+    # A manifest from elsewhere may name a device or a file with terabytes of holes, or lead out of
+    # the project with `..` or a link.
     path = project / name
     if not _parts(name) or not _is_in(project, name):
         raise ProjectError("is outside the project", where=name, hint=_AGAIN)
@@ -134,8 +135,8 @@ def inside(project: Path, name: str) -> Path:
 
 
 def _is_in(project: Path, name: str) -> bool:
-    """Whether a relative path leads to a place in the project. A zero byte, a lone surrogate or a
-    link to itself leads nowhere."""
+    """Whether a relative path leads to a place in the project."""
+    # A zero byte, a lone surrogate or a link to itself leads nowhere.
     try:
         below = accumulate(_parts(name), os.path.join, initial=str(project))
         if not any(stat.S_ISLNK(os.lstat(place).st_mode) for place in islice(below, 1, None)):
@@ -285,9 +286,9 @@ def _is_of_west(name: str) -> bool:
 
 def content(path: Path, kind: str, most: int) -> bytes:
     """The bytes of a file that the user names; ``kind`` says what it should be, such as "a model
-    file", which has at most ``most`` bytes. Only a regular file is opened, because reading from a
-    pipe or a device might never end. Raises MicrogenError for anything else, and for a file that is
-    too large or cannot be read."""
+    file", which has at most ``most`` bytes. Raises MicrogenError unless it is a regular file that
+    can be read and is not larger."""
+    # Only a regular file is opened, because reading from a pipe or a device might never end.
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

@@ -75,7 +75,8 @@ def files(*, local: bool = False) -> Iterator[Path]:
 
 def folders(*, local: bool = False) -> tuple[Path, ...]:
     """The folders with boards that are not installed. Raises BoardError for a relative one in the
-    variable, because it would mean another folder wherever a command is typed."""
+    variable."""
+    # It would mean another folder wherever a command is typed.
     given = [Path(text) for text in os.environ.get(VARIABLE, "").split(os.pathsep) if text]
     for folder in given:
         if not folder.is_absolute():

@@ -14,6 +14,7 @@ from microgen.target import board as boards
 from microgen.target import board_file
 from microgen.target.board import Board
 
+# An address has 32 bits: eight hexadecimal digits, or ten decimal ones.
 _REGION = re.compile(r"([0-9A-Za-z]+)@(0[xX][0-9A-Fa-f]{1,8}|[0-9]{1,10})")
 REGION = "SIZE@ADDRESS, such as 512K@0x08000000"
 

@@ -43,6 +43,7 @@ def _or_none(convert: _Convert) -> _Convert:
 
 
 _TEXTS = ("a tuple or list of texts", lambda value: _several(value, str))
+# Type of a parameter -> its description in errors, and the conversion of its values.
 _KINDS: dict[Any, tuple[str, _Convert]] = {
     str: ("a text", lambda value: str(_is(str | Path)(value))),
     bool: ("True or False", _is(bool)),

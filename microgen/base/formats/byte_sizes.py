@@ -7,6 +7,7 @@ import re
 EXPECTED = "expected bytes, as 12288, 12K, 64KiB or 1M (K is 1024)"
 _SIZE = re.compile(r"([0-9]+)(?:([KMG])(?:i?B)?|B)?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+# Longer numbers than this one are no sizes: no 64-bit machine has so many bytes.
 _MOST = 1 << 63
 
 

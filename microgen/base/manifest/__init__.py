@@ -191,8 +191,8 @@ def load(project: Path) -> Manifest:
 
 def is_as_written(project: Path) -> bool:
     """Whether a project's manifest is unchanged since ``dumps`` wrote it, by its digest of itself.
-    This finds accidental edits. It is no protection, because anybody can write a new digest. Raises
-    as ``load`` does."""
+    Raises as ``load`` does."""
+    # This finds accidental edits. It is no protection, because anybody can write a new digest.
     data = _read(project)
     return bool(data.pop(_DIGEST, None) == _digest(data))
 

@@ -97,14 +97,14 @@ def module_name(name: str) -> str:
 
 
 def short(name: str, limit: int = 48) -> str:
-    """A layer's name for people. Converters join the names of fused layers with ``;``, so this is
-    the first of them, which says most. A name that is still long is cut in the middle."""
+    """A layer's name for people. A long one is cut in the middle."""
+    # Converters join the names of fused layers with ";". The first of them says most.
     return errors.short(name.split(";", 1)[0], limit)
 
 
 def public(tensor: str) -> str:
-    """A tensor's name for messages: the name of the model's layer, without the suffix by which
-    importers name a step of it, as in ``pool#NHWC``."""
+    """A tensor's name for messages: the name of the model's layer."""
+    # Importers name a step of a layer by a suffix, as in "pool#NHWC".
     return short(tensor.partition("#")[0] or tensor)
 
 
@@ -145,6 +145,7 @@ def aliases(names: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
     if not names:
         return ("",) * len(fields)
     plain = [sanitize_name(name) if name else "" for name in names]
+    # C would define a name twice that occurs twice.
     taken = Counter([*plain, *fields])
     pairs = zip(plain, names, strict=True)
     return tuple(own if taken[own] == 1 and identifier(name) == own else "" for own, name in pairs)

@@ -57,9 +57,8 @@ def apart(trees: Mapping[str, FileTree], functions: Mapping[str, Iterable[str]])
 
     Both arguments are by module: its own files, and its operators. External operators have the
     names that the model gives them.
-
-    Files are compared without regard to case, because some file systems ignore it.
     """
+    # Files are compared without regard to case, because some file systems ignore it.
     for a, b in combinations(trees, 2):
         files = _shared(*((name.lower() for name in trees[module].files) for module in (a, b)))
         if files:

@@ -57,6 +57,7 @@ class RelayScope:
                 self.bound[expr.var] = expr.value
             elif isinstance(expr, Call) and expr.op == Op("on_device"):
                 self.devices[expr.args[0]] = expr
+        # A variable's annotation is for the call that computes its value.
         for var, value in self.bound.items():
             if var in self.devices:
                 self.devices[value] = self.devices[var]

@@ -33,8 +33,8 @@ class UnwrittenRows:
     written: int  # of these, the first ones have values
 
     def settled(self, value: Array, count: int) -> Array:
-        """The output of so many detections, with zeros for unwritten elements, because microgen's
-        firmware writes zeros there."""
+        """The output of so many detections, with zeros for unwritten elements."""
+        # microgen's firmware writes zeros there, so both are equal.
         row = np.arange(value.shape[1])
         has_value = (row // self.each < count) & (row % self.each < self.written)
         return np.where(has_value.reshape(1, -1, *[1] * (value.ndim - 2)), value, 0)
@@ -123,13 +123,13 @@ class Interpreter(abc.ABC):
         self, files: Mapping[str, bytes], samples: Sequence[Sequence[Array]]
     ) -> Iterator[dict[str, Array]]:
         """Every tensor that something uses, for each sample. OracleError if the runtime refuses the
-        model. LiteRT has no reference ELU, for example, and refuses square roots of negative
-        values."""
+        model."""
         (model,) = files.values()
         record = _signature(model, self.signature)
         try:
             for tensor in self._runs(model, record, samples):
                 yield dict(record.values(tensor))
+        # LiteRT, for example, has no reference ELU, and refuses square roots of negative values.
         except self.refusals as error:
             raise OracleError(f"{self.name} refuses: {self._reason(error)}") from error
 
@@ -143,15 +143,15 @@ class Interpreter(abc.ABC):
         return " ".join(str(error).split())[:200]
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
-        """The error that the kernels may have in addition to the op's bound. Only the kernels of
-        the float logistic have such an error; both runtimes have the same ones.
-        """
+        """The error that the kernels may have in addition to the op's bound."""
+        # Only the kernels of the float logistic have such an error, the same in both runtimes.
         del files, graph
         return slack
 
 
 def slack(node: Node, given: Inexact) -> Leeway:
-    """The slack of a node: TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6."""
+    """The slack of a node."""
+    # TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6.
     (data, *_) = given.operands.inputs
     if node.op != "sigmoid" or data.dtype.kind != "f":
         return Leeway()

@@ -15,8 +15,7 @@ _ARENA_BYTES = 1 << 29
 
 
 class Micro(Interpreter):
-    """The package tflite-micro, with one interpreter for all samples. Its refusals have no reason,
-    because the interpreter only prints it."""
+    """The package tflite-micro, with one interpreter for all samples."""
 
     name = "TFLite Micro"
     kernels = "(portable kernels)"
@@ -43,6 +42,7 @@ class Micro(Interpreter):
             yield tensor
 
     def _reason(self, error: Exception) -> str:
+        # It does not say why a model is refused, because the interpreter only prints that.
         return str(error)
 
 

@@ -34,12 +34,11 @@ CORRUPT = (*_CORRUPT, AttributeError)
 
 
 class CheckedTable(table.Table):
-    """The table of ``data`` at byte ``position``, whose vtable has the places ``fields``.
+    """The table of ``data`` at byte ``position``, whose vtable has the places ``fields``."""
 
-    The base class reads the vtable anew for each field, and checks each position that it computes,
-    which takes half of the time of reading a model. Positions outside ``data`` are errors anyway.
-    The methods' names are the base class's.
-    """
+    # The base class reads the vtable anew for each field, and checks each position that it
+    # computes, which takes half of the time of reading a model. Positions outside of the data are
+    # errors anyway. The methods' names are the base class's.
 
     __slots__ = ("_fields",)
 

@@ -2,7 +2,6 @@
 
 The places form a tree with one level for each axis, and further levels for axes that are cut into
 blocks. A dense level has every index of its axis; a compressed level lists the indices that occur.
-Source: schema.fbs, table SparsityParameters.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ _VECTORS = {
 }
 
 
+# Source of both records: schema.fbs, tables DimensionMetadata and SparsityParameters.
 @dataclass(frozen=True, slots=True)
 class Level:
     """One level of the tree."""

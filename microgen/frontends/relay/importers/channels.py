@@ -97,6 +97,7 @@ def _folded(
 def _scaled(sums: PendingSums, weight: Array, factors: Array) -> Array:
     shape = [1] * weight.ndim
     shape[sums.weight_axis] = math.prod(factors.shape)
+    # The caller keeps the convolution if a product is not finite.
     with np.errstate(over="ignore", invalid="ignore"):
         scaled: Array = weight * factors.reshape(shape)
     return scaled

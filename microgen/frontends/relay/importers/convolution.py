@@ -98,6 +98,7 @@ def _conv2d_transpose(call: RelayCall) -> BuiltTensor:
     top, left, bottom, right = arguments.pads(call)
     after = arguments.pair(call, "output_padding")
     shape = dict(zip(_out_layout(call), call.output().shape, strict=True))
+    # Padding of the output adds rows and columns at the end, as less padding there does.
     padding = (top, left, bottom - after[0], right - after[1])
     if min(padding) < 0:
         raise call.unsupported(

@@ -138,6 +138,7 @@ def _resized(call: RelayCall, method: str, mode: str, rounding: str) -> BuiltTen
         )
         found = call.emit("image.resize2d", attrs, (data,), hint="NHWC")
     else:
+        # Without a method TVM rounds for align_corners, and takes the floor otherwise.
         rounding = rounding or ("round" if mode == "align_corners" else "floor")
         found = _nearest(call, data, 1, _places(call, data.shape[1], sizes["H"], mode, rounding))
         found = _nearest(call, found, 2, _places(call, data.shape[2], sizes["W"], mode, rounding))

@@ -132,7 +132,7 @@ def _split(call: RelayCall) -> Value:
 
 
 def _take(call: RelayCall) -> BuiltTensor:
-    """Indices out of range move to the nearest end ("clip"), or are not checked ("fast")."""
+    # Indices out of range move to the nearest end ("clip"), or are not checked ("fast").
     data, indices = call.tensor(0), call.tensor(1)
     mode = call.attrs["mode"]
     if mode not in ("clip", "fast"):

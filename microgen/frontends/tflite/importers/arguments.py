@@ -51,9 +51,9 @@ def rounding(
     bias: Sequence[BuiltTensor] = (),
     declared: int = _UNDECLARED,
 ) -> Rounding:
-    """How the profile scales sums. For int8 data it depends on the op, and on whether the weights,
-    the second input, are uint8 in the file; for int16 data also on ``bias``, or on the type that
-    the options declare for biases."""
+    """How the profile scales sums. ``declared`` is the type that the options declare for biases."""
+    # For int8 data it depends on the op, and on whether the weights, the second input, are uint8 in
+    # the file. For int16 data it depends on the bias, too, or on its declared type.
     if op != "nn.dense" and layer.is_unsigned(1):
         return Rounding.PRODUCT
     if data.type.dtype is not DType.INT16:
