@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from microgen.base.manifest import ModuleRecord, PortRecord
 from microgen.verifier.elf.elf import Elf
@@ -38,14 +37,6 @@ class Lenient(RunnerMemory):
         # A caller's stack frame has no known size, so every offset is its own.
         if at is not None and at.base == STACK:
             RunnerMemory.store(replace(self, on_stack=2**31), state, at, value, size)
-
-
-class PassedBuffer(NamedTuple):
-    """The buffer that the instruction at ``site`` passes for ``port``."""
-
-    site: int
-    port: PortRecord
-    address: int
 
 
 @dataclass(slots=True)
@@ -140,8 +131,11 @@ def _common(a: PathState, b: PathState) -> PathState:
     return PathState(a.pc, registers, stack, a.flags if a.flags == b.flags else None, zeros)
 
 
-def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[PassedBuffer]:
-    """Each buffer that is known where the function calls the model's entry point at ``target``."""
+def buffers(
+    runner: Runner, module: ModuleRecord, target: int
+) -> Iterator[tuple[int, PortRecord, int]]:
+    """The buffers that are known where the function calls the model's entry point at ``target``:
+    the address of the call, the port, and the address of the buffer."""
     survey = Survey(runner)
     survey.run()
     for site, state in sorted(survey.states.items()):
@@ -149,7 +143,7 @@ def buffers(runner: Runner, module: ModuleRecord, target: int) -> Iterator[Passe
             passed = _tensors if module.options.get("interface") == "packed" else _members
             for port, pointer in passed(runner, module, state):
                 if pointer is not None and pointer.is_constant:
-                    yield PassedBuffer(site, port, pointer.offset)
+                    yield site, port, pointer.offset
 
 
 def _members(
