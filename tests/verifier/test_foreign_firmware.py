@@ -402,7 +402,7 @@ def test_the_core_of_another_firmware_must_run_the_models_code(
 ) -> None:
     of = boards.load(board)
     attributes = {**dict(of.cpu.attributes), **architecture}
-    machine = elf.Elf(Path("e"), 0, "exec", "", 0, (), (), (), attributes, (), (), ())
+    machine = elf.Elf(Path("e"), 0, "", 0, (), (), (), attributes, (), (), ())
     assert architecture_of(of).missing(of.cpu, machine) == missing
 
 
@@ -420,7 +420,7 @@ def test_the_linker_script_tells_whose_elf_it_is(
     sections: list[str], symbols: list[str], expected: bool
 ) -> None:
     made = elf.Elf(
-        *(Path("e"), 0, "exec", "", 0),
+        *(Path("e"), 0, "", 0),
         tuple(elf.Symbol(name, 0, 0, "notype", "global", "", "") for name in symbols),
         tuple(
             elf.Section(name, 0, 0, 4, False, False, True, "progbits", 0, 1) for name in sections

@@ -290,7 +290,7 @@ def test_damaged_debug_information_is_no_answer(board: str, tmp_path: Path) -> N
 
 
 def test_other_machines_are_no_answer() -> None:
-    program = Elf(Path("e"), 0, "exec", "EM_X86_64", 0, (), (), (), {}, (), (), ())
+    program = Elf(Path("e"), 0, "EM_X86_64", 0, (), (), (), {}, (), (), ())
     subject = Subject(
         *(Path("p"), program, None, None, dict, str, dict, list),  # type: ignore[arg-type]
         scope="model",

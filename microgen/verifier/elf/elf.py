@@ -130,14 +130,12 @@ class Note:
 @dataclass(frozen=True, slots=True)
 class Elf:
     """A linked program. ``attributes`` are the build attributes that checks use, under readelf's
-    names; RISC-V's "float ABI" is from the ELF header. ``kind`` is ELF's type in lower case
-    ("exec"), ``nbytes`` the size of the file. ``compilers`` are the texts in
-    which compilers name themselves, sorted. ``flags`` are the ELF header's, ``headers`` all of the
-    headers; None for a program that is not from a file."""
+    names; RISC-V's "float ABI" is from the ELF header. ``nbytes`` is the size of the file.
+    ``compilers`` are the texts in which compilers name themselves, sorted. ``flags`` are the ELF
+    header's, ``headers`` all of the headers; None for a program that is not from a file."""
 
     path: Path
     nbytes: int
-    kind: str
     machine: str
     entry: int
     symbols: tuple[Symbol, ...]
@@ -223,7 +221,6 @@ def _parsed(path: Path, data: bytes) -> Elf:
     return Elf(
         path=path,
         nbytes=len(data),
-        kind=_lower(file["e_type"]),
         machine=str(file["e_machine"]),
         entry=int(file["e_entry"]),
         symbols=tuple(_symbols(file, sections)),
