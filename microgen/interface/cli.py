@@ -63,9 +63,9 @@ def _failed(error: Exception, console: Console) -> int:
     ):  # such as a full disk, if no stage has an error of its own for it
         what = error.strerror or type(error).__name__
         error = MicrogenError(what, where=str(error.filename or ""))
-    said = error if isinstance(error, MicrogenError) else InternalError.of(error)
-    console.error(said)
-    return said.exit_code
+    shown = error if isinstance(error, MicrogenError) else InternalError.of(error)
+    console.error(shown)
+    return shown.exit_code
 
 
 def _print(console: Console, outcome: Outcome) -> None:

@@ -45,13 +45,13 @@ def test_an_unknown_core_gets_the_nearest_ones(cpu: Cpu, costs: str, timings: st
 
 def test_it_is_said_whose_costs_and_timings_stand_for_it() -> None:
     assert cost.said(M35P) == "costs of Cortex-M33 stand for Cortex-M35P"
-    assert cores.said(M35P) == "timings of Cortex-M33 stand for Cortex-M35P"
+    assert cores.remark(M35P) == "timings of Cortex-M33 stand for Cortex-M35P"
     assert cost.said(CPUS["cortex-m0plus"]) == "costs of Cortex-M0 stand for Cortex-M0+"
     plain = "costs of Cortex-M4 with FPU stand for Cortex-M4"
     assert cost.said(CPUS["cortex-m4"]) == plain
     for name in (*cost.cores(), "host"):
         assert cost.said(CPUS[name]) == ""
-    assert cores.said(CPUS["cortex-m33"]) == ""
+    assert cores.remark(CPUS["cortex-m33"]) == ""
 
 
 def test_a_bound_of_an_unknown_core_is_the_most_of_its_architecture() -> None:

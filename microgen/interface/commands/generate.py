@@ -102,7 +102,6 @@ def _several(
     options: dict[str, Any],
     console: Console,
 ) -> Outcome:
-    # With one name for each model, as `module_names` has checked.
     models = list(zip(args.models, names, strict=True))
     with console.step(f"generating {args.output}"):
         done = api.generate_models(

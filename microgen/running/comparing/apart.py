@@ -16,7 +16,7 @@ from microgen.frontends.model_format import Oracle, OracleError
 from microgen.graph.ir.graph import Array
 
 _SECONDS = 600.0  # far longer than any network takes: it only bounds hangs
-_ASKED, _SAID = "asked.json", "said.json"
+_REQUEST, _ANSWER = "request.json", "answer.json"
 _SHOWN = 200  # characters of the library's messages
 
 
@@ -29,18 +29,18 @@ def layers(
         for i, sample in enumerate(samples):
             # numpy calls arrays without a name arr_0, arr_1, and so on.
             np.savez(folder / f"in{i}.npz", *sample)
-        asked = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
-        (folder / _ASKED).write_text(json.dumps({**asked, "count": len(samples)}))
+        request = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
+        (folder / _REQUEST).write_text(json.dumps({**request, "count": len(samples)}))
         # -P, because otherwise modules could come from the current folder, which has the samples.
         command = (sys.executable, "-P", "-m", __spec__.name, folder)
         # An empty entry means the current folder, which is another one in the child.
         path = os.pathsep.join(filter(None, sys.path))
         ended = toolchain.run(command, seconds=_SECONDS, env={"PYTHONPATH": path}, cwd=folder)
-        said = folder / _SAID
-        if not said.exists():
+        answer = folder / _ANSWER
+        if not answer.exists():
             how = "does not end" if ended.status is None else f"ends with status {ended.status}"
             raise OracleError(f"{oracle.name} {how}{_reason(ended.output)}")
-        refusal, names = json.loads(said.read_text())
+        refusal, names = json.loads(answer.read_text())
         if refusal:
             raise OracleError(f"{refusal}{_reason(ended.output)}")
         for i, own in enumerate(names):
@@ -55,12 +55,12 @@ def _reason(output: str) -> str:
 
 def _answer(folder: Path) -> None:
     """Run the oracle, and write its layers or the reason of its refusal."""
-    asked = json.loads((folder / _ASKED).read_text())
-    model = Path(asked["model"])
-    oracle = frontends.oracle(model, asked["signature"], asked["profile"])
+    request = json.loads((folder / _REQUEST).read_text())
+    model = Path(request["model"])
+    oracle = frontends.oracle(model, request["signature"], request["profile"])
     assert oracle is not None, "the caller has found it"
     samples = []
-    for i in range(asked["count"]):
+    for i in range(request["count"]):
         with np.load(folder / f"in{i}.npz") as arrays:
             samples.append([arrays[name] for name in arrays.files])
     names, refusal = [], ""
@@ -70,7 +70,7 @@ def _answer(folder: Path) -> None:
             names.append(list(found))
     except OracleError as error:
         refusal = error.what
-    (folder / _SAID).write_text(json.dumps([refusal, names]))
+    (folder / _ANSWER).write_text(json.dumps([refusal, names]))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def of_run(
     width = len(calls)
     rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
     conditions = Conditions(core, board.clock_hz, board.flash_wait_states)
-    return RunCosts(conditions, rows, timing.said(board.cpu))
+    return RunCosts(conditions, rows, timing.remark(board.cpu))
 
 
 def _inferences(

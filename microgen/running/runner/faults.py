@@ -82,8 +82,8 @@ def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError
     line = status_line(console)
     if code == EXIT_RUN and line:
         status, module = line[0], (*_FAILED.findall(console), "")[0]
-        said, hint = statuses.said(status), statuses.hint(status)
-        return StatusRunError(status, line[1] - 1, module, said, where=where, hint=hint)
+        meaning, hint = statuses.described(status), statuses.hint(status)
+        return StatusRunError(status, line[1] - 1, module, meaning, where=where, hint=hint)
     return RunError(_exit(code, console, diagnostics), where=where)
 
 
@@ -135,8 +135,8 @@ def _signal(code: int) -> str:
 
 
 def _exit(code: int, console: str, diagnostics: str) -> str:
-    said = " ".join((diagnostics or console).split())[-300:] or "nothing"
+    printed = " ".join((diagnostics or console).split())[-300:] or "nothing"
     abort = _ABORT.search(console)
     if code == EXIT_RUN and abort:
-        return f"the firmware aborted: {statuses.said(int(abort[1], 16))}"
-    return f"the firmware ended with exit code {code}; it said: {said}"
+        return f"the firmware aborted: {statuses.described(int(abort[1], 16))}"
+    return f"the firmware ended with exit code {code}; it said: {printed}"

@@ -101,17 +101,17 @@ def _runner(module: ModuleRecord) -> str:
 
 def _api_version(emulator: str) -> int:
     """The version of QEMU's plugin interface: 9.0 dropped version 1."""
-    said = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
-    found = re.search(r"version (\d+)\.", said)
+    printed = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
+    found = re.search(r"version (\d+)\.", printed)
     return 1 if found and int(found[1]) < 9 else 2
 
 
 def check_loaded(directory: Path, diagnostics: str) -> None:
     """Raise ToolError if QEMU did not start the plugin, which opens its output at once."""
     if not (directory / _COUNTS).exists():
-        said = " ".join(diagnostics.split())[:200]
+        messages = " ".join(diagnostics.split())[:200]
         raise ToolError(
-            f"QEMU cannot run the plugin that counts instructions: {said}",
+            f"QEMU cannot run the plugin that counts instructions: {messages}",
             hint="run without --profile, or use a QEMU with plugins enabled",
         )
 

@@ -54,7 +54,7 @@ MEANINGS = {
 }
 
 
-def said(status: int) -> str:
+def described(status: int) -> str:
     """A status as text: its number in hexadecimal, its name and meaning."""
     # As a debugger shows the 32 bits of a negative status.
     code = f"status {status & 0xFFFFFFFF:#x}"

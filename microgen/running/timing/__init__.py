@@ -5,6 +5,6 @@ model.
 """
 
 from microgen.running.timing.core import Conditions, CoreTimings, Flash
-from microgen.running.timing.cores import of_cpu, said
+from microgen.running.timing.cores import of_cpu, remark
 
-__all__ = ["Conditions", "CoreTimings", "Flash", "of_cpu", "said"]
+__all__ = ["Conditions", "CoreTimings", "Flash", "of_cpu", "remark"]

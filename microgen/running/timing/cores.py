@@ -37,7 +37,7 @@ def of_cpu(cpu: Cpu) -> CoreTimings | None:
     return _TIMED[found.name] if found else None
 
 
-def said(cpu: Cpu) -> str:
+def remark(cpu: Cpu) -> str:
     """A sentence about the core whose timings stand for the CPU; empty if the CPU has timings of
     its own, or if no core stands for it."""
     found = standing.core(cpu, _TIMED)

@@ -27,7 +27,7 @@ def test_the_meanings_are_those_of_the_header() -> None:
 @pytest.mark.parametrize("name", _codes())
 def test_a_status_is_its_number_its_name_and_a_cause(name: str) -> None:
     code = _codes()[name]
-    said = statuses.said(code)
+    said = statuses.described(code)
     assert said.startswith(f"status {code:#x}, kTvmError{name}: ")
     assert len(said) < 200
     assert statuses.hint(code)
@@ -41,5 +41,5 @@ def test_a_status_is_its_number_its_name_and_a_cause(name: str) -> None:
     ],
 )
 def test_an_unknown_status_is_shown_in_hexadecimal(status: int, said: str) -> None:
-    assert said in statuses.said(status)
+    assert said in statuses.described(status)
     assert "look for that number in the code that the layer calls" in statuses.hint(status)

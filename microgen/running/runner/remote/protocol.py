@@ -59,13 +59,13 @@ class Remote(Stub):
     def monitor(self, text: str) -> str:
         """The server's answer to one of its own commands; empty if it has no such commands."""
         reply = self.command(b"qRcmd," + text.encode().hex().encode())
-        said = b""
-        while reply[:1] == b"O" and reply != b"OK" and len(said) < _TEXT_LIMIT:
-            said += from_hex(reply[1:])
+        answer = b""
+        while reply[:1] == b"O" and reply != b"OK" and len(answer) < _TEXT_LIMIT:
+            answer += from_hex(reply[1:])
             reply = self._receive()
         if not re.fullmatch(rb"OK|E..|", reply):
-            said += from_hex(reply)
-        return said.decode(errors="replace")
+            answer += from_hex(reply)
+        return answer.decode(errors="replace")
 
     def halt_reason(self) -> Stop:
         """The reason why the core is stopped."""

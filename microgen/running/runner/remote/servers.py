@@ -33,7 +33,7 @@ class Server:
     connection: socket.socket
     logs: tuple[Path, ...] = ()
 
-    def said(self) -> str:
+    def messages(self) -> str:
         """Its last messages of errors, empty if they are not known."""
         return _errors(self.logs)
 
@@ -113,9 +113,9 @@ def _when_ready(program: Started, port: int, log: Path) -> socket.socket:
         with contextlib.suppress(OSError):
             return _socket("127.0.0.1", port)
         time.sleep(_POLL_SECONDS)
-    said = _errors([log]) or "nothing"
+    text = _errors([log]) or "nothing"
     what = "ended" if program.popen.poll() is not None else "serves no debugger"
-    raise ToolError(f"pyocd {what}; it said: {said}", hint="see `pyocd list` and `pyocd list -t`")
+    raise ToolError(f"pyocd {what}; it said: {text}", hint="see `pyocd list` and `pyocd list -t`")
 
 
 def _connect(address: Address) -> socket.socket:

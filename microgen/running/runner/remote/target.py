@@ -227,9 +227,9 @@ def _broken(where: str, server: servers.Server) -> Iterator[None]:
         yield
     except (GdbError, TimeoutError) as error:
         what = "it does not answer" if isinstance(error, TimeoutError) else str(error)
-        said = server.said()
+        messages = server.messages()
         raise RunError(
-            f"the debugger's server fails: {what}{f'; it said: {said}' if said else ''}",
+            f"the debugger's server fails: {what}{f'; it said: {messages}' if messages else ''}",
             where=where,
             hint=CHECK if not server.logs else _CONNECTED,
         ) from error

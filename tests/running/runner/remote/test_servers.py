@@ -67,7 +67,7 @@ def _greeting(on: str) -> tuple[bytes, str]:
         data = b""
         while len(data) < 8 and (more := server.connection.recv(100)):
             data += more
-        return data, server.said()
+        return data, server.messages()
 
 
 def test_openocd_serves_its_standard_input_and_output(
@@ -126,12 +126,12 @@ def test_the_real_openocd_without_a_board(tmp_path: Path) -> None:
     with servers.connected(parse(f"openocd:{absent}")) as server:
         server.connection.settimeout(20.0)
         assert server.connection.recv(1) == b""
-        assert server.said() == f"Can't find {absent}"
+        assert server.messages() == f"Can't find {absent}"
     (tmp_path / "dummy.cfg").write_text("adapter driver dummy\n")
     with servers.connected(parse(f"openocd:{tmp_path}/dummy.cfg")) as server:
         server.connection.settimeout(20.0)
         assert server.connection.recv(1) == b""
-        assert server.said()
+        assert server.messages()
 
 
 @NEEDS_OPENOCD
