@@ -67,9 +67,8 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
 
 
 def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
-    """``fit`` for channels with one scale. They get one multiplier, which is exact for a channel
-    that has the sums of all of them.
-    """
+    """``fit`` for channels with one scale, which get one multiplier."""
+    # It is exact for a channel that has the sums of all of them.
     found, count = fit(linear.as_one(channels), shift), len(channels.folded)
     biases = found.biases + UNIT * np.array(channels.folded, np.int64)
     return High(

@@ -125,30 +125,29 @@ def multiply_by_quantized_multiplier(
     ``x`` holds int32 values; multiplier and shift are as ``quantize_multiplier`` gives them.
     DOUBLE is TFLite's common.h MultiplyByQuantizedMultiplier: shift left (wrapping), doubling
     high multiply, rounding shift right. SINGLE and NEAREST round the 64-bit product once, halves
-    away from zero, then wrap; UPWARD rounds halves up.
-
-    UPWARD's source is TVM v0.14, src/target/intrin_rule.cc, QMultiplyShift: the product, shifted
-    left before if the shift is positive, plus 2**(r - 1), shifted right by r = 31 - min(shift, 0).
-    Subtracting a left shift from r instead gives the same result. So does its shortcut for powers
-    of two (q_multiply_shift's default.FLegalize), as long as that does not overflow int32.
-    NEAREST's source is src/relay/qnn/utils.cc, FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is
-    added to negative products.
-
-    FLOAT multiplies in float32, which holds such a multiplier: it has 24 bits if its scale is one
-    of float32.
-
-    SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0 (BUILTIN_REF)
-    equals C's ``round(x * scale)`` in double. The 31-bit multiplier is within 2**-31 of the
-    scale, so the two differ only if a result of at most 8 bits lies within 2**-24 of a half
-    without being one.
+    away from zero, then wrap; UPWARD rounds halves up. FLOAT multiplies in float32. The sources of
+    these are next to their code.
     """
     x = np.asarray(x, np.int64)
     shift = np.asarray(shift, np.int64)
     if rounding in (Rounding.SINGLE, *RELAY):
+        # UPWARD's source is TVM v0.14, src/target/intrin_rule.cc, QMultiplyShift: the product,
+        # shifted left before if the shift is positive, plus 2**(r - 1), shifted right by
+        # r = 31 - min(shift, 0). Subtracting a left shift from r instead gives the same result. So
+        # does its shortcut for powers of two (q_multiply_shift's default.FLegalize), as long as
+        # that does not overflow int32. NEAREST's source is src/relay/qnn/utils.cc,
+        # FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is added to negative products.
+        #
+        # SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0
+        # (BUILTIN_REF) equals C's round(x * scale) in double. The 31-bit multiplier is within
+        # 2**-31 of the scale, so the two differ only if a result of at most 8 bits lies within
+        # 2**-24 of a half without being one.
+        #
         # Of a tie of negative products: half - 1 sends it down, away from zero.
         less = np.zeros_like(x) if rounding is Rounding.UPWARD else (x < 0).astype(np.int64)
         return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift, less)
     if rounding is Rounding.FLOAT:
+        # float32 holds such a multiplier: it has 24 bits if its scale is one of float32.
         scales = np.ldexp(np.asarray(multiplier, np.float64), shift - 31)
         return in_float32.scaled(x, scales).astype(np.int32)
     # A left shift comes before the multiplication, so that both roundings see its bits.
@@ -198,10 +197,9 @@ def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tupl
 def unreachable_bound(activation: Activation, quant: Quant) -> float | None:
     """A bound of the activation that exceeds int32 in the scale of ``quant``, which is per tensor.
     None if all bounds fit.
-
-    TFLite refuses such a bound (kernel_util.cc, Quantize), or converts it to int32 nevertheless
-    (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
     """
+    # TFLite refuses such a bound (kernel_util.cc, Quantize), or still converts it to int32
+    # (activations.cc, pooling.cc), which C++ leaves undefined: on x86 all values become the bound.
     finite = (real for real in _RANGES[activation] if not math.isinf(real))
     is_dead = quant.scale[0] == 0
     return next((real for real in finite if is_dead or abs(_ratio(real, quant)) >= 2**31), None)
@@ -281,14 +279,14 @@ def scale_of_products(data: ArrayType, weight: ArrayType, result: ArrayType) -> 
 def clip_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
     """(multiplier, shift) from the input's scale to the output's; (0, 0) if they are equal.
 
-    Source: TFLite activations.cc, ReluPrepare, whose division is float32. In TFLite, ratios below
-    about 2**-32 have the multiplier 0. Here, they get 2**-32, which also turns every int8 and int16
-    value into 0.
+    Source: TFLite activations.cc, ReluPrepare, whose division is float32.
     """
     scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
     if scale_in == scale_out and data.zero_point == output.zero_point:
         return 0, 0
     multiplier, shift = quantize_multiplier(float(scale_in / scale_out))
+    # In TFLite, ratios below about 2**-32 have the multiplier 0, which means here that the scales
+    # are equal. So they get 2**-32, which also turns every int8 and int16 value into 0.
     return (multiplier, shift) if multiplier else (2**30, -31)
 
 

@@ -66,14 +66,12 @@ def specified(sums: Array, channels: OutputChannels) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: OutputChannels) -> Linear:
-    """The multipliers and biases with which the most channels are exact.
-
-    C of a channel may be anything in an interval, whose width is a concave function of M. So a
-    bisection finds the M for which it is widest.
-    """
+    """The multipliers and biases with which the most channels are exact."""
     if channels.low >= channels.high or _leaves_int64(channels):
         return _none(len(channels.scales))
     steps = Steps(channels)
+    # C of a channel may be anything in an interval, whose width is a concave function of M. So a
+    # bisection finds the M for which it is widest.
     guess = np.rint(np.minimum(channels.scales, 1) * 2.0**SHIFT).astype(np.int64)
     distance = np.maximum(64, guess >> 8)
     below, above = np.maximum(guess - distance, 0), guess + distance

@@ -50,17 +50,15 @@ def _saturated(x: Array) -> Array:
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: OutputChannels) -> LinearVector:
-    """The multipliers and biases with which the most channels are exact.
-
-    Of the shifts, which all channels share, the left one is as large as the values of the outputs'
-    range allow. The right one makes the largest multiplier at least 2**30.
-    """
+    """The multipliers and biases with which the most channels are exact."""
     scales = np.array(channels.scales, np.float64)
     usable = scales[scales > 0]
     if not usable.size or channels.low >= channels.high:
         return _none(len(scales))
     steps = Steps(channels)
     _, exponent = np.frexp(usable.max())
+    # Of the shifts, which all channels share, the left one is as large as the values of the
+    # outputs' range allow. The right one makes the largest multiplier at least 2**30.
     left = _left(steps)
     right = left - int(exponent)
     if left < 0 or not 0 <= right <= _BITS:

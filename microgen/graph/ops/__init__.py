@@ -31,12 +31,11 @@ def registry() -> Mapping[str, OpDefinition]:
 
 
 def about(op: OpDefinition) -> str:
-    """One line about an op. By default it is the first paragraph of its module's docstring, without
-    the name."""
-    if op.about:
-        return op.about
-    first = _paragraph(importlib.import_module(op.attrs.__module__))
-    return (first.partition(": ")[2] or first).rstrip(".")
+    """One line about an op. By default it is the first paragraph of the docstring that begins with
+    its name, of its attributes or of their module."""
+    documented = (op.attrs, importlib.import_module(op.attrs.__module__))
+    first = (_paragraph(each).partition(f"{op.name}: ")[2] for each in documented)
+    return op.about or next(filter(None, first)).rstrip(".")
 
 
 def conditions(op: OpDefinition) -> str:

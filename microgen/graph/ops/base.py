@@ -47,8 +47,8 @@ def one_input(name: str, inputs: Types) -> ArrayType:
 
 
 def expect_inputs(inputs: Types, count: int, what: str, *, by: str = "") -> None:
-    """ValueError, which names ``what`` is expected and the op ``by``, unless there are ``count``
-    inputs."""
+    """ValueError unless there are ``count`` inputs. The error names ``what``, the expected inputs,
+    and the op ``by``."""
     if len(inputs) != count:
         found = f"{by} has {len(inputs)}" if by else f"there are {len(inputs)}"
         raise ValueError(f"{found} inputs; {what} are expected")
@@ -200,7 +200,7 @@ class OpDefinition:
     bound: Bound = EXACT  # for every implementation: kernels, code generators, LiteRT
     # ``cost(attrs, input_types, output_types)`` of ``reference``: see graph/ops/cost.py
     cost: costs.Rule = costs.elementwise
-    about: str = ""  # in a few words what it computes; by default the module's docstring
+    about: str = ""  # in a few words what it computes; by default a docstring says it
 
     def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:
         """The words of the primitive function's name for a node with so many inputs."""

@@ -216,15 +216,14 @@ def bias_constraint(
     output: ArrayType,
     accepted: Sequence[DType] = (DType.INT32,),
 ) -> str | None:
-    """A bias must be of an accepted dtype and have the accumulator's scale.
-
-    With one weight scale TFLite compares the scales (GetQuantizedConvolutionMultipler): they may
-    differ by 2 % of the output's scale. With several TFLite does not compare, so we do not either.
-    """
+    """A bias must be of an accepted dtype and, if the weight has one scale, have about the
+    accumulator's scale."""
     if sentence := dtype_constraint("bias", bias, accepted):
         return sentence
     if bias.quant is None or len(bias.quant.scale) != 1 or len(weight_scales(weight)) != 1:
         return None
+    # TFLite compares the scales (GetQuantizedConvolutionMultipler), which may differ by 2 % of the
+    # output's. With several scales of the weight it does not compare, so we do not either.
     expected = float(np.float32(data.scale) * np.float32(weight_scales(weight)[0]))
     if abs(expected - bias.quant.scale[0]) / output.scale <= 0.02:
         return None
@@ -263,18 +262,17 @@ def accumulator_constraint(
 ) -> str | None:
     """A sum of ``products`` terms must fit int32 after scaling; for int8 data also before. ``zero``
     is the weight's zero point.
-
-    It must fit after scaling because TFLite's own behaviour is undefined otherwise. The bound is
-    products * max|x - zero point| * max|w|, and does not depend on the values. It includes neither
-    the bias nor, before scaling, the weight's zero point: kernels know the values, and refuse
-    weights that are too large.
     """
+    # The bound is products * max|x - zero point| * max|w|, and does not depend on the values. It
+    # includes neither the bias nor, before scaling, the weight's zero point: kernels know the
+    # values, and refuse weights that are too large.
     bound = largest_sum(data, products)
     if bound >= 2**31 and data.dtype is DType.INT8:
         return (
             f"{products} products are summed, which may reach {bound}; the int32 accumulator "
             f"holds {2**31 - 1}"
         )
+    # TFLite's own behaviour is undefined for scaled sums that exceed int32.
     if leaves_int32(data, products, scales, zero):
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {max(scales):g}, "

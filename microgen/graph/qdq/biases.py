@@ -138,9 +138,8 @@ class SumsLayer:
 
     def refined(self, found: Integers) -> Integers:
         """The same with the bias of each channel rounded up or down. The direction is the one with
-        which more results equal the model's: if sums have coarse steps, a small difference may move
-        many results past a tie.
-        """
+        which more results equal the model's."""
+        # If sums have coarse steps, a small difference may move many results past a tie.
         down = np.floor(self._ratio(found.weight))
         both = (self._checked(found.weight, down + k) for k in (0, 1))
         ways = [found, *(one for one in both if one is not None)]

@@ -30,7 +30,9 @@ class Conv2DWindow(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class Conv2DAttrs(Conv2DWindow):
-    """Inputs: NHWC data, OHWI weight, optional bias [O].
+    """nn.conv2d: a 2-D convolution, grouped if the filters are shallower than the input.
+
+    Inputs: NHWC data, OHWI weight, optional bias [O].
 
     Their dtypes are int8, int8 and int32; or int16, int8 and either int32 (``rounding`` is DOUBLE)
     or int64 (REDUCED); or all float32, to which ``rounding`` does not apply.
@@ -115,13 +117,14 @@ CONV2D = OpDefinition(
     layer,
     cost=_cost,
     bound=bounds.products(_reference, convolution.terms),
-    about="a 2-D convolution, grouped if the filters are shallower than the input",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Conv2DHybridAttrs(Conv2DWindow):
-    """Inputs: float32 NHWC data, int8 OHWI weight, optional float32 bias [O]. Not grouped.
+    """nn.conv2d_hybrid: a 2-D convolution of float32 data with int8 weights, computed in integers.
+
+    Inputs: float32 NHWC data, int8 OHWI weight, optional float32 bias [O]. Not grouped.
 
     Each image is quantized: symmetric if the weight has one scale, asymmetric if it has several.
     """
@@ -167,7 +170,6 @@ CONV2D_HYBRID = OpDefinition(
     _hybrid_reference,
     layer,
     cost=_cost,
-    about="a 2-D convolution of float32 data with int8 weights, computed in integers",
 )
 
 

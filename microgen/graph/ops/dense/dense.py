@@ -41,9 +41,11 @@ _WIDE_BIASES = {  # for int16 data, by the accumulators of each rounding
 
 @dataclass(frozen=True, slots=True)
 class DenseAttrs(Attrs):
-    """Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and
-    int32 or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or, depending on
-    the bias's dtype, DOUBLE or REDUCED (TFLite Micro).
+    """nn.dense: a fully connected layer.
+
+    Inputs: data, weight [out, in], optional bias [out]: int8, int8 and int32; int16, int8 and int32
+    or int64; or all float32. Sums of int16 data are rounded REAL (LiteRT), or, depending on the
+    bias's dtype, DOUBLE or REDUCED (TFLite Micro).
 
     Without ``keep_num_dims``, data of any shape is treated as rows of ``in`` values, and the output
     is [rows, out]. With it, the last dimension of data is ``in``, and the output's is ``out``.
@@ -147,14 +149,17 @@ DENSE = OpDefinition(
     layer,
     cost=_cost,
     bound=bounds.products(_reference, convolution.terms),
-    about="a fully connected layer",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DenseHybridAttrs(Attrs):
-    """Inputs: float32 data, int8 weight [out, in], optional float32 bias [out], with the shapes of
-    nn.dense. Each row is quantized, with a zero point if ``asymmetric``."""
+    """nn.dense_hybrid: a fully connected layer of float32 data with int8 weights, computed in
+    integers.
+
+    Inputs: float32 data, int8 weight [out, in], optional float32 bias [out], with the shapes of
+    nn.dense. Each row is quantized, with a zero point if ``asymmetric``.
+    """
 
     activation: Activation
     asymmetric: bool
@@ -189,7 +194,6 @@ DENSE_HYBRID = OpDefinition(
     _hybrid_reference,
     layer,
     cost=by_rows,
-    about="a fully connected layer of float32 data with int8 weights, computed in integers",
 )
 
 

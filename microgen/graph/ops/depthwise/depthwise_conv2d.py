@@ -30,7 +30,9 @@ class DepthwiseWindow(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseConv2DAttrs(DepthwiseWindow):
-    """Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
+    """nn.depthwise_conv2d: a 2-D convolution of each channel by itself.
+
+    Inputs: NHWC data, 1HWC weight, optional bias [C], of the dtypes of nn.conv2d.
 
     Output channel c reads input channel c // depth_multiplier.
     """
@@ -113,14 +115,17 @@ DEPTHWISE_CONV2D = OpDefinition(
     layer,
     cost=_cost,
     bound=bounds.products(_reference, _terms, is_wide=False),
-    about="a 2-D convolution of each channel by itself",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseConv2DHybridAttrs(DepthwiseWindow):
-    """Inputs: float32 NHWC data, int8 weight [1, KH, KW, C * depth_multiplier] with a scale per
-    channel, optional float32 bias. Each image is quantized with a zero point."""
+    """nn.depthwise_conv2d_hybrid: a depthwise convolution of float32 data with int8 weights,
+    computed in integers.
+
+    Inputs: float32 NHWC data, int8 weight [1, KH, KW, C * depth_multiplier] with a scale per
+    channel, optional float32 bias. Each image is quantized with a zero point.
+    """
 
 
 def _hybrid_check(_attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -160,7 +165,6 @@ DEPTHWISE_CONV2D_HYBRID = OpDefinition(
     _hybrid_reference,
     layer,
     cost=_cost,
-    about="a depthwise convolution of float32 data with int8 weights, computed in integers",
 )
 
 

@@ -34,7 +34,9 @@ _F = np.float32
 
 @dataclass(frozen=True, slots=True)
 class GridSampleAttrs(Attrs):
-    """Inputs: float32 data [batches, 1 to 3 spatial axes, channels]; a float32 grid whose last axis
+    """grid_sample: an image or a volume, sampled at computed coordinates.
+
+    Inputs: float32 data [batches, 1 to 3 spatial axes, channels]; a float32 grid whose last axis
     has a coordinate for each spatial axis, the last axis first: -1 is the beginning, 1 the end.
     With ``aligns_corners`` these are the centres of the first and the last element, otherwise their
     outer edges. Output: the data's channels at each point of the grid.
@@ -186,13 +188,14 @@ GRID_SAMPLE = OpDefinition(
     _grid_sample_reference,
     cost=_grid_sample_cost,
     bound=Bound("gamma(64) * 8 max|x|, and 64 units of each coordinate", _grid_sample_bound),
-    about="an image or a volume, sampled at computed coordinates",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ResampleAttrs(Attrs):
-    """Inputs: float32 data; int32 [places], the index of the first value of each place; float32
+    """resample: weighted sums of neighbouring values along an axis, for each new place on it.
+
+    Inputs: float32 data; int32 [places], the index of the first value of each place; float32
     weights [places, n] of n consecutive values. All of these values are inside ``axis``.
     """
 
@@ -252,7 +255,6 @@ RESAMPLE = OpDefinition(
     _resample_reference,
     cost=_resample_cost,
     bound=bounds.products(_resample_reference, _resample_terms, is_wide=False),
-    about="weighted sums of neighbouring values along an axis, for each new place on it",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +12,16 @@ from microgen.graph.ops import bounds
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shapes, expect_inputs
 from microgen.graph.ops.constraints import activation_constraint, dtype_constraint, first_of
 from microgen.graph.ops.cost import ReferenceCost
+from microgen.graph.ops.detection.partial_sort import best_first
 
 NON_MAX_SUPPRESSION_COLUMNS = 7  # the four corners, the class, the score, and the number of boxes
 
 
 @dataclass(frozen=True, slots=True)
 class NonMaxSuppressionAttrs(Attrs):
-    """Inputs: boxes float32 [n, 4] (ymin, xmin, ymax, xmax), scores float32 [n], classes int32 [n].
+    """vision.non_max_suppression: the boxes with the best scores that do not overlap better ones.
+
+    Inputs: boxes float32 [n, 4] (ymin, xmin, ymax, xmax), scores float32 [n], classes int32 [n].
     Output: float32 [``most``, 7], a row for each chosen box, best first: its corners, class and
     score, and the number of all chosen boxes. Other rows are 0, except for that number.
 
@@ -135,7 +138,6 @@ NON_MAX_SUPPRESSION = OpDefinition(
     _non_max_suppression_reference,
     cost=_non_max_suppression_cost,
     bound=bounds.elementwise(row_errors, roundings=0),
-    about="the boxes with the best scores that do not overlap better ones",
 )
 
 
@@ -144,7 +146,10 @@ ALL_CLASS_SUPPRESSION_COLUMNS = 3  # of a row: batch, class, box
 
 @dataclass(frozen=True, slots=True)
 class AllClassSuppressionAttrs(Attrs):
-    """Inputs: float32 boxes [batches, boxes, 4] and scores [batches, classes, boxes]. A box is two
+    """vision.all_class_non_max_suppression: for each class the boxes with the best scores, without
+    those that overlap better ones of the same class.
+
+    Inputs: float32 boxes [batches, boxes, 4] and scores [batches, classes, boxes]. A box is two
     opposite corners y, x, y, x, or, if it ``is_centred``, its centre x, y, width and height.
 
     A box is chosen if its score is greater than ``least_score`` (any number if that is None) and
@@ -152,7 +157,8 @@ class AllClassSuppressionAttrs(Attrs):
     equal scores the first one is the best. Up to ``most`` boxes of a class are chosen.
 
     Output: int64, a row of three numbers for each chosen box, class by class, the best box first.
-    The other rows are -1."""
+    The other rows are -1.
+    """
 
     most: int
     overlap: float
@@ -247,8 +253,6 @@ ALL_CLASS_SUPPRESSION = OpDefinition(
     _all_class_suppression_check,
     _all_class_suppression_reference,
     cost=_all_class_suppression_cost,
-    about="for each class the boxes with the best scores, without those that overlap better ones "
-    "of the same class",
 )
 
 
@@ -257,8 +261,11 @@ _LARGEST = 2**24  # classes are float32 numbers in the output
 
 @dataclass(frozen=True, slots=True)
 class MulticlassSuppressionAttrs(Attrs):
-    """Inputs: boxes float32 [n, 4] (ymin, xmin, ymax, xmax) and scores float32 [n, classes].
-    Output: float32 [``most * each``, 7], rows as those of vision.non_max_suppression.
+    """vision.multiclass_suppression: boxes with several classes, or chosen for each class by
+    itself.
+
+    Inputs: boxes float32 [n, 4] (ymin, xmin, ymax, xmax) and scores float32 [n, classes]. Output:
+    float32 [``most * each``, 7], rows as those of vision.non_max_suppression.
 
     If ``per_class`` is 0, at most ``most`` boxes are chosen by their best scores. Each has ``each``
     rows, with its best classes; if there are fewer classes, its last rows are 0. The number of the
@@ -338,42 +345,6 @@ def _best(attrs: MulticlassSuppressionAttrs, boxes: Array, scores: Array, most: 
     return best_boxes(boxes, scores, is_high, overlaps, attrs.overlap, most)
 
 
-def best_first(values: Sequence[float], count: int) -> list[int]:
-    """The places of the greatest ``count`` values, the greatest first.
-
-    Equal values have the order that std::partial_sort of GNU's C++ library gives them, with which
-    LiteRT is built: a heap of the first values, the least on top, which greater ones replace.
-    """
-    heap = list(range(count))
-    # std::make_heap, from the last place that has another below it.
-    for top in reversed(range(count // 2)):
-        _sink(heap, values, top, count, heap[top])
-    for place in range(count, len(values)):
-        # Only a greater value replaces the least one, so of equal values the first ones remain.
-        if count and values[place] > values[heap[0]]:
-            _sink(heap, values, 0, count, place)
-    # std::sort_heap: the least value goes to the end, again and again.
-    for last in reversed(range(1, count)):
-        place, heap[last] = heap[last], heap[0]
-        _sink(heap, values, 0, last, place)
-    return heap
-
-
-def _sink(heap: list[int], values: Sequence[float], top: int, count: int, place: int) -> None:
-    """Put a place into the heap of ``count`` places at ``top``, which is vacant: the lesser child
-    moves up until the vacancy is at the bottom. The new place rises from there.
-    """
-    hole = top
-    while 2 * hole + 1 < count:
-        child = 2 * hole + 2
-        if child == count or values[heap[child]] > values[heap[child - 1]]:
-            child -= 1
-        heap[hole], hole = heap[child], child
-    while hole > top and values[heap[(hole - 1) // 2]] > values[place]:
-        heap[hole], hole = heap[(hole - 1) // 2], (hole - 1) // 2
-    heap[hole] = place
-
-
 def _multiclass_cost(
     attrs: MulticlassSuppressionAttrs, inputs: Types, _outputs: Types
 ) -> ReferenceCost:
@@ -393,7 +364,6 @@ MULTICLASS_SUPPRESSION = OpDefinition(
     _multiclass_reference,
     cost=_multiclass_cost,
     bound=bounds.elementwise(row_errors, roundings=0),
-    about="boxes with several classes, or chosen for each class by itself",
 )
 
 

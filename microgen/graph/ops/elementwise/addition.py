@@ -142,8 +142,11 @@ LEFT_SHIFT = 7  # the square of a difference of two shifted operands is under 2*
 
 
 class SquaredDifferenceAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32
-    (modulo 2**32) or float32."""
+    """squared_difference: (lhs - rhs) squared, elementwise, with numpy's broadcasting.
+
+    Inputs: two tensors of broadcastable shapes: int8, each with its own quantization, int32 (modulo
+    2**32) or float32.
+    """
 
 
 def squared_difference_parameters(
@@ -202,7 +205,6 @@ SQUARED_DIFFERENCE = OpDefinition(
     _squared_difference_check,
     _squared_difference_reference,
     bound=bounds.elementwise(bounds.error_of_square, roundings=2),
-    about="(lhs - rhs) squared, elementwise, with numpy's broadcasting",
 )
 
 

@@ -52,8 +52,11 @@ def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) 
 
 
 class WhereAttrs(Attrs):
-    """Inputs: a bool condition and two tensors of any one dtype, with the quantization of the
-    output. All three are broadcast as in numpy."""
+    """where: for each two elements the left one if a condition is true, otherwise the right one.
+
+    Inputs: a bool condition and two tensors of any one dtype, with the quantization of the output.
+    All three are broadcast as in numpy.
+    """
 
 
 def _where_infer(_attrs: WhereAttrs, inputs: Types) -> Shapes:
@@ -80,7 +83,6 @@ WHERE = OpDefinition(
     _where_check,
     _where_reference,
     bound=bounds.moves(_where_reference, (1, 2)),
-    about="for each two elements the left one if a condition is true, otherwise the right one",
 )
 
 

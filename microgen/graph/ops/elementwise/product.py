@@ -27,11 +27,13 @@ _STORED = (DType.INT8, DType.INT16)  # in_float32
 
 @dataclass(frozen=True, slots=True)
 class MultiplyAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
+    """multiply: elementwise multiplication with numpy's broadcasting.
+
+    Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization,
     float32, or plain integers (modulo 2**n; with an activation, int32).
 
-    With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32.
-    With ``in_float32``, for int8 and int16 tensors, the numbers that are stored are multiplied in
+    With ``double_scales`` the ratio of the scales is computed in double, otherwise in float32. With
+    ``in_float32``, for int8 and int16 tensors, the numbers that are stored are multiplied in
     float32.
     """
 
@@ -91,7 +93,6 @@ MULTIPLY = OpDefinition(
     _multiply_reference,
     clipped,
     bound=bounds.elementwise(bounds.error_of_product),
-    about="elementwise multiplication with numpy's broadcasting",
 )
 
 
@@ -100,7 +101,10 @@ _POWER_DTYPES = (DType.INT32, DType.INT64, DType.FLOAT32)
 
 
 class PowerAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes, float32, int32 or int64. Powers of integers are
+    """power: each element of the left operand to the power of the right one's, with numpy's
+    broadcasting.
+
+    Inputs: two tensors of broadcastable shapes, float32, int32 or int64. Powers of integers are
     modulo 2**n. Powers with negative exponents are truncated, and are 0 if the base is 0.
     """
 
@@ -157,14 +161,15 @@ POWER = OpDefinition(
     _power_check,
     _power_reference,
     bound=bounds.within_ulps(POWER_ULPS, _power_grown),
-    about="each element of the left operand to the power of the right one's, with numpy's "
-    "broadcasting",
 )
 
 
 class PReluAttrs(Attrs):
-    """Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's. Alpha
-    has the data's dtype, except that it is int8 with int16 data."""
+    """nn.prelu: x where x is positive, alpha times x elsewhere, with alpha a tensor.
+
+    Inputs: data, int8, int16 or float32; alpha of a shape that broadcasts to the data's. Alpha has
+    the data's dtype, except that it is int8 with int16 data.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +246,6 @@ PRELU = OpDefinition(
     _prelu_check,
     _prelu_reference,
     bound=bounds.elementwise(_prelu_grown),
-    about="x where x is positive, alpha times x elsewhere, with alpha a tensor",
 )
 
 

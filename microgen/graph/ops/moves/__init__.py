@@ -16,7 +16,6 @@ def mover(
     attrs: type[Attrs],
     infer: Infer,
     reference: Reference,
-    about: str,
     *,
     check: Check = unchanged,
     data: Sequence[int] | None = None,
@@ -26,5 +25,5 @@ def mover(
     """The definition of an op that moves elements of the inputs ``data``, by default of all."""
     bound = bounds.moves(reference, data)
     return OpDefinition(
-        name, attrs, infer, check, reference, cost=cost, bound=bound, about=about, is_view=is_view
+        name, attrs, infer, check, reference, cost=cost, bound=bound, is_view=is_view
     )

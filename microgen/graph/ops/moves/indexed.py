@@ -67,8 +67,10 @@ def indices_check(_attrs: object, inputs: Types, outputs: Types) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class TakeAttrs(Attrs):
-    """Inputs: data of any dtype; int32 or int64 indices of any shape, each at least 0 and less
-    than the axis's size.
+    """take: the parts of an axis that indices select.
+
+    Inputs: data of any dtype; int32 or int64 indices of any shape, each at least 0 and less than
+    the axis's size.
 
     ``axis`` is counted from the front. The first ``batch_dims`` axes, which are before it, are
     shared by data and indices: each batch has indices of its own.
@@ -114,20 +116,16 @@ def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
 
 
 TAKE = mover(
-    "take",
-    TakeAttrs,
-    _take_infer,
-    _take_reference,
-    "the parts of an axis that indices select",
-    check=_take_check,
-    data=(0,),
-    cost=elementwise,
+    "take", TakeAttrs, _take_infer, _take_reference, check=_take_check, data=(0,), cost=elementwise
 )
 
 
 class GatherNdAttrs(Attrs):
-    """Inputs: data of any dtype; int32 indices whose last axis has one number for each of the
-    data's first axes, from 0 to the axis's size - 1."""
+    """gather_nd: the elements or parts at computed indices of several axes.
+
+    Inputs: data of any dtype; int32 indices whose last axis has one number for each of the data's
+    first axes, from 0 to the axis's size - 1.
+    """
 
 
 def _gather_nd_infer(_attrs: GatherNdAttrs, inputs: Types) -> Shapes:
@@ -164,7 +162,6 @@ GATHER_ND = mover(
     GatherNdAttrs,
     _gather_nd_infer,
     _gather_nd_reference,
-    "the elements or parts at computed indices of several axes",
     check=_gather_nd_check,
     data=(0,),
     cost=elementwise,
@@ -173,7 +170,10 @@ GATHER_ND = mover(
 
 @dataclass(frozen=True, slots=True)
 class AxisPositionsAttrs(Attrs):
-    """Input: int32 or int64 indices with the axes of ``shape``, from -size to size - 1 of
+    """axis_positions: indices along one axis as positions in a tensor whose elements are in one
+    row.
+
+    Input: int32 or int64 indices with the axes of ``shape``, from -size to size - 1 of
     ``shape[axis]``; negative ones count from the end. Along other axes they are no longer than
     ``shape``. Output: for each index, the int32 position of an element in a tensor of ``shape``.
     Along ``axis``, the element's coordinate is the index; along the other axes, it is the index's
@@ -218,14 +218,16 @@ AXIS_POSITIONS = OpDefinition(
     _axis_positions_infer,
     indices_check,
     _axis_positions_reference,
-    about="indices along one axis as positions in a tensor whose elements are in one row",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NdPositionsAttrs(Attrs):
-    """Input: int32 or int64 indices. Their last axis has one number for each axis of ``shape``,
-    from -size to size - 1; negative ones count from the end. Output: int32."""
+    """nd_positions: tuples of indices as positions in a tensor whose elements are in one row.
+
+    Input: int32 or int64 indices. Their last axis has one number for each axis of ``shape``, from
+    -size to size - 1; negative ones count from the end. Output: int32.
+    """
 
     shape: Shape
 
@@ -250,12 +252,7 @@ def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> Arra
 
 
 ND_POSITIONS = OpDefinition(
-    "nd_positions",
-    NdPositionsAttrs,
-    _nd_positions_infer,
-    indices_check,
-    _nd_positions_reference,
-    about="tuples of indices as positions in a tensor whose elements are in one row",
+    "nd_positions", NdPositionsAttrs, _nd_positions_infer, indices_check, _nd_positions_reference
 )
 
 

@@ -14,7 +14,10 @@ from microgen.graph.ops.moves import mover
 
 @dataclass(frozen=True, slots=True)
 class BroadcastToAttrs(Attrs):
-    """Input: data of any dtype, whose shape broadcasts to ``shape`` as in numpy."""
+    """broadcast_to: the data repeated along axes of size 1, and along new ones.
+
+    Input: data of any dtype, whose shape broadcasts to ``shape`` as in numpy.
+    """
 
     shape: Shape
 
@@ -37,18 +40,15 @@ def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> Arra
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
 
-BROADCAST_TO = mover(
-    "broadcast_to",
-    BroadcastToAttrs,
-    _broadcast_to_infer,
-    _broadcast_to_reference,
-    "the data repeated along axes of size 1, and along new ones",
-)
+BROADCAST_TO = mover("broadcast_to", BroadcastToAttrs, _broadcast_to_infer, _broadcast_to_reference)
 
 
 @dataclass(frozen=True, slots=True)
 class ConcatenateAttrs(Attrs):
-    """Inputs: one or more tensors of one dtype. ``axis`` counts from the front."""
+    """concatenate: tensors joined one after the other along an axis.
+
+    Inputs: one or more tensors of one dtype. ``axis`` counts from the front.
+    """
 
     axis: int
 
@@ -84,14 +84,16 @@ CONCATENATE = mover(
     ConcatenateAttrs,
     _concatenate_infer,
     _concatenate_reference,
-    "tensors joined one after the other along an axis",
     check=_concatenate_check,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TransposeAttrs(Attrs):
-    """Input: data of any dtype. Axis k of the output is axis ``axes[k]`` of the data."""
+    """transpose: the axes in another order.
+
+    Input: data of any dtype. Axis k of the output is axis ``axes[k]`` of the data.
+    """
 
     axes: tuple[int, ...]
 
@@ -110,9 +112,7 @@ def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
 
-TRANSPOSE = mover(
-    "transpose", TransposeAttrs, _transpose_infer, transpose_reference, "the axes in another order"
-)
+TRANSPOSE = mover("transpose", TransposeAttrs, _transpose_infer, transpose_reference)
 
 
 # Source: TVM topi/transform.h, layout_transform, of layouts that split no axis: a transpose.
@@ -120,8 +120,11 @@ TRANSPOSE = mover(
 
 @dataclass(frozen=True, slots=True)
 class LayoutTransformAttrs(Attrs):
-    """Input: data of any dtype. A layout has one upper-case letter per axis, outermost first:
-    "NCHW" is the default of Relay's 2-D ops, and kernels compute in "NHWC"."""
+    """layout_transform: the axes in another order, each named by a letter.
+
+    Input: data of any dtype. A layout has one upper-case letter per axis, outermost first: "NCHW"
+    is the default of Relay's 2-D ops, and kernels compute in "NHWC".
+    """
 
     src_layout: str
     dst_layout: str
@@ -149,11 +152,7 @@ def _layout_transform_infer(attrs: LayoutTransformAttrs, inputs: Types) -> Shape
 
 
 LAYOUT_TRANSFORM = mover(
-    "layout_transform",
-    LayoutTransformAttrs,
-    _layout_transform_infer,
-    transpose_reference,
-    "the axes in another order, each named by a letter",
+    "layout_transform", LayoutTransformAttrs, _layout_transform_infer, transpose_reference
 )
 
 

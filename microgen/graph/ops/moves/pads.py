@@ -14,8 +14,11 @@ from microgen.graph.ops.moves import mover
 
 @dataclass(frozen=True, slots=True)
 class PadAttrs(Attrs):
-    """Input: data of any dtype. ``pads`` are (before, after) per axis. ``value`` is a stored value:
-    an integer, or a float32 for float32 data."""
+    """nn.pad: a constant around the data.
+
+    Input: data of any dtype. ``pads`` are (before, after) per axis. ``value`` is a stored value: an
+    integer, or a float32 for float32 data.
+    """
 
     pads: tuple[Pair, ...]
     value: float
@@ -65,15 +68,16 @@ def _pad_reference(attrs: PadAttrs, operands: Operands) -> Arrays:
     return (np.pad(data, attrs.pads, constant_values=attrs.value) if attrs.pads else data,)
 
 
-PAD = mover(
-    "nn.pad", PadAttrs, _pad_infer, _pad_reference, "a constant around the data", check=_pad_check
-)
+PAD = mover("nn.pad", PadAttrs, _pad_infer, _pad_reference, check=_pad_check)
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorPadAttrs(Attrs):
-    """Input: data of any dtype. ``pads`` are (before, after) per axis. With ``repeats_edge`` the
-    mirror is after the last element (TFLite's SYMMETRIC), otherwise on it (REFLECT)."""
+    """nn.mirror_pad: the data's own elements, mirrored at its edges.
+
+    Input: data of any dtype. ``pads`` are (before, after) per axis. With ``repeats_edge`` the
+    mirror is after the last element (TFLite's SYMMETRIC), otherwise on it (REFLECT).
+    """
 
     pads: tuple[Pair, ...]
     repeats_edge: bool
@@ -99,13 +103,7 @@ def _mirror_pad_reference(attrs: MirrorPadAttrs, operands: Operands) -> Arrays:
     return (np.pad(data, attrs.pads, mode="symmetric" if attrs.repeats_edge else "reflect"),)
 
 
-MIRROR_PAD = mover(
-    "nn.mirror_pad",
-    MirrorPadAttrs,
-    _mirror_pad_infer,
-    _mirror_pad_reference,
-    "the data's own elements, mirrored at its edges",
-)
+MIRROR_PAD = mover("nn.mirror_pad", MirrorPadAttrs, _mirror_pad_infer, _mirror_pad_reference)
 
 
 OPS = (PAD, MIRROR_PAD)

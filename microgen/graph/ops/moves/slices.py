@@ -15,8 +15,11 @@ from microgen.graph.ops.moves import mover
 
 @dataclass(frozen=True, slots=True)
 class SlideAttrs(Attrs):
-    """Inputs: a window, and new rows, fewer than the window has. ``axis`` counts from the front;
-    all axes before it have the size 1."""
+    """slide: a window moved on, its oldest rows replaced by new ones at its end.
+
+    Inputs: a window, and new rows, fewer than the window has. ``axis`` counts from the front; all
+    axes before it have the size 1.
+    """
 
     axis: int
 
@@ -51,20 +54,15 @@ def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
     return (np.concatenate([kept, rows], attrs.axis),)
 
 
-SLIDE = mover(
-    "slide",
-    SlideAttrs,
-    _slide_infer,
-    _slide_reference,
-    "a window moved on, its oldest rows replaced by new ones at its end",
-    check=_slide_check,
-)
+SLIDE = mover("slide", SlideAttrs, _slide_infer, _slide_reference, check=_slide_check)
 
 
 @dataclass(frozen=True, slots=True)
 class StridedSliceAttrs(Attrs):
-    """Input: data of any dtype. Along axis k the output has ``shape[k]`` elements, which the data
-    has at ``begin[k]``, ``begin[k] + strides[k]``, ...; all of these indices are inside the data. A
+    """strided_slice: elements at regular steps along each axis.
+
+    Input: data of any dtype. Along axis k the output has ``shape[k]`` elements, which the data has
+    at ``begin[k]``, ``begin[k] + strides[k]``, ...; all of these indices are inside the data. A
     stride may be negative.
     """
 
@@ -101,18 +99,16 @@ def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> Ar
 
 
 STRIDED_SLICE = mover(
-    "strided_slice",
-    StridedSliceAttrs,
-    _strided_slice_infer,
-    _strided_slice_reference,
-    "elements at regular steps along each axis",
+    "strided_slice", StridedSliceAttrs, _strided_slice_infer, _strided_slice_reference
 )
 
 
 class DynamicUpdateSliceAttrs(Attrs):
-    """Inputs: data of any dtype; an update with as many axes, none longer than the data's; the
-    int32 index of its first element in the data, one number for each axis. If the update would not
-    be inside the data, the index is clamped to the nearest valid one.
+    """dynamic_update_slice: a tensor, part of which is replaced by another, at computed indices.
+
+    Inputs: data of any dtype; an update with as many axes, none longer than the data's; the int32
+    index of its first element in the data, one number for each axis. If the update would not be
+    inside the data, the index is clamped to the nearest valid one.
     """
 
 
@@ -153,7 +149,6 @@ DYNAMIC_UPDATE_SLICE = mover(
     DynamicUpdateSliceAttrs,
     _dynamic_update_slice_infer,
     _dynamic_update_slice_reference,
-    "a tensor, part of which is replaced by another, at computed indices",
     check=_dynamic_update_slice_check,
     data=(0, 1),
 )

@@ -15,7 +15,10 @@ from microgen.graph.ops.moves import mover
 
 
 class CopyAttrs(Attrs):
-    """Input: data of any dtype and rank."""
+    """copy: the same bytes in another buffer.
+
+    Input: data of any dtype and rank.
+    """
 
 
 def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
@@ -23,13 +26,14 @@ def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].copy(),)
 
 
-COPY = mover(
-    "copy", CopyAttrs, like_input("copy"), _copy_reference, "the same bytes in another buffer"
-)
+COPY = mover("copy", CopyAttrs, like_input("copy"), _copy_reference)
 
 
 class BitcastAttrs(Attrs):
-    """Input: plain numbers of any rank. The output's are of the same size."""
+    """bitcast: the same bits, read as numbers of another dtype.
+
+    Input: plain numbers of any rank. The output's are of the same size.
+    """
 
 
 def _bitcast_check(_attrs: BitcastAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -49,19 +53,15 @@ def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> Arrays:
 
 
 BITCAST = OpDefinition(
-    "bitcast",
-    BitcastAttrs,
-    like_input("bitcast"),
-    _bitcast_check,
-    _bitcast_reference,
-    cost=moved,
-    about="the same bits, read as numbers of another dtype",
+    "bitcast", BitcastAttrs, like_input("bitcast"), _bitcast_check, _bitcast_reference, cost=moved
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ReinterpretAttrs(Attrs):
-    """Input: data of any dtype. ``shape`` is the whole shape of the output.
+    """qnn.reinterpret: the same stored values under another shape, scale and zero point.
+
+    Input: data of any dtype. ``shape`` is the whole shape of the output.
 
     In Relay, scales are arguments of the operators, so two operators may read different numbers
     from one tensor.
@@ -77,7 +77,10 @@ def _reinterpret_check(_attrs: ReinterpretAttrs, inputs: Types, outputs: Types) 
 
 @dataclass(frozen=True, slots=True)
 class ReshapeAttrs(Attrs):
-    """Input: data of any dtype. ``shape`` is the whole new shape, without -1."""
+    """reshape: the same bytes under another shape.
+
+    Input: data of any dtype. ``shape`` is the whole new shape, without -1.
+    """
 
     shape: Shape
 
@@ -104,19 +107,11 @@ REINTERPRET = mover(
     ReinterpretAttrs,
     _reshape_infer,
     _reshape_reference,
-    "the same stored values under another shape, scale and zero point",
     check=_reinterpret_check,
     is_view=True,
 )
 
-RESHAPE = mover(
-    "reshape",
-    ReshapeAttrs,
-    _reshape_infer,
-    _reshape_reference,
-    "the same bytes under another shape",
-    is_view=True,
-)
+RESHAPE = mover("reshape", ReshapeAttrs, _reshape_infer, _reshape_reference, is_view=True)
 
 
 OPS = (COPY, BITCAST, REINTERPRET, RESHAPE)

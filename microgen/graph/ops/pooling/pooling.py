@@ -72,7 +72,9 @@ def cost(attrs: PoolAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
 
 @dataclass(frozen=True, slots=True)
 class AvgPool2DAttrs(PoolAttrs):
-    """Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization.
+    """nn.avg_pool2d: the mean of each window; padding does not count.
+
+    Input: int8, int16, float32 or plain int32 NHWC data; the output has its quantization.
 
     With ``ties_upward``, for int8 data, halves are rounded upwards. LiteRT does this for uint8.
     With ``in_float32``, the output of int8 data may have another quantization, and sums are scaled
@@ -171,12 +173,14 @@ AVG_POOL2D = OpDefinition(
     layer,
     cost=cost,
     bound=bounds.sums(_avg_pool2d_reference, _avg_pool2d_terms),
-    about="the mean of each window; padding does not count",
 )
 
 
 class MaxPool2DAttrs(PoolAttrs):
-    """Input: int8, int16 or float32 NHWC data; the output has its quantization."""
+    """nn.max_pool2d: the greatest value of each window; padding does not count.
+
+    Input: int8, int16 or float32 NHWC data; the output has its quantization.
+    """
 
 
 def _max_pool2d_check(_attrs: MaxPool2DAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -219,7 +223,6 @@ MAX_POOL2D = OpDefinition(
     layer,
     cost=cost,
     bound=bounds.elementwise(_max_pool2d_grown, roundings=0),
-    about="the greatest value of each window; padding does not count",
 )
 
 

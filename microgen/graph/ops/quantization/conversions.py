@@ -21,8 +21,10 @@ ACCEPTED = EVERY_DTYPE
 
 
 class CastAttrs(Attrs):
-    """Input: data of any rank. Stored values are converted; a quantization on either side is
-    ignored."""
+    """cast: numbers of one dtype converted to another.
+
+    Input: data of any rank. Stored values are converted; a quantization on either side is ignored.
+    """
 
 
 def _cast_check(_attrs: CastAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -53,15 +55,7 @@ def _saturated(data: Array, output: DType) -> Array:
     return np.where(inside, whole, ends)
 
 
-CAST = OpDefinition(
-    "cast",
-    CastAttrs,
-    like_input("cast"),
-    _cast_check,
-    _cast_reference,
-    cost=moved,
-    about="numbers of one dtype converted to another",
-)
+CAST = OpDefinition("cast", CastAttrs, like_input("cast"), _cast_check, _cast_reference, cost=moved)
 
 
 DEQUANTIZE_FROM, DEQUANTIZE_TO = (
@@ -71,7 +65,10 @@ DEQUANTIZE_FROM, DEQUANTIZE_TO = (
 
 
 class DequantizeAttrs(Attrs):
-    """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
+    """qnn.dequantize: int8, uint8, int16 or int32 values converted to the floats that they mean.
+
+    Input: int8, uint8, int16 or int32 data of any rank, with a scale.
+    """
 
 
 def _dequantize_check(_attrs: DequantizeAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -102,7 +99,6 @@ DEQUANTIZE = OpDefinition(
     _dequantize_reference,
     bound=bounds.monotonic(_dequantize_reference),
     cost=moved,
-    about="int8, uint8, int16 or int32 values converted to the floats that they mean",
 )
 
 
@@ -111,7 +107,10 @@ QUANTIZE_FROM, QUANTIZE_TO = (DType.FLOAT32,), (DType.INT8, DType.UINT8, DType.I
 
 @dataclass(frozen=True, slots=True)
 class QuantizeAttrs(Attrs):
-    """Input: float32 data of any rank. Halves are rounded away from zero, or to even."""
+    """qnn.quantize: float32 values converted to int8, uint8, int16 or int32 ones.
+
+    Input: float32 data of any rank. Halves are rounded away from zero, or to even.
+    """
 
     ties_even: bool = False
 
@@ -149,7 +148,6 @@ QUANTIZE = OpDefinition(
     quantize_reference,
     bound=bounds.monotonic(quantize_reference),
     cost=moved,
-    about="float32 values converted to int8, uint8, int16 or int32 ones",
 )
 
 

@@ -44,8 +44,11 @@ DTYPES = (DType.INT8, DType.INT16, DType.INT32)
 
 @dataclass(frozen=True, slots=True)
 class RescaleAttrs(Attrs):
-    """Inputs: int8, int16 or int32 data; if ``input_scale`` is None, also its float32 scales, one
-    for each index of ``axis``, which is counted from the front."""
+    """qnn.rescale: Relay's qnn.requantize: quantized values in another scale, zero point or dtype.
+
+    Inputs: int8, int16 or int32 data; if ``input_scale`` is None, also its float32 scales, one for
+    each index of ``axis``, which is counted from the front.
+    """
 
     axis: int
     input_scale: float | None
@@ -154,7 +157,6 @@ RESCALE = OpDefinition(
     _rescale_reference,
     words=lambda *_: ("qnn_requantize",),
     bound=Bound("equal", _rescale_bound),
-    about="Relay's qnn.requantize: quantized values in another scale, zero point or dtype",
 )
 
 
@@ -167,7 +169,10 @@ PAIRS = {  # the dtypes to which a dtype may be converted: TFLite quantize.cc, P
 
 
 class RequantizeAttrs(Attrs):
-    """Input: int8, uint8, int16 or int32 data of any rank, with a scale."""
+    """qnn.requantize: quantized values converted to another scale, zero point or dtype.
+
+    Input: int8, uint8, int16 or int32 data of any rank, with a scale.
+    """
 
 
 def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
@@ -204,7 +209,6 @@ REQUANTIZE = OpDefinition(
     _requantize_check,
     _requantize_reference,
     bound=bounds.monotonic(_requantize_reference),
-    about="quantized values converted to another scale, zero point or dtype",
 )
 
 

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.arithmetic.int8 import (
-    float_range,
-    quantize_multiplier,
-    scale_of_products,
-)
+from microgen.graph.arithmetic.int8 import float_range, quantize_multiplier, scale_of_products
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats

@@ -72,9 +72,12 @@ class ArgMinAttrs(ArgExtremeAttrs):
 
 @dataclass(frozen=True, slots=True)
 class TopKAttrs(Attrs):
-    """Input: numbers of any dtype but bool; stored values are compared. Output: int32 or int64,
-    the positions of the ``k`` greatest values along ``axis``, or of the least ones unless
-    ``is_largest``. Of equal values the first one is the best, and NaN is the worst."""
+    """topk: the positions of the greatest or least values along an axis, the best first.
+
+    Input: numbers of any dtype but bool; stored values are compared. Output: int32 or int64, the
+    positions of the ``k`` greatest values along ``axis``, or of the least ones unless
+    ``is_largest``. Of equal values the first one is the best, and NaN is the worst.
+    """
 
     axis: int
     k: int
@@ -161,12 +164,5 @@ OPS = (
     _over_axes("min", MinAttrs, np.fmin, "least"),
     _position("argmax", ArgMaxAttrs, 1, "greatest"),
     _position("argmin", ArgMinAttrs, -1, "least"),
-    OpDefinition(
-        "topk",
-        TopKAttrs,
-        _topk_infer,
-        _topk_check,
-        _topk_reference,
-        about="the positions of the greatest or least values along an axis, the best first",
-    ),
+    OpDefinition("topk", TopKAttrs, _topk_infer, _topk_check, _topk_reference),
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microgen.graph.arithmetic.int8 import (
-    multiply_by_quantized_multiplier,
-)
+from microgen.graph.arithmetic.int8 import multiply_by_quantized_multiplier
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Arrays, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats

@@ -137,7 +137,10 @@ def sums_constraint(
 
 
 class AllAttrs(ReductionAttrs):
-    """Input: bool data of any rank."""
+    """all: whether every value over some axes is true.
+
+    Input: bool data of any rank.
+    """
 
 
 def _all_check(_attrs: AllAttrs, inputs: Types, outputs: Types) -> str | None:
@@ -151,19 +154,14 @@ def _all_reference(attrs: AllAttrs, operands: Operands) -> Arrays:
     return (np.asarray(found),)
 
 
-ALL = OpDefinition(
-    "all",
-    AllAttrs,
-    infer,
-    _all_check,
-    _all_reference,
-    about="whether every value over some axes is true",
-)
+ALL = OpDefinition("all", AllAttrs, infer, _all_check, _all_reference)
 
 
 @dataclass(frozen=True, slots=True)
 class MeanAttrs(ReductionAttrs):
-    """Input: int8, int16 or float32 data of any rank. The output may have another quantization.
+    """mean: the average over some axes.
+
+    Input: int8, int16 or float32 data of any rank. The output may have another quantization.
 
     With ``in_float32``, sums of int8 are scaled in float32 (``in_float32.scale_of_mean``).
     """
@@ -205,13 +203,14 @@ MEAN = OpDefinition(
     _mean_check,
     _mean_reference,
     bound=bounds.sums(_mean_reference, terms),
-    about="the average over some axes",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SumAttrs(ReductionAttrs):
-    """Input: int8, int16, int32 or float32 data of any rank. A quantized output may have another
+    """sum: the total over some axes.
+
+    Input: int8, int16, int32 or float32 data of any rank. A quantized output may have another
     quantization; sums of int32 are modulo 2**32.
 
     With ``is_unsigned``, for quantized data, the bytes of data and output are read as uint8, while
@@ -256,13 +255,7 @@ def _sum_reference(attrs: SumAttrs, operands: Operands) -> Arrays:
 
 
 SUM = OpDefinition(
-    "sum",
-    SumAttrs,
-    infer,
-    _sum_check,
-    _sum_reference,
-    bound=bounds.sums(_sum_reference, terms),
-    about="the total over some axes",
+    "sum", SumAttrs, infer, _sum_check, _sum_reference, bound=bounds.sums(_sum_reference, terms)
 )
 
 

@@ -59,7 +59,10 @@ def results(function: np.ufunc, attrs: RunningAttrs, operands: Operands) -> Arra
 
 
 class CumsumAttrs(RunningAttrs):
-    """Sums, which are modulo 2**32 or 2**64 for integers."""
+    """cumsum: the sum of all values up to each one, along one axis.
+
+    Sums, which are modulo 2**32 or 2**64 for integers.
+    """
 
 
 _cumsum_reference = functools.partial(results, np.add)
@@ -76,12 +79,14 @@ CUMSUM = OpDefinition(
     check,
     _cumsum_reference,
     bound=bounds.sums(_cumsum_reference, _cumsum_terms),
-    about="the sum of all values up to each one, along one axis",
 )
 
 
 class CumprodAttrs(RunningAttrs):
-    """Products, which are modulo 2**32 or 2**64 for integers."""
+    """cumprod: the product of all values up to each one, along one axis.
+
+    Products, which are modulo 2**32 or 2**64 for integers.
+    """
 
 
 def _cumprod_ball(attrs: CumprodAttrs, given: Inexact) -> tuple[Ball, ...]:
@@ -103,7 +108,6 @@ CUMPROD = OpDefinition(
     check,
     functools.partial(results, np.multiply),
     bound=bounds.balls(_cumprod_ball),
-    about="the product of all values up to each one, along one axis",
 )
 
 

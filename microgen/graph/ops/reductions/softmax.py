@@ -43,9 +43,12 @@ _MAX_DEPTH_16 = 2**16  # of exponentials below 2**15, in an int32
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. Output: of the same dtype; int8 with scale
-    1/256 and zero point -128, int16 with scale 1/32768. Or int16 for int8 data, with scale 1/65536
-    and zero point -32768."""
+    """nn.softmax: softmax over the last axis.
+
+    Input: int8, int16 or float32 data of any rank. Output: of the same dtype; int8 with scale 1/256
+    and zero point -128, int16 with scale 1/32768. Or int16 for int8 data, with scale 1/65536 and
+    zero point -32768.
+    """
 
     beta: float
 
@@ -174,7 +177,6 @@ SOFTMAX = OpDefinition(
     _softmax_check,
     _softmax_reference,
     bound=bounds.balls(_softmax_ball),
-    about="softmax over the last axis",
 )
 
 
@@ -192,8 +194,11 @@ _ALPHA_F = 638450708  # 1/4 * 2**0.25
 
 
 class LogSoftmaxAttrs(Attrs):
-    """Input: int8 or float32 data of any rank. Output: of the same dtype; int8 with scale 1/16 and
-    zero point 127."""
+    """nn.log_softmax: the logarithm of softmax over the last axis.
+
+    Input: int8 or float32 data of any rank. Output: of the same dtype; int8 with scale 1/16 and
+    zero point 127.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +314,6 @@ LOG_SOFTMAX = OpDefinition(
     _log_softmax_check,
     _log_softmax_reference,
     bound=bounds.balls(_log_softmax_ball),
-    about="the logarithm of softmax over the last axis",
 )
 
 

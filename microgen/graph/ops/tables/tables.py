@@ -102,14 +102,15 @@ def one_over_one_plus() -> Array:
 def sigmoid() -> Array:
     """The sigmoid of i / 24 for i from 0 to 255, as Q0.16; int64[256].
 
-    Entries differ from the function as in ``_populated``, but are rounded once. The last entry is
-    the result for saturated values. TFLite only lists the numbers (internal/common.cc,
-    sigmoid_table_uint16); this formula gives all of them.
+    The last entry is the result for saturated values. Source: TFLite internal/common.cc,
+    sigmoid_table_uint16.
     """
 
     def exact(i: Array) -> Array:
         return np.asarray(2**16 / (1 + np.exp(-i / 24)))
 
+    # TFLite only lists the numbers; this formula gives all of them. Entries differ from the
+    # function as in ``_populated``, but are rounded once.
     i = np.arange(255, dtype=np.float64)
     error = (exact(i) + exact(i + 1)) / 2 - exact(i + 0.5)
     return frozen(np.append(_rounded(exact(i) - error / 2), 2**16 - 1).astype(np.int64))
@@ -122,8 +123,10 @@ LOOKUP_ENTRIES = {DType.INT8: 256, DType.INT16: ENTRIES}
 
 @dataclass(frozen=True, slots=True)
 class LookupAttrs(Attrs):
-    """Inputs: int8 data of any rank and int8[256] entries in order of the stored value; or int16
-    data and int16[513] entries, interpolated as ``microgen.graph.ops.tables.tables`` says.
+    """lookup: each value replaced by its entry in a table.
+
+    Inputs: int8 data of any rank and int8[256] entries in order of the stored value; or int16 data
+    and int16[513] entries, interpolated as ``microgen.graph.ops.tables.tables`` says.
 
     ``function`` is the name of the op that the table was computed from.
     """
@@ -181,7 +184,6 @@ LOOKUP = OpDefinition(
     _lookup_reference,
     words,
     bound=Bound("equal", _lookup_bound),
-    about="each value replaced by its entry in a table",
 )
 
 

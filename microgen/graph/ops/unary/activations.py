@@ -24,7 +24,10 @@ from microgen.graph.ops.unary import unary
 
 @dataclass(frozen=True, slots=True)
 class ClipAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank; for int16 TFLite has only RELU and RELU6."""
+    """clip: a ReLU by itself; the output may have a quantization of its own.
+
+    Input: int8, int16 or float32 data of any rank; for int16 TFLite has only RELU and RELU6.
+    """
 
     activation: Activation
 
@@ -65,7 +68,6 @@ CLIP = OpDefinition(
     _clip_check,
     _clip_reference,
     bound=bounds.lipschitz(lambda _attrs: 1.0, roundings=0),
-    about="a ReLU by itself; the output may have a quantization of its own",
 )
 
 
@@ -73,7 +75,10 @@ ELU_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the reference
 
 
 class EluAttrs(Attrs):
-    """Input: int8 or float32 data of any rank."""
+    """nn.elu: x where x is positive, exp(x) - 1 elsewhere.
+
+    Input: int8 or float32 data of any rank.
+    """
 
 
 def _elu_real(_attrs: EluAttrs, x: Array) -> Array:
@@ -85,16 +90,14 @@ def _elu_int8(attrs: EluAttrs, operands: Operands) -> Arrays:
     return unary.quantized(_elu_real(attrs, unary.dequantized(operands)), operands.output_types[0])
 
 
-ELU = unary.define(
-    "nn.elu",
-    EluAttrs,
-    unary.ValueFunction(_elu_real, _elu_int8, ulps=ELU_ULPS),
-    about="x where x is positive, exp(x) - 1 elsewhere",
-)
+ELU = unary.define("nn.elu", EluAttrs, unary.ValueFunction(_elu_real, _elu_int8, ulps=ELU_ULPS))
 
 
 class HardSwishAttrs(Attrs):
-    """Input: int8 or float32 data of any rank."""
+    """nn.hard_swish: x times relu6(x + 3) / 6.
+
+    Input: int8 or float32 data of any rank.
+    """
 
 
 def _hard_swish_constraint(
@@ -188,13 +191,15 @@ HARD_SWISH = unary.define(
         constraint=_hard_swish_constraint,
         steepest=lambda _attrs: 1.5,
     ),
-    about="x times relu6(x + 3) / 6",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class LeakyReluAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. ``alpha`` is a float32, of either sign."""
+    """nn.leaky_relu: x where x is positive, alpha times x elsewhere.
+
+    Input: int8, int16 or float32 data of any rank. ``alpha`` is a float32, of either sign.
+    """
 
     alpha: float
 
@@ -238,7 +243,6 @@ LEAKY_RELU = unary.define(
         constraint=partial(too_large_ratio, leaky_relu_multipliers),
         steepest=lambda attrs: max(1.0, abs(attrs.alpha)),
     ),
-    about="x where x is positive, alpha times x elsewhere",
 )
 
 

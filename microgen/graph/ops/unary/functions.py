@@ -40,7 +40,10 @@ class SinAttrs(Attrs):
 
 
 class AbsAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank."""
+    """abs: the magnitude.
+
+    Input: int8, int16 or float32 data of any rank.
+    """
 
 
 def abs_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]:
@@ -55,7 +58,10 @@ def _abs_quantized(_attrs: AbsAttrs, operands: Operands) -> Arrays:
 
 
 class ExpAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank."""
+    """exp: the exponential function.
+
+    Input: int8, int16 or float32 data of any rank.
+    """
 
 
 def _exp_int8(_attrs: ExpAttrs, operands: Operands) -> Arrays:
@@ -70,8 +76,11 @@ def _exp_int16_table(_attrs: ExpAttrs, data: ArrayType, output: ArrayType) -> Ar
 
 
 class LogAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. For integers, values that are not positive
-    give the least output. For floats, -0 and 0 give minus infinity, and negative values NaN."""
+    """log: the natural logarithm.
+
+    Input: int8, int16 or float32 data of any rank. For integers, values that are not positive give
+    the least output. For floats, -0 and 0 give minus infinity, and negative values NaN.
+    """
 
 
 def _log_int8(_attrs: LogAttrs, operands: Operands) -> Arrays:
@@ -94,10 +103,12 @@ def _log_int16_table(_attrs: LogAttrs, data: ArrayType, output: ArrayType) -> Ar
 
 
 class NegativeAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank.
+    """negative: the stored values negated.
 
-    For integers, real values are negated only if both zero points are 0 and the scales are
-    equal, because LiteRT ignores quantization here.
+    Input: int8, int16 or float32 data of any rank.
+
+    For integers, real values are negated only if both zero points are 0 and the scales are equal,
+    because LiteRT ignores quantization here.
     """
 
 
@@ -138,10 +149,10 @@ _NEGATIVE = unary.ValueFunction(
 )
 
 OPS = (
-    unary.define("abs", AbsAttrs, _ABS, "the magnitude"),
-    unary.define("exp", ExpAttrs, _EXP, "the exponential function"),
-    unary.define("log", LogAttrs, _LOG, "the natural logarithm"),
-    unary.define("negative", NegativeAttrs, _NEGATIVE, "the stored values negated"),
+    unary.define("abs", AbsAttrs, _ABS),
+    unary.define("exp", ExpAttrs, _EXP),
+    unary.define("log", LogAttrs, _LOG),
+    unary.define("negative", NegativeAttrs, _NEGATIVE),
     _rounding("ceil", CeilAttrs, np.ceil, "the least integer that is not below each value"),
     _rounding("floor", FloorAttrs, np.floor, "the greatest integer that is not above each value"),
     _rounding(

@@ -21,8 +21,11 @@ _ENOUGH = 2**17  # more than the output's dtype and zero point can use
 
 
 class SqrtAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with
-    an error, are treated as 0. Negative floats give NaN."""
+    """sqrt: the square root.
+
+    Input: int8, int16 or float32 data of any rank. Negative integers, at which LiteRT stops with an
+    error, are treated as 0. Negative floats give NaN.
+    """
 
 
 def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> str | None:
@@ -53,7 +56,6 @@ SQRT = unary.define(
         int16=_sqrt_quantized,
         constraint=_sqrt_constraint,
     ),
-    about="the square root",
 )
 
 
@@ -64,9 +66,12 @@ RSQRT_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the referen
 
 
 class RsqrtAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. For integers, 0 and negative values give the
+    """rsqrt: one over the square root.
+
+    Input: int8, int16 or float32 data of any rank. For integers, 0 and negative values give the
     greatest output; LiteRT stops with an error at the latter. For floats they give an infinity and
-    NaN."""
+    NaN.
+    """
 
 
 def _rsqrt_constraint(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> str | None:
@@ -128,7 +133,6 @@ RSQRT = unary.define(
         constraint=_rsqrt_constraint,
         ulps=RSQRT_ULPS,
     ),
-    about="one over the square root",
 )
 
 

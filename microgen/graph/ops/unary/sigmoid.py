@@ -90,8 +90,10 @@ SIGMOID_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the refer
 
 
 class SigmoidAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256; the
-    scale of an int16 output is 1/32768.
+    """sigmoid: the logistic function 1 / (1 + exp(-x)).
+
+    Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256; the scale
+    of an int16 output is 1/32768.
     """
 
 
@@ -140,7 +142,6 @@ SIGMOID = unary.define(
         constraint=_sigmoid_constraint,
         ulps=SIGMOID_ULPS,
     ),
-    about="the logistic function 1 / (1 + exp(-x))",
 )
 
 
@@ -152,7 +153,10 @@ TANH_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the referenc
 
 
 class TanhAttrs(Attrs):
-    """Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15."""
+    """tanh: the hyperbolic tangent.
+
+    Input: int8, int16 or float32 data of any rank. An int16 output has scale 2**-15.
+    """
 
 
 def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> Arrays:
@@ -161,12 +165,10 @@ def _tanh_int8(_attrs: TanhAttrs, operands: Operands) -> Arrays:
 
 
 def _tanhf(x: Array) -> Array:
-    """Tanh in float32 steps from expm1, with the method of glibc 2.36's tanhf, which LiteRT calls.
-
-    Its last bit matters if an output scale that is a power of two has exact halves. With such
-    scales, a correctly rounded tanh differs from LiteRT in one value of about 2,500 tables; this
-    one differs in none.
-    """
+    """Tanh in float32 steps from expm1, as glibc 2.36's tanhf, which LiteRT calls, computes it."""
+    # Its last bit matters if an output scale that is a power of two has exact halves. With such
+    # scales, a correctly rounded tanh differs from LiteRT in one value of about 2,500 tables; this
+    # one differs in none.
     magnitude = np.minimum(np.abs(x), _LARGE)
     large = _ONE - _TWO / (unary.rounded(np.expm1, _TWO * magnitude) + _TWO)
     fall = unary.rounded(np.expm1, -_TWO * magnitude)
@@ -210,7 +212,6 @@ TANH = unary.define(
         constraint=_tanh_constraint,
         ulps=TANH_ULPS,
     ),
-    about="the hyperbolic tangent",
 )
 
 

@@ -101,7 +101,7 @@ class ValueFunction:
         return frozen(values)
 
 
-def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -> OpDefinition:
+def define(name: str, attrs: type[Attrs], function: ValueFunction) -> OpDefinition:
     """The op of that name, with one input and an output of the input's shape."""
 
     def check(attrs: Attrs, inputs: Types, outputs: Types) -> str | None:
@@ -116,7 +116,6 @@ def define(name: str, attrs: type[Attrs], function: ValueFunction, about: str) -
         function.reference,
         tables=function.tables(),
         bound=function.bound,
-        about=about,
     )
 
 
