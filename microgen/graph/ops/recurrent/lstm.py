@@ -9,7 +9,7 @@ from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Quan
 from microgen.graph.ops import bounds, floats
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes, writing
-from microgen.graph.ops.constraints import activations_constraint, weight_constraint
+from microgen.graph.ops.constraints import activations_constraint, first_of, weight_constraint
 from microgen.graph.ops.cost import by_rows
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence, lstm_tables
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
@@ -133,10 +133,8 @@ def _integer_types(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
     for role, tensor, dtype in expected:
         if tensor is not None and tensor.dtype is not dtype:
             return f"the {role} is {tensor}; with {data.value} data it must be {dtype.value}"
-    for weight in (found.weight, found.recurrent, found.projection):
-        if sentence := weight_constraint(weight, axis=0) if weight else None:
-            return sentence
-    return None
+    weights = filter(None, (found.weight, found.recurrent, found.projection))
+    return first_of(weight_constraint(weight, axis=0) for weight in weights)
 
 
 def _only_gates(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:

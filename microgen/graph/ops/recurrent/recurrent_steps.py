@@ -1,9 +1,7 @@
-"""The formulas of nn.recurrent: activation functions, one step, and the loop over a sequence, for
-numbers with errors.
+"""The activation functions and inputs of nn.recurrent, for numbers with errors.
 
 Source: ONNX, RNN, GRU and LSTM. A threshold is exceeded by greater numbers only, as in ONNX's
-ThresholdedRelu and in ONNX Runtime. As in ONNX Runtime, a clip limits the sums of the gates, but
-not the cell state, and if the input gate is coupled, the forget gate is one minus it.
+ThresholdedRelu and in ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from microgen.graph.ir.graph import Array
-from microgen.graph.ops.balls import Ball, Products, spacing, total
+from microgen.graph.ops.balls import Ball, spacing
 from microgen.graph.ops.unary import sigmoid
 
 _EXPM1_ULPS = 2  # of expm1, as float_math.h states it, and half for the reference's own rounding
@@ -117,7 +115,6 @@ T = TypeVar("T")
 Off = Callable[[ActivationFormula, Ball], "Array | float"]
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 FUNCTIONS = {"rnn": 1, "gru": 2, "lstm": 3}
-_ONE = Ball.of(np.ones(()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,123 +142,3 @@ class RecurrentInputs(Generic[T]):
 def never_off(_function: ActivationFormula, _result: Ball) -> float:
     """The error of functions that are within their ulps."""
     return 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class RecurrentLayer:
-    """The attributes and inputs that a step needs. ``off`` is the error that a function's result
-    may have in an implementation, in addition to the function's ulps.
-    """
-
-    kind: str
-    functions: tuple[ActivationFormula, ...]
-    clip: float
-    resets_after: bool
-    couples: bool
-    weight: Ball
-    recurrent: Ball
-    bias: Ball
-    peephole: Ball | None
-    off: Off = never_off
-
-    def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
-        """The sums of a gate: its products with the input and a state, its bias, and ``added``."""
-        products = [self._inputs(gate, x), self._states(gate, state)]
-        return total(products, [self.bias[gate], *added])
-
-    def _inputs(self, gate: int, x: Ball) -> Products:
-        return Products(x, self.weight[gate], "bi,ci->bc", self.weight.value.shape[2])
-
-    def _states(self, gate: int, state: Ball) -> Products:
-        return Products(state, self.recurrent[gate], "bo,co->bc", self.recurrent.value.shape[2])
-
-    def gate(self, sums: Ball, function: int) -> Ball:
-        """The function of limited sums."""
-        return self.function(function, sums.clipped(-self.clip, self.clip))
-
-    def function(self, position: int, x: Ball) -> Ball:
-        """One of the functions."""
-        found = self.functions[position](x)
-        return Ball(found.value, found.error + self.off(self.functions[position], found))
-
-    def step(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
-        """The hidden state and the cell state after an input [batches, features]."""
-        after = {"rnn": self._rnn, "gru": self._gru, "lstm": self._lstm}[self.kind]
-        hidden, cell = after(x, state, cell)
-        return hidden.stored(), cell.stored()
-
-    def _rnn(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
-        return self.gate(self.sums(0, x, state), 0), cell
-
-    def _gru(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
-        keep, reset = (self.gate(self.sums(gate, x, state), 0) for gate in (0, 1))
-        if self.resets_after:
-            old = reset * total([self._states(2, state)], [self.bias[3]])
-            sums = total([self._inputs(2, x)], [self.bias[2], old])
-        else:
-            sums = self.sums(2, x, reset * state)
-        return (_ONE - keep) * self.gate(sums, 1) + keep * state, cell
-
-    def _lstm(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
-        def seen(place: int, state_of_cell: Ball) -> list[Ball]:
-            if self.peephole is None:
-                return []
-            return [self.peephole[place] * state_of_cell]
-
-        take = self.gate(self.sums(0, x, state, seen(0, cell)), 0)
-        free = self.gate(self.sums(2, x, state, seen(2, cell)), 0)
-        keep = _ONE - take if self.couples else free
-        change = self.gate(self.sums(3, x, state), 1)
-        cell = (keep * cell + take * change).stored()
-        output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
-        return output * self.function(2, cell), cell
-
-
-def run(
-    layer: RecurrentLayer,
-    given: RecurrentInputs[Ball],
-    *,
-    reverse: bool,
-    found: Array | None = None,
-) -> tuple[Ball, Ball, Ball]:
-    """All hidden states [steps, batches, cells], the last hidden states and the last cell states
-    [batches, cells].
-
-    Each step is computed in float64 from the float32 states that the step before it left.
-    ``found`` has the hidden states that an implementation left. If it is given, each step reads
-    them there, so that errors do not add up over steps.
-    """
-    steps, batches, _ = given.data.value.shape
-    cells = layer.recurrent.value.shape[2]
-    lengths = given.lengths.value.astype(np.int64).clip(0, steps)
-    every = np.arange(batches)
-    rows = _zeros((steps, batches, cells))
-    state, cell = (_initial(each, lengths, cells) for each in (given.hidden, given.cell))
-    last = state
-    for step in range(int(lengths.max(initial=0))):
-        active = step < lengths
-        # Place 0 of a sequence that has ended is computed in vain, because numpy needs some index.
-        place = np.where(active, lengths - 1 - step if reverse else step, 0)
-        after, cell_after = layer.step(given.data[place, every], state, cell)
-        last, cell = (_where(active, *pair) for pair in ((after, last), (cell_after, cell)))
-        for whole, part in ((rows.value, after.value), (rows.error, after.error)):
-            whole[place[active], active] = part[active]
-        known = after if found is None else Ball.of(found[place, every])
-        state = _where(active, known, state)
-    return rows, last, cell
-
-
-def _zeros(shape: tuple[int, ...]) -> Ball:
-    return Ball(np.zeros(shape), np.zeros(shape))
-
-
-def _initial(given: Ball | None, lengths: Array, cells: int) -> Ball:
-    """The state before the first step; 0 for sequences without steps."""
-    zeros = _zeros((len(lengths), cells))
-    return zeros if given is None else _where(lengths > 0, given, zeros)
-
-
-def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
-    """The rows of one array where chosen, otherwise the rows of the other."""
-    column = chosen[:, None]
-    return Ball(np.where(column, one.value, other.value), np.where(column, one.error, other.error))
