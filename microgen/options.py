@@ -112,6 +112,7 @@ class Options:
             # The class is frozen, and values from Python may be of similar types.
             object.__setattr__(self, name, arguments.typed(name, kind, value))
         cnames.module_name(self.name)
+        # For their errors only: the stages that need targets and pools parse them again.
         targets.parse(self.targets)
         _one_of("--planner", self.planner, PLANNERS)
         _one_of("--numerics", self.numerics or NUMERICS[0], NUMERICS)

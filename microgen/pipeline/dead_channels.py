@@ -27,7 +27,9 @@ def _record(node: Node, graph: Graph) -> DeadChannelsRecord:
     weights = products = 0
     if node.op in _SUMS:
         left = graph.types[node.inputs[1]].size
+        # Weights are proportional to the number of output channels, and of input channels.
         before = left * output.count // len(output.kept)
+        # A depthwise filter has weights for one channel only, whatever the number of inputs.
         if node.op != "nn.depthwise_conv2d":
             given = _channels(node.inputs[0], graph)
             before = before * given.count // len(given.kept)

@@ -60,6 +60,7 @@ class Builtin:
         if len(primitives) == 1:
             return primitives[0]
         result = region.main.outputs[0]
+        # The layer gives the function its name, and not a change of layout around it.
         main = next(p for p in primitives if result in p.outputs)
         return fusion.fused(primitives, main, fusion.Surroundings.of(region, graph))
 
@@ -168,6 +169,7 @@ def _parameters(
 ) -> tuple[Parameter, ...]:
     """The C parameters: inputs, constants, outputs, scratch."""
     computed = set(inputs)
+    # A tensor that is read at two positions is passed twice.
     slots = [i for i, name in enumerate(node.inputs) if name in computed]
     found = [
         Parameter(

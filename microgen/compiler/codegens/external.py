@@ -166,6 +166,7 @@ class ExternalCodegen(abc.ABC):
         with of_codegen(self.name, "compile"):
             results = list(self.compile(functions, board))
         check(self.name, [function.symbol for function in functions], results, self.payloads)
+        # A generator may give its results in another order than the regions'.
         found: dict[str, Primitive] = {}
         for made in results:
             for function in made.functions:
@@ -207,6 +208,7 @@ def _steps(
     inside, reason = node.attrs.graph, f"compiled by {codegen}"
     outputs: dict[str, tuple[int, str]] = {}
     for index, name in enumerate(inside.outputs):
+        # A result that is listed twice is looked for in its first place.
         outputs.setdefault(name, (index, node.outputs[index]))
     places = function.places if isinstance(function, CFunction) else {}
     unknown = NotStored(f"{codegen} does not say where it is")

@@ -94,6 +94,7 @@ def fused(primitives: Sequence[Primitive], main: Primitive, around: Surroundings
     state = _Fusion(inner, _inputs(parts), around.results)
     for index, primitive in enumerate(parts):
         state.add(index, primitive)
+    # Sorting is stable, so parameters of one role keep their order.
     order = (Role.INPUT, Role.STATE, Role.CONSTANT, Role.OUTPUT)
     parameters = sorted(state.parameters.values(), key=lambda p: order.index(p.role))
     if inner.nbytes:

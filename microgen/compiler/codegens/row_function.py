@@ -42,6 +42,7 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
     # A kernel that gets all rows in one step may have no sums.
     last = len(primitives) - 1
     clears = group.is_summed and last in offsets
+    # Sorting is stable, so parameters of one role keep their order.
     order = (Role.INPUT, Role.CONSTANT, Role.OUTPUT)
     parameters = sorted(made.parameters.values(), key=lambda p: order.index(p.role))
     parameters += [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []

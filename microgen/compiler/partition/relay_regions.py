@@ -52,6 +52,7 @@ class RelayRegions:
             whole = _joined(graph, params, apart)
         main = whole["main"]
         rewriter = Rewriter(whole)
+        # TVM marks external functions with these attributes.
         function = rewriter.function(
             main.params,
             main.body,

@@ -46,6 +46,7 @@ class Changes:
         names."""
         for view in views:
             own = first.outputs[0]
+            # A name of the model stands for the model's values, which these are no longer.
             name = self.tensor(result, self.graph.types[own], self.graph.types[own].shape)
             self.laid_out[name] = layouts.reshaped(self.graph, result)
             self.changed[own] = dataclasses.replace(first, outputs=(name,))
@@ -55,6 +56,7 @@ class Changes:
     def made(self, **others: Any) -> Graph:
         """The changed graph. ``others`` are fields of it, which may be its nodes."""
         kept = (node for node in self.graph.nodes if node.outputs[0] not in self.gone)
+        # A changed node stays at its place, because its readers follow it.
         nodes = tuple(self.changed.get(node.outputs[0], node) for node in kept)
         own = {"types": self.types, "laid_out": self.laid_out, "constants": self.constants}
         return self.graph.replace(**{"nodes": nodes, **own, **others})

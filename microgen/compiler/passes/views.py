@@ -13,6 +13,7 @@ from microgen.graph.ops.moves.views import ReinterpretAttrs
 def roots(graph: Graph) -> dict[str, str]:
     """Tensor name -> the name of the tensor whose bytes it has. Only for a view they differ."""
     found = {name: name for name in graph.types}
+    # Nodes are in execution order, so the input of a view has its final entry already.
     for node in graph.nodes:
         if registry()[node.op].is_view:
             found[node.outputs[0]] = found[node.inputs[0]]

@@ -171,6 +171,7 @@ class Demand:
         cut = {name: _with_rows(kinds[name], number) for name, number in rows.items()}
         attrs = node.attrs
         if isinstance(attrs, _Windowed):
+            # Rows of padding are among the rows that are there.
             _, left, _, right = explicit(attrs.padding)
             attrs = dataclasses.replace(attrs, padding=(0, left, 0, right))
         graph = self.graph.replace(types=ChainMap(cut, dict(kinds)))

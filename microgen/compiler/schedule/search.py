@@ -50,6 +50,7 @@ class ScheduleSearch:
             before = found
             for change in every:
                 found = self._better(found, change)
+            # The changes are the same in each round, so no further round would help.
             if found is before:
                 break
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import TypeAlias
 
 from microgen.compiler.schedule.options import Option
@@ -21,14 +22,8 @@ def unknown(_option: Option) -> tuple[int, int]:
 
 def known(column: MeasuredColumn) -> StackOf:
     """The stack of options on the column's core, compiled by its toolchain."""
-    found: dict[int, tuple[Option, tuple[int, int]]] = {}
-
-    def stack_of(option: Option) -> tuple[int, int]:
-        if id(option) not in found:  # the option is kept, so that no other gets its number
-            found[id(option)] = option, _stack(option, column)
-        return found[id(option)][1]
-
-    return stack_of
+    # Searches ask for the stack of one option many times. Options are compared by identity.
+    return cache(partial(_stack, column=column))
 
 
 def most(stacks: Iterable[tuple[int, int]]) -> int:

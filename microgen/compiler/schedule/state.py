@@ -139,7 +139,7 @@ class Candidate:
 
 
 def _each(options: Iterable[Option]) -> list[Option]:
-    return list({id(option): option for option in options}.values())
+    return list(dict.fromkeys(options))  # options are compared by identity
 
 
 def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partition:

@@ -73,6 +73,7 @@ class Ram:
             f"{ARENA_IO}: {self.arena_io:,} bytes (workspace {self.workspace:,}, "
             f"inputs and outputs {self.io:,})"
         )
+        # The stack of the host is not counted, so it has no total.
         if not self.stack:
             return [arena]
         return [

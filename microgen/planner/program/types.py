@@ -82,6 +82,7 @@ class PrimFunc:
         if self.made is not None or len(self.parameters) <= MOST_PARAMETERS:
             return ()
         constants = tuple(p for p in self.parameters if p.role is Role.CONSTANT)
+        # A structure instead of one constant would save no parameter.
         return constants if len(constants) > 1 else ()
 
     @property
@@ -271,6 +272,7 @@ class Program:
         sizes: dict[str, int] = {}
         for port in (*self.inputs, *self.outputs):
             if not port.buffer:
+                # An output in an input's buffer has no bytes of its own.
                 name = port.over or port.name
                 sizes[name] = max(sizes.get(name, 0), self.passed_bytes(port))
         return sizes
