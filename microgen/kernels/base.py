@@ -61,9 +61,9 @@ class Implementation:
     """
 
     symbol: str
-    needs: frozenset[Feature]
     refusal: Refuse  # ``(node, graph)``: why the kernel cannot compute the node, or None
     params: Params  # the struct's fields, in order
+    needs: frozenset[Feature] = frozenset()  # of the CPU; reference kernels need nothing
     # Positions of the node's inputs that are passed as tensors, constant or not, or as NULL if the
     # node does not have them. ``constants`` handles the others.
     inputs: tuple[int, ...] = (0,)
@@ -123,10 +123,8 @@ class Implementation:
     @property
     def code(self) -> KernelCode:
         """The names of its C."""
-        family = self.family or self.symbol.removeprefix("mg_")
-        return KernelCode(
-            self.symbol, headers.path(family), self.variant, self.compact, f"mg_{family}"
-        )
+        header = headers.path(self.family or self.symbol.removeprefix("mg_"))
+        return KernelCode(self.symbol, header, self.variant, self.compact, self.family)
 
 
 _SCALED = (DType.INT8, DType.INT16)

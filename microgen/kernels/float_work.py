@@ -99,11 +99,10 @@ def _blocks(channels: int) -> int:
 
 def conv2d(node: Node, graph: Graph) -> Work:
     """The work of nn.conv2d."""
-    assert isinstance(node.attrs, Conv2DAttrs)
     data, weight = (graph.types[name].shape for name in node.inputs[:2])
     groups = data[3] // weight[3]
     rows, columns = _axes(node, graph)
-    is_one_run = groups == 1 and node.attrs.dilation[1] == 1
+    is_one_run = groups == 1 and base.attrs_of(node, Conv2DAttrs).dilation[1] == 1
     parts = _parts(rows, columns, weight[3], is_one_run=is_one_run)
     images = _images(node, graph, rows, columns)
     return common(node, graph) | _times(parts, images, groups * _blocks(weight[0] // groups))

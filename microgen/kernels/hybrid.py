@@ -16,7 +16,6 @@ def kernel(
     """A kernel that quantizes its data to ``scratch`` bytes."""
     return base.Implementation(
         symbol=symbol,
-        needs=base.REFERENCE,
         refusal=base.constant_float_weights,
         params=params,
         constants=_constants,

@@ -1,15 +1,15 @@
 """The code size of each kernel, and of GCC's library.
 
 Every kernel's out-of-line form is compiled for every core by both toolchains, with the same options
-as in projects. The table has the bytes of code and read-only data of each. Under "helpers" it has
-the bytes that GCC's library adds to all kernels together, and to all kernels without floats. No
-firmware needs more of the library."""
+as in projects. The table has the bytes of code and read-only data that a linker keeps for each.
+Under "helpers" it has the bytes that GCC's library adds to all kernels together, and to all kernels
+without floats. No firmware needs more of the library."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from elftools.elf.elffile import ELFFile
 from microgen.base.resources import folder
 from microgen.kernels.measured import CODE_BYTES
 from microgen.options import TOOLCHAINS
+from microgen.planner.program.kernel_call import KernelCode
 from microgen.project.firmware.crt_files import kernel_sources
 from microgen.target.cpu import CPUS, Cpu
 from scripts.measuring import tables
@@ -31,19 +32,19 @@ _HELPERS = "helpers"
 
 
 def every() -> set[str]:
-    """The names of all kernels' sources."""
+    """The names of all kernels."""
     return {kernel.code.stem for kernel in tables.kernels()}
 
 
 def missing(core: str) -> set[str]:
-    """The sources that were not measured for a core."""
+    """The kernels that were not measured for a core."""
     found = tables.read(CODE_BYTES).column(core)
     return {stem for kind in TOOLCHAINS for stem in every() - found.get(kind, {}).keys()}
 
 
 def write(wanted: Mapping[str, Collection[str]], jobs: int) -> None:
-    """Measure sources for cores, ``jobs`` cores at a time, and put them into the table. For a core
-    without names, all sources are measured. Sources that are gone are left out. The library is
+    """Measure kernels for cores, ``jobs`` cores at a time, and put them into the table. For a core
+    without names, all kernels are measured. Kernels that are gone are left out. The library is
     measured with all kernels."""
     known = every()
     with ThreadPoolExecutor(jobs) as pool:
@@ -58,7 +59,7 @@ def write(wanted: Mapping[str, Collection[str]], jobs: int) -> None:
 
 
 def measure(core: str, stems: Collection[str] = ()) -> dict[str, dict[str, int]]:
-    """By toolchain, the bytes of code of sources, or of all, for a core. With all of them also the
+    """By toolchain, the bytes of code of kernels, or of all, for a core. With all of them also the
     bytes that GCC's library adds, under "helpers"."""
     column = {}
     with tempfile.TemporaryDirectory() as name:
@@ -66,20 +67,43 @@ def measure(core: str, stems: Collection[str] = ()) -> dict[str, dict[str, int]]
         kernels = written(scratch, stems or every())
         for kind in TOOLCHAINS:
             objects = compiled(kernels, CPUS[core], kind, scratch)
-            column[kind] = {each.stem: _bytes(each) for each in objects}
+            column[kind] = _rows(objects, stems or every(), CPUS[core], scratch)
             if kind == "gcc" and not stems:
                 column[_HELPERS] = _library(objects, CPUS[core], scratch)
     return column
 
 
+def _rows(
+    objects: Sequence[Path], stems: Collection[str], cpu: Cpu, scratch: Path
+) -> dict[str, int]:
+    """The bytes of each of these kernels."""
+    of = {each.stem: each for each in objects}
+    codes = {kernel.code for kernel in tables.kernels() if kernel.code.stem in stems}
+    return {code.stem: _kept(of[code.source], code, cpu, scratch) for code in codes}
+
+
+def _kept(compiled_source: Path, code: KernelCode, cpu: Cpu, scratch: Path) -> int:
+    """The bytes of a source that a linker keeps if only this kernel is used; of a family's source,
+    all bytes."""
+    if code.stem == code.family:
+        return _bytes(compiled_source)
+    if code.symbol not in _symbols(compiled_source, defined=True):
+        return 0  # the core lacks the instructions
+    kept = scratch / "kept.o"
+    used = ("-r", "-Wl,--gc-sections", f"-Wl,-u,{code.symbol}", f"-Wl,-e,{code.symbol}")
+    command = [GCC[cpu.architecture], *cpu.cflags, "-nostdlib", "-Wl,--no-warn-mismatch", *used]
+    subprocess.run([*command, compiled_source, "-o", kept], check=True)
+    return _bytes(kept)
+
+
 def written(scratch: Path, stems: Collection[str]) -> list[Path]:
-    """A source for each of these kernels' out-of-line forms."""
+    """The sources of these kernels' out-of-line forms."""
     folder_of_all = scratch / "kernels"
     folder_of_all.mkdir()
     for kernel in tables.kernels():
         if kernel.code.stem in stems:
             (text,) = kernel_sources([kernel.code]).values()
-            (folder_of_all / f"{kernel.code.stem}.c").write_text(text, encoding="ascii")
+            (folder_of_all / f"{kernel.code.source}.c").write_text(text, encoding="ascii")
     return sorted(folder_of_all.iterdir())
 
 
@@ -105,7 +129,7 @@ def compiler(cpu: Cpu, toolchain: str) -> list[str]:
 
 def _library(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> dict[str, int]:
     """Bytes of GCC's library for all objects, and for the objects without floats."""
-    plain = [each for each in objects if not any(map(_is_float, _undefined(each)))]
+    plain = [each for each in objects if not any(map(_is_float, _symbols(each, defined=False)))]
     found = {"all": objects, "integer": plain}
     return {name: _helpers(each, cpu, scratch) for name, each in found.items()}
 
@@ -130,12 +154,15 @@ def _bytes(path: Path) -> int:
         )
 
 
-def _undefined(path: Path) -> Iterator[str]:
+def _symbols(path: Path, *, defined: bool) -> set[str]:
+    """The symbols that an object defines, or that it needs."""
     with path.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
-        for symbol in table.iter_symbols() if table else ():
-            if symbol["st_shndx"] == "SHN_UNDEF":
-                yield symbol.name
+        return {
+            symbol.name
+            for symbol in (table.iter_symbols() if table else ())
+            if (symbol["st_shndx"] != "SHN_UNDEF") is defined
+        }
 
 
 def _is_float(name: str) -> bool:

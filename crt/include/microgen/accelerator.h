@@ -11,13 +11,8 @@
 #ifndef MICROGEN_ACCELERATOR_H
 #define MICROGEN_ACCELERATOR_H
 
-#include <stdint.h>
-
 #include "microgen/accelerator_memory.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 typedef enum {
     MG_ACCELERATOR_OFF,
@@ -41,10 +36,10 @@ typedef struct {
  * state off, Open active and Close open; otherwise they return kTvmErrorSessionInvalidState and
  * change nothing. Deactivate accepts every state except off, because after an error Close may not
  * have been called. */
-int32_t mg_accelerator_activate(void *context);
-int32_t mg_accelerator_open(void *context);
-int32_t mg_accelerator_close(void *context);
-int32_t mg_accelerator_deactivate(void *context);
+MG_EXTERN int32_t mg_accelerator_activate(void *context);
+MG_EXTERN int32_t mg_accelerator_open(void *context);
+MG_EXTERN int32_t mg_accelerator_close(void *context);
+MG_EXTERN int32_t mg_accelerator_deactivate(void *context);
 
 /* Runs the stream of `nbytes` bytes on `count` memories, which must be the ones that the stream was
  * generated for.
@@ -52,11 +47,7 @@ int32_t mg_accelerator_deactivate(void *context);
  * Returns 0; kTvmErrorFunctionCallInvalidArg if a pointer is missing; kTvmErrorSessionInvalidState
  * unless the device is open; kTvmErrorExecutorGraphUnsupported for a version or a command that it
  * does not know; kTvmErrorExecutorGraphMalformed for any other invalid stream. */
-int32_t mg_accelerator_run(void *context, const uint8_t *stream, uint32_t nbytes,
-                           const mg_accelerator_memory *memories, uint32_t count);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN int32_t mg_accelerator_run(void *context, const uint8_t *stream, uint32_t nbytes,
+                                     const mg_accelerator_memory *memories, uint32_t count);
 
 #endif

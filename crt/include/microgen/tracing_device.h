@@ -12,11 +12,7 @@
 #ifndef MICROGEN_TRACING_DEVICE_H
 #define MICROGEN_TRACING_DEVICE_H
 
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 #define MG_TRACING_EVENTS 32U  /* number of calls that are kept, the last ones */
 #define MG_TRACING_FAILURES 4U /* maximum number of pairs in the file */
@@ -42,16 +38,12 @@ typedef struct {
 
 /* Records the call of a hook. Every hook of a tracing device calls it. Returns 0, or the status
  * that the file gives. */
-int32_t mg_tracing_device_hook(const mg_tracing_device *device, mg_hook hook);
+MG_EXTERN int32_t mg_tracing_device_hook(const mg_tracing_device *device, mg_hook hook);
 
 /* The number of hooks called so far. */
-uint32_t mg_tracing_device_count(void);
+MG_EXTERN uint32_t mg_tracing_device_count(void);
 
 /* Call number `number`, from 1 to the count. NULL if it is no longer kept. */
-const mg_device_event *mg_tracing_device_event(uint32_t number);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN const mg_device_event *mg_tracing_device_event(uint32_t number);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "microgen/accelerator.h"
 
-#include "accelerator/accelerator_check.h"
-#include "accelerator/accelerator_compute.h"
+#include "accelerator/accelerator_commands.h"
 #include "accelerator/accelerator_stream.h"
 
 #include "tvm/runtime/crt/error_codes.h"

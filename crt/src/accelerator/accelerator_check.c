@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "accelerator/accelerator_check.h"
-
 #include "accelerator/accelerator_commands.h"
 
 #include "tvm/runtime/crt/error_codes.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "accelerator/accelerator_compute.h"
-
 #include "accelerator/accelerator_commands.h"
 
 /* Defines the function `command_name`, which calls the kernel's body with the command's operands in

@@ -18,11 +18,6 @@
 #include "modules/module_stream.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define MG_ACCELERATOR_MAGIC 0x4341474DU
 #define MG_ACCELERATOR_VERSION 1U
@@ -70,17 +65,15 @@ typedef struct {
 } mg_accelerator_stream;
 
 /* Reads everything before the first command. Returns 0, or an error of mg_accelerator_run. */
-int32_t mg_accelerator_begin(mg_accelerator_stream *stream, const uint8_t *bytes, uint32_t nbytes,
-                             const mg_accelerator_memory *memories, uint32_t count);
+MG_EXTERN int32_t mg_accelerator_begin(mg_accelerator_stream *stream, const uint8_t *bytes,
+                                       uint32_t nbytes, const mg_accelerator_memory *memories,
+                                       uint32_t count);
 
-bool mg_accelerator_at_end(const mg_accelerator_stream *stream);
+MG_EXTERN bool mg_accelerator_at_end(const mg_accelerator_stream *stream);
 
 /* Reads the next command and checks that its operands are inside the memories. It does not check
  * the opcode. Returns 0, or kTvmErrorExecutorGraphMalformed, also at the end of the stream. */
-int32_t mg_accelerator_next(mg_accelerator_stream *stream, mg_accelerator_command *command);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN int32_t mg_accelerator_next(mg_accelerator_stream *stream,
+                                      mg_accelerator_command *command);
 
 #endif

@@ -7,11 +7,6 @@
 #include "json/json_reader.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* In the order of their names in dnnl_attrs.c. */
 typedef enum {
@@ -54,45 +49,43 @@ typedef struct {
 } mg_dnnl_attrs;
 
 /* Finds the attributes of an object that is valid JSON. Attributes not listed above are skipped. */
-void mg_dnnl_find_attrs(mg_json json, mg_dnnl_attrs *attrs);
+MG_EXTERN void mg_dnnl_find_attrs(mg_json json, mg_dnnl_attrs *attrs);
 
 /* Sets the error kTvmErrorExecutorGraphMalformed unless the condition holds. */
-void mg_dnnl_require(mg_dnnl_attrs *attrs, bool condition);
+MG_EXTERN void mg_dnnl_require(mg_dnnl_attrs *attrs, bool condition);
 
 /* Sets the error kTvmErrorExecutorGraphUnsupported unless the condition holds. */
-void mg_dnnl_support(mg_dnnl_attrs *attrs, bool condition);
+MG_EXTERN void mg_dnnl_support(mg_dnnl_attrs *attrs, bool condition);
 
 /* Whether the attribute is present, and is not [[""]], which TVM writes for an absent one. */
-bool mg_dnnl_has(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+MG_EXTERN bool mg_dnnl_has(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
 /* Reads the texts of an attribute such as [["1", "1"]], from 1 to `most` of them. Returns their
  * number. */
-uint32_t mg_dnnl_texts(mg_dnnl_attrs *attrs, mg_dnnl_attr key, mg_text *texts, uint32_t most);
+MG_EXTERN uint32_t mg_dnnl_texts(mg_dnnl_attrs *attrs, mg_dnnl_attr key, mg_text *texts,
+                                 uint32_t most);
 
 /* Reads exactly `count` texts, up to 4, as numbers up to UINT16_MAX. */
-void mg_dnnl_numbers(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint16_t *numbers, uint32_t count);
+MG_EXTERN void mg_dnnl_numbers(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint16_t *numbers,
+                               uint32_t count);
 
 /* Reads one number up to INT32_MAX. */
-uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+MG_EXTERN uint32_t mg_dnnl_number(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
 /* Reads an axis of `ndim`. Negative numbers count from the end. */
-uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
+MG_EXTERN uint8_t mg_dnnl_axis(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t ndim);
 
 /* Reads "0" or "1" and returns 0 or `flag`. */
-uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag);
+MG_EXTERN uint8_t mg_dnnl_flag(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint8_t flag);
 
-float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
+MG_EXTERN float mg_dnnl_real(mg_dnnl_attrs *attrs, mg_dnnl_attr key);
 
 /* Reads a layout, which must be a permutation of these four letters, and packs it as in
  * mg_dnnl_node. */
-uint8_t mg_dnnl_read_layout(mg_dnnl_attrs *attrs, mg_dnnl_attr key, const char *letters);
+MG_EXTERN uint8_t mg_dnnl_read_layout(mg_dnnl_attrs *attrs, mg_dnnl_attr key, const char *letters);
 
 /* Requires "num_inputs" or "num_outputs", which is a plain text, to be this number if it is
  * present. */
-void mg_dnnl_require_count(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t count);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void mg_dnnl_require_count(mg_dnnl_attrs *attrs, mg_dnnl_attr key, uint32_t count);
 
 #endif

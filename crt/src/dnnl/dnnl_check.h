@@ -6,17 +6,9 @@
 #include "dnnl/dnnl_attrs.h"
 #include "dnnl/dnnl_graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Stores the parameters of a node whose operator, inputs and shape are known. Sets an error in
  * `attrs` if an attribute is wrong or missing, or if the shape differs from the one that follows
  * from the operator and its inputs. */
-void mg_dnnl_check(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void mg_dnnl_check(const mg_dnnl_graph *graph, mg_dnnl_node *node, mg_dnnl_attrs *attrs);
 
 #endif

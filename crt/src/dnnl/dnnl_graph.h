@@ -7,11 +7,6 @@
 #include "json/json_text.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Larger graphs are not supported. */
 #define MG_DNNL_MAX_DIMS 6U
@@ -120,22 +115,23 @@ typedef struct {
      MG_POOL_ALIGNED((constants) * sizeof(mg_dnnl_constant)))
 
 /* The node that is input k of `node`. */
-const mg_dnnl_node *mg_dnnl_input(const mg_dnnl_graph *graph, const mg_dnnl_node *node, uint32_t k);
+MG_EXTERN const mg_dnnl_node *mg_dnnl_input(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
+                                            uint32_t k);
 
 /* The product of the sizes of axes first to last - 1. */
-int32_t mg_dnnl_product(const mg_dnnl_node *node, uint32_t first, uint32_t last);
+MG_EXTERN int32_t mg_dnnl_product(const mg_dnnl_node *node, uint32_t first, uint32_t last);
 
 /* The number of elements of output 0, below 2^29. */
-int32_t mg_dnnl_elements(const mg_dnnl_node *node);
+MG_EXTERN int32_t mg_dnnl_elements(const mg_dnnl_node *node);
 
 /* The size of axis `i`, counted from the last one, of a broadcast operand; 1 if it has no such
  * axis. */
-int32_t mg_dnnl_dim_from_end(const mg_dnnl_node *node, uint32_t i);
+MG_EXTERN int32_t mg_dnnl_dim_from_end(const mg_dnnl_node *node, uint32_t i);
 
 /* Whether the node is a pool with one window over the whole image. */
-bool mg_dnnl_is_global(const mg_dnnl_node *node);
+MG_EXTERN bool mg_dnnl_is_global(const mg_dnnl_node *node);
 
-bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);
+MG_EXTERN bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);
 
 /* The positions of the letters of a layout, NCHW or OIHW. */
 #define MG_DNNL_BATCH_AXIS 0U
@@ -144,11 +140,7 @@ bool mg_dnnl_same_shape(const mg_dnnl_node *a, const mg_dnnl_node *b);
 #define MG_DNNL_COLUMNS_AXIS 3U
 
 /* The axis that has this letter in a layout, and its size. */
-uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter);
-int32_t mg_dnnl_dim(const mg_dnnl_node *node, uint8_t layout, uint32_t letter);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN uint32_t mg_dnnl_axis_of(uint8_t layout, uint32_t letter);
+MG_EXTERN int32_t mg_dnnl_dim(const mg_dnnl_node *node, uint8_t layout, uint32_t letter);
 
 #endif

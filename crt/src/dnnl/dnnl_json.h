@@ -9,10 +9,6 @@
 #include "tvm/runtime/crt/error_codes.h"
 #include "json/json_keys.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Readers, each positioned at the array of that name. */
 typedef struct {
     mg_json nodes;
@@ -44,13 +40,9 @@ typedef struct {
 
 /* Finds the parts and counts their items. After success the text is valid JSON, and each node is
  * well formed except for its attributes. References to nodes are not checked. */
-tvm_crt_error_t mg_dnnl_scan(mg_text text, mg_dnnl_parts *parts, mg_dnnl_counts *counts);
+MG_EXTERN tvm_crt_error_t mg_dnnl_scan(mg_text text, mg_dnnl_parts *parts, mg_dnnl_counts *counts);
 
 /* Reads one node. The reader fails if the node is malformed. */
-void mg_dnnl_read_node(mg_json *json, mg_dnnl_json_node *node);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void mg_dnnl_read_node(mg_json *json, mg_dnnl_json_node *node);
 
 #endif

@@ -6,7 +6,7 @@
 #include "microgen/dense/dense_f32.h"
 #include "microgen/elementwise/arithmetic_f32.h"
 #include "microgen/pooling/pool2d_strided_f32.h"
-#include "microgen/reductions/normalization_f32.h"
+#include "microgen/reductions/softmax_f32.h"
 #include "microgen/unary/clip.h"
 #include "microgen/unary/unary_f32.h"
 

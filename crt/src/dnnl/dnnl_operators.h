@@ -5,17 +5,9 @@
 
 #include "dnnl/dnnl_graph.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Computes `node`, an operator of a checked graph, from its inputs, in order, into its output,
  * which must not overlap them. */
-void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
-                     const float *const inputs[MG_DNNL_MAX_INPUTS], float *output);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void mg_dnnl_compute(const mg_dnnl_graph *graph, const mg_dnnl_node *node,
+                               const float *const inputs[MG_DNNL_MAX_INPUTS], float *output);
 
 #endif

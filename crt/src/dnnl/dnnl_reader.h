@@ -8,17 +8,9 @@
 #include "modules/module_stream.h"
 #include "tvm/runtime/crt/error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Makes a graph from its text. The stream is at the names of the constants, a list of strings. The
  * constants of the text must be the same, in the same order. */
-tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
-                                   mg_dnnl_graph **graph);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN tvm_crt_error_t mg_dnnl_read_graph(mg_text json, mg_stream *names, mg_pool *pool,
+                                             mg_dnnl_graph **graph);
 
 #endif

@@ -15,18 +15,11 @@
 
 #include "modules/module_blob.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-tvm_crt_error_t mg_dnnl_json_load(mg_stream *payload, mg_pool *pool, void **module);
-tvm_crt_error_t mg_dnnl_json_find(const void *module, mg_text symbol, uint32_t *function);
-tvm_crt_error_t mg_dnnl_json_init(void *module, uint32_t function, uint32_t index, mg_text name,
-                                  const DLTensor *constant);
-tvm_crt_error_t mg_dnnl_json_run(void *module, uint32_t function, const mg_module_call *call);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN tvm_crt_error_t mg_dnnl_json_load(mg_stream *payload, mg_pool *pool, void **module);
+MG_EXTERN tvm_crt_error_t mg_dnnl_json_find(const void *module, mg_text symbol, uint32_t *function);
+MG_EXTERN tvm_crt_error_t mg_dnnl_json_init(void *module, uint32_t function, uint32_t index,
+                                            mg_text name, const DLTensor *constant);
+MG_EXTERN tvm_crt_error_t mg_dnnl_json_run(void *module, uint32_t function,
+                                           const mg_module_call *call);
 
 #endif

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions in a pool, made from text in the format ExampleJSON of TVM's guide "Bring Your Own
- * Codegen". docs/reference/examplejson.md describes the format.
+ * Codegen", and the parts of its runtime, each in a source of its name.
+ * docs/reference/examplejson.md describes the format.
  *
  * The structs are linked by pointers, so the text is read only once, line by line.
  * microgen/tvm/codegens/examplejson/sizes.py depends on the sizes of the structs below. */
 #ifndef MICROGEN_EXAMPLEJSON_GRAPH_H
 #define MICROGEN_EXAMPLEJSON_GRAPH_H
 
+#include "modules/module_pool.h"
 #include "modules/module_stream.h"
+#include "tvm/runtime/crt/error_codes.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* More axes are not supported. */
@@ -63,5 +67,35 @@ struct mg_examplejson_function {
     uint32_t workspace_bytes;
     mg_text symbol;
 };
+
+/* Reads the functions of a text. Returns kTvmErrorExecutorGraphMalformed if the text is not
+ * ExampleJSON, kTvmErrorExecutorGraphUnsupported for an unknown operator, and
+ * kTvmErrorPlatformNoMemory if the pool is too small or a workspace would need more than INT32_MAX
+ * bytes. */
+MG_EXTERN tvm_crt_error_t mg_examplejson_read(mg_text text, mg_pool *pool,
+                                              mg_examplejson_function **functions);
+
+/* Assigns a place in the workspace to each value, and sets the size of the workspace. A value takes
+ * the place of the first value of the same size that is not read any more. If there is none, it
+ * comes after all others. Returns false if the workspace would need more than INT32_MAX bytes. */
+MG_EXTERN bool mg_examplejson_plan(mg_examplejson_function *function);
+
+/* Splits a text into lines, and lines into words, which are separated by spaces, tabs and carriage
+ * returns. */
+
+/* Removes the next line and the line feed after it from `text`. Returns the line. */
+MG_EXTERN mg_text mg_words_line(mg_text *text);
+
+/* Removes the next word from `line`. Returns the word, which is empty at the end of the line. */
+MG_EXTERN mg_text mg_words_next(mg_text *line);
+
+MG_EXTERN uint32_t mg_words_count(mg_text line);
+
+/* Whether a word equals or contains a string literal. */
+#define MG_WORD_IS(word, literal) mg_word_is((word), (literal), sizeof(literal) - 1U)
+#define MG_WORD_HAS(word, literal) mg_word_has((word), (literal), sizeof(literal) - 1U)
+
+MG_EXTERN bool mg_word_is(mg_text word, const char *bytes, uint32_t length);
+MG_EXTERN bool mg_word_has(mg_text word, const char *bytes, uint32_t length);
 
 #endif

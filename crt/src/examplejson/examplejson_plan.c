@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "examplejson/examplejson_plan.h"
+#include "examplejson/examplejson_graph.h"
 
 /* The first node before `node` whose place `node` can take over, or NULL. Operators are
  * elementwise, so a result may overwrite an operand. */

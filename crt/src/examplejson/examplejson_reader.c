@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "examplejson/examplejson_reader.h"
-
-#include "examplejson/examplejson_plan.h"
-#include "examplejson/examplejson_words.h"
+#include "examplejson/examplejson_graph.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "examplejson/examplejson_words.h"
+#include "examplejson/examplejson_graph.h"
 
 static bool is_space(char c)
 {

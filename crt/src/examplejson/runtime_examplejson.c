@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "examplejson/runtime_examplejson.h"
 
-#include "examplejson/examplejson_reader.h"
+#include "examplejson/examplejson_graph.h"
 #include "microgen/packed.h"
 
 #include <string.h>

@@ -15,28 +15,22 @@
 
 #include "modules/module_blob.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* TVM's LoadFromBinary. microgen/tvm/codegens/examplejson/sizes.py computes the bytes that it takes
  * from the pool. */
-tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **module);
+MG_EXTERN tvm_crt_error_t mg_examplejson_load(mg_stream *payload, mg_pool *pool, void **module);
 
-tvm_crt_error_t mg_examplejson_find(const void *module, mg_text symbol, uint32_t *function);
+MG_EXTERN tvm_crt_error_t mg_examplejson_find(const void *module, mg_text symbol,
+                                              uint32_t *function);
 
 /* Always returns kTvmErrorFunctionCallInvalidArg, because ExampleJSON has no constants. */
-tvm_crt_error_t mg_examplejson_init(void *module, uint32_t function, uint32_t index, mg_text name,
-                                    const DLTensor *constant);
+MG_EXTERN tvm_crt_error_t mg_examplejson_init(void *module, uint32_t function, uint32_t index,
+                                              mg_text name, const DLTensor *constant);
 
 /* Checks all arguments, like packed functions do, before it writes anything. */
-tvm_crt_error_t mg_examplejson_run(void *module, uint32_t function, const mg_module_call *call);
+MG_EXTERN tvm_crt_error_t mg_examplejson_run(void *module, uint32_t function,
+                                             const mg_module_call *call);
 
 /* TVM's GetSource: the text of a loaded module, in the payload. */
-mg_text mg_examplejson_source(const void *module);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN mg_text mg_examplejson_source(const void *module);
 
 #endif

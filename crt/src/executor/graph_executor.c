@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm/runtime/crt/graph_executor.h"
-#include "executor/graph_memory.h"
-#include "executor/graph_params.h"
-#include "executor/graph_tables.h"
+#include "executor/graph_parts.h"
 #include "tvm/runtime/crt/platform.h"
 #include "tvm/runtime/crt/platform_memory.h"
 

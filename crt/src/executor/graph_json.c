@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "executor/graph_json.h"
+#include "executor/graph_parts.h"
 
 /* Each name ends with a NUL, and one more NUL ends the list. The enum below has their positions. */
 static const char graph_keys[] = "nodes\0arg_nodes\0heads\0node_row_ptr\0attrs\0metadata\0";

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "executor/graph_params.h"
-#include "executor/graph_memory.h"
-#include "executor/graph_tables.h"
+#include "executor/graph_parts.h"
 #include "modules/param_file.h"
 
 static int32_t param_index(const TVMGraphExecutor *executor, const mg_param *param)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "executor/graph_tables.h"
+#include "executor/graph_parts.h"
 
 #include <string.h>
 

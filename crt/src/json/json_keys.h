@@ -6,21 +6,16 @@
 #include "json/json_reader.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Makes the reader fail unless the condition holds. */
-void mg_json_require(mg_json *json, bool condition);
+MG_EXTERN void mg_json_require(mg_json *json, bool condition);
 
 /* Reads a key and the colon after it. Returns its position in `names`, a list for mg_text_place, or
  * MG_TEXT_UNKNOWN. Sets the key's bit in `seen`, and fails if a known key occurs twice. */
-uint32_t mg_json_known_key(mg_json *json, const char *names, uint32_t *seen);
+MG_EXTERN uint32_t mg_json_known_key(mg_json *json, const char *names, uint32_t *seen);
 
 /* Whether the first `count` names were all seen. */
-bool mg_json_has_all(uint32_t seen, uint32_t count);
+MG_EXTERN bool mg_json_has_all(uint32_t seen, uint32_t count);
 
 typedef struct {
     uint32_t node;
@@ -28,13 +23,9 @@ typedef struct {
 } mg_json_reference;
 
 /* Reads [node, index] or [node, index, version]. */
-mg_json_reference mg_json_read_reference(mg_json *json);
+MG_EXTERN mg_json_reference mg_json_read_reference(mg_json *json);
 
 /* Reads an array of references and returns their number. */
-uint32_t mg_json_count_references(mg_json *json);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN uint32_t mg_json_count_references(mg_json *json);
 
 #endif

@@ -10,11 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The maximum depth of nested arrays and objects for mg_json_skip. */
 #define MG_JSON_MAX_DEPTH 32U
@@ -25,31 +20,27 @@ typedef struct {
     bool failed;
 } mg_json;
 
-void mg_json_fail(mg_json *json);
+MG_EXTERN void mg_json_fail(mg_json *json);
 
 /* Reads the `bracket` that begins an array or an object. */
-void mg_json_open(mg_json *json, char bracket);
+MG_EXTERN void mg_json_open(mg_json *json, char bracket);
 
 /* Whether another item follows after `done` items. Reads the comma before the item, or the closing
  * `bracket`: for (i = 0; mg_json_more(json, i, ']'); i++) { item }. */
-bool mg_json_more(mg_json *json, uint32_t done, char bracket);
+MG_EXTERN bool mg_json_more(mg_json *json, uint32_t done, char bracket);
 
-void mg_json_string(mg_json *json, mg_text *text);
+MG_EXTERN void mg_json_string(mg_json *json, mg_text *text);
 
 /* Reads a string and the colon after it. */
-void mg_json_key(mg_json *json, mg_text *key);
+MG_EXTERN void mg_json_key(mg_json *json, mg_text *key);
 
 /* Reads an integer from 0 to INT32_MAX. Fails for any other value. */
-uint32_t mg_json_unsigned(mg_json *json);
+MG_EXTERN uint32_t mg_json_unsigned(mg_json *json);
 
 /* Skips one value of any kind. */
-void mg_json_skip(mg_json *json);
+MG_EXTERN void mg_json_skip(mg_json *json);
 
 /* Whether only white space is left. */
-bool mg_json_is_at_end(mg_json *json);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN bool mg_json_is_at_end(mg_json *json);
 
 #endif

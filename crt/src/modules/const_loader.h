@@ -11,20 +11,12 @@
 
 #include "modules/module_stream.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Reads a payload. The stream fails if the payload is malformed. `lists` then begins with the
  * symbols. */
-void mg_const_loader_read(mg_stream *stream, mg_stream *lists);
+MG_EXTERN void mg_const_loader_read(mg_stream *stream, mg_stream *lists);
 
 /* The number of constants of the symbol, or 0 if it is not listed. `names` then begins with their
  * names. Of two lists for one symbol the last applies, as in TVM. */
-uint32_t mg_const_loader_find(const mg_stream *lists, mg_text symbol, mg_stream *names);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN uint32_t mg_const_loader_find(const mg_stream *lists, mg_text symbol, mg_stream *names);
 
 #endif

@@ -15,11 +15,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     uint32_t module;
@@ -37,38 +32,37 @@ typedef struct {
  * there are no modules. Errors: kTvmErrorExecutorGraphMalformed for an invalid blob,
  * kTvmErrorExecutorGraphUnsupported for a type without a loader, kTvmErrorPlatformNoMemory if the
  * pool is too small, and those of loaders. */
-tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
-                                mg_modules *modules);
+MG_EXTERN tvm_crt_error_t mg_modules_load(const uint8_t *blob, size_t nbytes, mg_pool *pool,
+                                          mg_modules *modules);
 
 /* Finds the function `name` of a module or, with `query_imports`, of its imports: first in the
  * module itself, then depth first in its imports, in order. The functions of modules that a const
  * loader imports are treated as its own. Errors: kTvmErrorFunctionNameNotFound,
  * kTvmErrorFunctionIndexInvalid for an invalid module number, and those of loaders. It marks
  * modules while it searches, so searches must not run concurrently. */
-tvm_crt_error_t mg_modules_get_function(const mg_modules *modules, uint32_t module, mg_text name,
-                                        bool query_imports, mg_module_function *function);
+MG_EXTERN tvm_crt_error_t mg_modules_get_function(const mg_modules *modules, uint32_t module,
+                                                  mg_text name, bool query_imports,
+                                                  mg_module_function *function);
 
 /* Finds `symbol` from the root, and calls its `__init_<symbol>` for each constant that the blob's
  * const loader lists for it. If the blob has no const loader, or the const loader does not list the
  * symbol, there are no constants. All of them must be among `constants`, because arrays inside the
  * blob are not used; otherwise it returns kTvmErrorExecutorModuleNoSuchInput. */
-tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
-                                const mg_module_constant *constants, uint32_t count,
-                                mg_module_function *function);
+MG_EXTERN tvm_crt_error_t mg_modules_init(mg_modules *modules, const char *symbol,
+                                          const mg_module_constant *constants, uint32_t count,
+                                          mg_module_function *function);
 
 /* The same for each of several symbols, up to the first error. */
-tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symbols,
-                                    uint32_t num_symbols, const mg_module_constant *constants,
-                                    uint32_t num_constants, mg_module_function *functions);
+MG_EXTERN tvm_crt_error_t mg_modules_init_all(mg_modules *modules, const char *const *symbols,
+                                              uint32_t num_symbols,
+                                              const mg_module_constant *constants,
+                                              uint32_t num_constants,
+                                              mg_module_function *functions);
 
 /* Runs a function. Returns kTvmErrorFunctionIndexInvalid if it is not a function of a loader's
  * module, kTvmErrorFunctionCallNotImplemented for an "__init_<symbol>", or what the loader
  * returns. */
-tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,
-                               const mg_module_call *call);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN tvm_crt_error_t mg_modules_run(const mg_modules *modules, mg_module_function function,
+                                         const mg_module_call *call);
 
 #endif

@@ -8,29 +8,22 @@
 
 #include "modules/module_types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define MG_LOADER_UNKNOWN UINT32_MAX
 
 /* The number of the loader "runtime.module.loadbinary_<key>", or MG_LOADER_UNKNOWN. */
-uint32_t mg_loader_of(mg_text key);
+MG_EXTERN uint32_t mg_loader_of(mg_text key);
 
-tvm_crt_error_t mg_loader_call_load(uint32_t loader, mg_stream *payload, mg_pool *pool,
-                                    void **module);
-tvm_crt_error_t mg_loader_call_find(uint32_t loader, const void *module, mg_text symbol,
-                                    uint32_t *function);
-tvm_crt_error_t mg_loader_call_init(uint32_t loader, void *module, uint32_t function,
-                                    uint32_t index, mg_text name, const DLTensor *constant);
-tvm_crt_error_t mg_loader_call_run(uint32_t loader, void *module, uint32_t function,
-                                   const mg_module_call *call);
+MG_EXTERN tvm_crt_error_t mg_loader_call_load(uint32_t loader, mg_stream *payload, mg_pool *pool,
+                                              void **module);
+MG_EXTERN tvm_crt_error_t mg_loader_call_find(uint32_t loader, const void *module, mg_text symbol,
+                                              uint32_t *function);
+MG_EXTERN tvm_crt_error_t mg_loader_call_init(uint32_t loader, void *module, uint32_t function,
+                                              uint32_t index, mg_text name,
+                                              const DLTensor *constant);
+MG_EXTERN tvm_crt_error_t mg_loader_call_run(uint32_t loader, void *module, uint32_t function,
+                                             const mg_module_call *call);
 
 /* Whether the text equals a name that ends with a NUL. */
-bool mg_text_is_name(mg_text text, const char *name);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN bool mg_text_is_name(mg_text text, const char *name);
 
 #endif

@@ -4,11 +4,8 @@
 #define MICROGEN_MODULE_POOL_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 /* The alignment of every block. The memory itself must have it, too. */
 #define MG_POOL_ALIGNMENT 8U
@@ -23,10 +20,6 @@ typedef struct {
 /* Takes `count` objects of `size` bytes, all 0. Returns NULL if there is not enough left. A block
  * takes MG_POOL_ALIGNED(count * size) bytes. A block of 0 bytes takes none, and its address is
  * meaningless. */
-void *mg_pool_take(mg_pool *pool, size_t count, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void *mg_pool_take(mg_pool *pool, size_t count, size_t size);
 
 #endif

@@ -16,11 +16,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     const uint8_t *at;
@@ -28,29 +23,25 @@ typedef struct {
     bool failed;
 } mg_stream;
 
-void mg_stream_fail(mg_stream *stream);
+MG_EXTERN void mg_stream_fail(mg_stream *stream);
 
 /* Reads an unsigned number of up to 8 bytes. */
-uint64_t mg_stream_number(mg_stream *stream, uint32_t nbytes);
+MG_EXTERN uint64_t mg_stream_number(mg_stream *stream, uint32_t nbytes);
 
 /* Reads an unsigned 64-bit number. Fails if it is above INT32_MAX. */
-uint32_t mg_stream_unsigned(mg_stream *stream);
+MG_EXTERN uint32_t mg_stream_unsigned(mg_stream *stream);
 
 /* Reads the count before a list whose items take at least `least` bytes each, 1 or more. Fails if
  * so many items cannot fit in the rest of the stream. */
-uint32_t mg_stream_count(mg_stream *stream, size_t least);
+MG_EXTERN uint32_t mg_stream_count(mg_stream *stream, size_t least);
 
 /* Reads a string: a 64-bit length, then its bytes, which are not copied. */
-void mg_stream_string(mg_stream *stream, mg_text *text);
+MG_EXTERN void mg_stream_string(mg_stream *stream, mg_text *text);
 
 /* Skips `nbytes` bytes. */
-void mg_stream_skip(mg_stream *stream, size_t nbytes);
+MG_EXTERN void mg_stream_skip(mg_stream *stream, size_t nbytes);
 
 /* Whether two texts have the same bytes, without resolving escapes. */
-bool mg_text_same(mg_text a, mg_text b);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN bool mg_text_same(mg_text a, mg_text b);
 
 #endif

@@ -6,20 +6,13 @@
 
 #include "modules/module_types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Reads "_import_tree": the position of each module's imports in the list of all imports, and that
  * list, which is stored in the pool. */
-tvm_crt_error_t mg_module_tree_read(mg_stream *stream, mg_pool *pool, mg_modules *modules);
+MG_EXTERN tvm_crt_error_t mg_module_tree_read(mg_stream *stream, mg_pool *pool,
+                                              mg_modules *modules);
 
 /* Makes the tree of a blob without one, as older versions of TVM wrote them. The first module
  * becomes the library and imports all others. */
-tvm_crt_error_t mg_module_tree_default(mg_pool *pool, mg_modules *modules);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN tvm_crt_error_t mg_module_tree_default(mg_pool *pool, mg_modules *modules);
 
 #endif

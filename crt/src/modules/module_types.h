@@ -10,11 +10,6 @@
 #include "tvm/runtime/crt/error_codes.h"
 
 #include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The arguments of a call of a module's function: the inputs in order, then the outputs, as compact
  * DLTensors on the host. `workspace` is for data that is not needed after the call; it is aligned
@@ -47,12 +42,12 @@ typedef tvm_crt_error_t (*mg_loader_run)(void *module, uint32_t function,
  * i. Names are those of TVM's registry, for example "runtime.module.loadbinary_dnnl_json". The
  * other tables contain only functions, so a stack analysis can read from the ELF which functions
  * may be called. */
-extern const uint32_t mg_loader_count;
-extern const char *const mg_loader_names[];
-extern const mg_loader_load mg_loader_loads[];
-extern const mg_loader_find mg_loader_finds[];
-extern const mg_loader_init mg_loader_inits[];
-extern const mg_loader_run mg_loader_runs[];
+MG_EXTERN const uint32_t mg_loader_count;
+MG_EXTERN const char *const mg_loader_names[];
+MG_EXTERN const mg_loader_load mg_loader_loads[];
+MG_EXTERN const mg_loader_find mg_loader_finds[];
+MG_EXTERN const mg_loader_init mg_loader_inits[];
+MG_EXTERN const mg_loader_run mg_loader_runs[];
 
 /* The kinds of modules that no loader of the tables makes. */
 typedef enum {
@@ -84,9 +79,5 @@ typedef struct {
 #define MG_MODULES_POOL_BYTES(num_modules, num_children)                                           \
     (MG_POOL_ALIGNED(((num_modules) + (size_t)2U) * sizeof(mg_module)) +                           \
      MG_POOL_ALIGNED((size_t)(num_children) * sizeof(uint32_t)))
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -13,11 +13,6 @@
 #include <dlpack/dlpack.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     mg_stream names;
@@ -36,19 +31,15 @@ typedef struct {
 } mg_param;
 
 /* Opens the file and checks its header and its names. Returns false if it is malformed. */
-bool mg_param_open(mg_param_file *file, const uint8_t *data, size_t size);
+MG_EXTERN bool mg_param_open(mg_param_file *file, const uint8_t *data, size_t size);
 
 /* The same for names and arrays without a file header. Other data may follow them. */
-bool mg_param_open_list(mg_param_file *file, const mg_stream *list);
+MG_EXTERN bool mg_param_open_list(mg_param_file *file, const mg_stream *list);
 
 /* Reads the next of `count` parameters. Returns false if it is malformed. */
-bool mg_param_next(mg_param_file *file, mg_param *param);
+MG_EXTERN bool mg_param_next(mg_param_file *file, mg_param *param);
 
 /* Whether nothing follows the last array. */
-bool mg_param_is_at_end(const mg_param_file *file);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN bool mg_param_is_at_end(const mg_param_file *file);
 
 #endif

@@ -6,16 +6,10 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
-void *memcpy(void *to, const void *from, size_t nbytes);
-void *memmove(void *to, const void *from, size_t nbytes);
-void *memset(void *to, int value, size_t nbytes);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN void *memcpy(void *to, const void *from, size_t nbytes);
+MG_EXTERN void *memmove(void *to, const void *from, size_t nbytes);
+MG_EXTERN void *memset(void *to, int value, size_t nbytes);
 
 #endif

@@ -5,11 +5,7 @@
 #ifndef MICROGEN_IO_H
 #define MICROGEN_IO_H
 
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 /* The result for a file that could not be opened. */
 #define MG_IO_NONE (-1)
@@ -21,36 +17,32 @@ typedef enum {
 
 /* Opens a file in the current directory for reading, or creates or empties it for writing. `length`
  * is strlen(name), which semihosting needs. Returns a handle or MG_IO_NONE. */
-int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode);
+MG_EXTERN int32_t mg_io_open(const char *name, uint32_t length, mg_io_mode mode);
 
 /* Reads up to `nbytes` bytes. Returns the number of bytes read. Fewer than `nbytes` means the end
  * of the file or an error. */
-uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes);
+MG_EXTERN uint32_t mg_io_read(int32_t file, void *data, uint32_t nbytes);
 
 /* Writes `nbytes` bytes. Returns the number of bytes written. Fewer than `nbytes` means an
  * error. */
-uint32_t mg_io_write(int32_t file, const void *data, uint32_t nbytes);
+MG_EXTERN uint32_t mg_io_write(int32_t file, const void *data, uint32_t nbytes);
 
 /* Closes a file. Returns 0, or another value if written data may be lost. */
-int32_t mg_io_close(int32_t file);
+MG_EXTERN int32_t mg_io_close(int32_t file);
 
 /* Prints text on the console. */
-void mg_io_print(const char *text);
+MG_EXTERN void mg_io_print(const char *text);
 
 /* Prints a number in decimal. */
-void mg_io_print_int(int32_t value);
+MG_EXTERN void mg_io_print_int(int32_t value);
 
 /* Prints a number as 0x and eight hexadecimal digits. */
-void mg_io_print_hex(uint32_t value);
+MG_EXTERN void mg_io_print_hex(uint32_t value);
 
 /* Ends the program with an exit status. */
-void mg_io_exit(int32_t status) __attribute__((noreturn));
+MG_EXTERN void mg_io_exit(int32_t status) __attribute__((noreturn));
 
 /* The number of bytes of stack used so far, or 0 if the platform does not paint its stack. */
-uint32_t mg_io_stack_used(void);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN uint32_t mg_io_stack_used(void);
 
 #endif

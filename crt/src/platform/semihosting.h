@@ -6,11 +6,7 @@
 #ifndef MICROGEN_SEMIHOSTING_H
 #define MICROGEN_SEMIHOSTING_H
 
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 #define SYS_OPEN 0x01U
 #define SYS_CLOSE 0x02U
@@ -30,10 +26,6 @@ extern "C" {
 
 /* Performs one operation. `argument` is its block of words, or another value that the specification
  * gives for it. */
-int32_t mg_semihosting(uint32_t operation, const void *argument);
-
-#ifdef __cplusplus
-}
-#endif
+MG_EXTERN int32_t mg_semihosting(uint32_t operation, const void *argument);
 
 #endif

@@ -6,23 +6,15 @@
 #ifndef MICROGEN_START_H
 #define MICROGEN_START_H
 
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "microgen/inline.h"
 
 /* Sets up C's memory and runs main. The caller must have painted the stack: every word from
  * __stack_limit up to __stack_top is 0xC5C5C5C5. */
-void mg_start(void) __attribute__((noreturn));
+MG_EXTERN void mg_start(void) __attribute__((noreturn));
 
 /* Prints the fault's line and ends the program. `status` is the core's fault status register, or 0
  * if it has none. */
-void mg_report_fault(const char *name, uint32_t pc, uint32_t lr, uint32_t status)
+MG_EXTERN void mg_report_fault(const char *name, uint32_t pc, uint32_t lr, uint32_t status)
     __attribute__((noreturn));
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -62,7 +62,6 @@ BY_OP = {
     "logical_not": (
         base.Implementation(
             symbol="mg_logical_not_bool",
-            needs=base.REFERENCE,
             refusal=base.only(DType.BOOL),
             params=unary.size,
             in_place=base.as_is,

@@ -84,7 +84,6 @@ IMPLEMENTATIONS = (
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_conv2d_s16",
-        needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
         constants=window.constants,
@@ -92,7 +91,6 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_conv2d_f32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,

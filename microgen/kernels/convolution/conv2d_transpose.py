@@ -45,14 +45,12 @@ IMPLEMENTATIONS = (
     *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_conv2d_transpose_s16",
-        needs=base.REFERENCE,
         refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
         params=window.shaped_fields,
         constants=window.constants,
     ),
     base.Implementation(
         symbol="mg_conv2d_transpose_f32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,

@@ -52,8 +52,7 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
-    assert isinstance(node.attrs, BatchMatmulAttrs)
-    multiplier, shift = scale(node.attrs, lhs, rhs, output)
+    multiplier, shift = scale(base.attrs_of(node, BatchMatmulAttrs), lhs, rhs, output)
     return (("multiplier", multiplier), ("shift", shift))
 
 
@@ -73,7 +72,6 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
     """A kernel of ``batch_matmul_s8.h``, whose body takes this constant."""
     return base.Implementation(
         symbol=symbol,
-        needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         inputs=(0, 1),
@@ -93,14 +91,12 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_batch_matmul_s16",
-        needs=base.REFERENCE,
         refusal=base.only(DType.INT16),
         params=_wide_params,
         inputs=(0, 1),
     ),
     base.Implementation(
         symbol="mg_batch_matmul_f32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=_float_params,
         inputs=(0, 1),

@@ -68,13 +68,14 @@ def _offset_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> Tables:
-    assert isinstance(node.attrs, DenseAttrs)
     if _is_per_channel(node, graph):
         channels = graph.types[node.inputs[1]].shape[0]
         return base.weights_and_tables(node, graph, "conv", channels)
     # LiteRT, which rounds once, multiplies scales in double. TensorFlow Lite Micro uses float32 if
     # there is one weight scale.
-    rule: base.Rule = "conv" if node.attrs.rounding is Rounding.SINGLE else "dense"
+    rule: base.Rule = (
+        "conv" if base.attrs_of(node, DenseAttrs).rounding is Rounding.SINGLE else "dense"
+    )
     return base.weights_and_tables(node, graph, rule, 1)
 
 
@@ -103,10 +104,14 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _fixed_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, DenseAttrs)
     *extents, least, most = _plain_params(node, graph)
     output = graph.types[node.outputs[0]]
-    return (*extents, *base.wide_rounding(node.attrs.rounding, output), least, most)
+    return (
+        *extents,
+        *base.wide_rounding(base.attrs_of(node, DenseAttrs).rounding, output),
+        least,
+        most,
+    )
 
 
 def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
@@ -114,9 +119,11 @@ def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...
 
 
 def _plain_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, DenseAttrs)
     output = graph.types[node.outputs[0]]
-    return (*sizes(node, graph), *base.activation_fields(node.attrs.activation, output))
+    return (
+        *sizes(node, graph),
+        *base.activation_fields(base.attrs_of(node, DenseAttrs).activation, output),
+    )
 
 
 LAYER = Layer(axis=0, params=_params, constants=_constants, usual="nearest")
@@ -139,14 +146,12 @@ IMPLEMENTATIONS = (
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (*_TFLITE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_dense_s16",
-        needs=base.REFERENCE,
         refusal=_refuses_wide,
         params=_wide_params,
         constants=_wide_constants,
     ),
     base.Implementation(
         symbol="mg_dense_s16_fixed",
-        needs=base.REFERENCE,
         refusal=functools.partial(
             base.constant_weights, axis=0, dtype=DType.INT16, roundings=_FIXED
         ),
@@ -155,7 +160,6 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_dense_f32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=_plain_params,
         inputs=base.DATA_WEIGHT_BIAS,

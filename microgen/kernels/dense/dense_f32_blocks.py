@@ -13,9 +13,8 @@ PRECEDENCE = 2
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, DenseAttrs)
     output = graph.types[node.outputs[0]]
-    clamp = base.activation_fields(node.attrs.activation, output)
+    clamp = base.activation_fields(base.attrs_of(node, DenseAttrs).activation, output)
     return (*dense.sizes(node, graph), *clamp)
 
 

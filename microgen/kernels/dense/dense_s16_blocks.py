@@ -33,8 +33,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _factor(node: Node, graph: Graph) -> base.KernelConstant:
-    assert isinstance(node.attrs, DenseAttrs)
-    rounding = node.attrs.rounding
+    rounding = base.attrs_of(node, DenseAttrs).rounding
     scales = base.scale_arguments(node, graph, _RULES[rounding], dense.scales(node, graph))
     arguments = (*scales, ("rounding", rounding.value))
     return base.KernelConstant(

@@ -116,7 +116,6 @@ IMPLEMENTATIONS = (
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     base.Implementation(
         symbol="mg_depthwise_conv2d_s16",
-        needs=base.REFERENCE,
         refusal=_refuses_wide,
         params=window.shaped_fields,
         constants=window.constants,
@@ -124,7 +123,6 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_depthwise_conv2d_f32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32),
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,

@@ -51,8 +51,7 @@ class _Filters:
         return shape
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
-        attrs = node.attrs
-        assert isinstance(attrs, DepthwiseConv2DAttrs)
+        attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
         if attrs.dilation != (1, 1):
             return f"the filters are dilated by {attrs.dilation}, the kernel takes (1, 1)"
         size = base.spatial(graph.types[node.inputs[1]])

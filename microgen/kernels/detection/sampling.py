@@ -13,8 +13,7 @@ from microgen.kernels import base
 
 
 def _axis(node: Node) -> int:
-    assert isinstance(node.attrs, ResampleAttrs)
-    return node.attrs.axis
+    return base.attrs_of(node, ResampleAttrs).axis
 
 
 def _resample_params(node: Node, graph: Graph) -> base.Fields:
@@ -54,8 +53,7 @@ def _sizes(node: Node, graph: Graph) -> base.Fields:
 
 
 def _resize2d_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, Resize2DAttrs)
-    height, width = axes(node.attrs, graph.types[node.inputs[0]])
+    height, width = axes(base.attrs_of(node, Resize2DAttrs), graph.types[node.inputs[0]])
     return (
         *_sizes(node, graph),
         ("step_y", height.step),
@@ -66,8 +64,7 @@ def _resize2d_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _float_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, Resize2DAttrs)
-    height, width = float_axes(node.attrs, graph.types[node.inputs[0]])
+    height, width = float_axes(base.attrs_of(node, Resize2DAttrs), graph.types[node.inputs[0]])
     return (
         *_sizes(node, graph),
         ("step_y", height.step),
@@ -77,15 +74,13 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _as_integers(node: Node, graph: Graph) -> str | None:
-    assert isinstance(node.attrs, Resize2DAttrs)
-    if node.attrs.in_floats:
+    if base.attrs_of(node, Resize2DAttrs).in_floats:
         return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are interpolated in float32")
     return base.only(DType.INT8)(node, graph)
 
 
 def _in_floats(node: Node, _graph: Graph) -> str | None:
-    assert isinstance(node.attrs, Resize2DAttrs)
-    if node.attrs.in_floats:
+    if base.attrs_of(node, Resize2DAttrs).in_floats:
         return None
     return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are not interpolated in float32")
 
@@ -94,8 +89,7 @@ _AXES = 3
 
 
 def _grid_sample_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, GridSampleAttrs)
+    attrs = base.attrs_of(node, GridSampleAttrs)
     (data, grid), _ = base.types(node, graph)
     sizes = data.shape[1:-1]
     return (
@@ -111,8 +105,7 @@ def _grid_sample_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _roi_align_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, RoiAlignAttrs)
+    attrs = base.attrs_of(node, RoiAlignAttrs)
     (images, regions, _), _ = base.types(node, graph)
     return (
         ("images", images.shape[0]),
@@ -133,7 +126,6 @@ BY_OP = {
     "resample": (
         base.Implementation(
             symbol="mg_resample_f32",
-            needs=base.REFERENCE,
             refusal=_resample_refusal,
             params=_resample_params,
             inputs=(0, 1, 2),
@@ -143,25 +135,21 @@ BY_OP = {
     "image.resize2d": (
         base.Implementation(
             symbol="mg_resize_bilinear_s8",
-            needs=base.REFERENCE,
             refusal=_as_integers,
             params=_resize2d_params,
         ),
         base.Implementation(
             symbol="mg_resize_bilinear_s8_f32",
-            needs=base.REFERENCE,
             refusal=_in_floats,
             params=_float_params,
         ),
         base.Implementation(
             symbol="mg_resize_bilinear_s16",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT16),
             params=_resize2d_params,
         ),
         base.Implementation(
             symbol="mg_resize_bilinear_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_float_params,
             ulps=3,  # along each axis, the roundings of 1 - weight, of two products and of a sum
@@ -170,7 +158,6 @@ BY_OP = {
     "grid_sample": (
         base.Implementation(
             symbol="mg_grid_sample_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_grid_sample_params,
             inputs=(0, 1),
@@ -180,7 +167,6 @@ BY_OP = {
     "roi_align": (
         base.Implementation(
             symbol="mg_roi_align_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_roi_align_params,
             inputs=(0, 1, 2),

@@ -23,8 +23,7 @@ def _non_max_suppression_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _all_class_suppression_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, AllClassSuppressionAttrs)
+    attrs = base.attrs_of(node, AllClassSuppressionAttrs)
     batches, classes, boxes = graph.types[node.inputs[1]].shape
     return (
         ("batches", batches),
@@ -62,7 +61,6 @@ BY_OP = {
     "vision.non_max_suppression": (
         base.Implementation(
             symbol="mg_non_max_suppression_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_non_max_suppression_params,
             inputs=(0, 1, 2),
@@ -71,7 +69,6 @@ BY_OP = {
     "vision.all_class_non_max_suppression": (
         base.Implementation(
             symbol="mg_all_class_suppression_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32, DType.INT64),
             params=_all_class_suppression_params,
             inputs=(0, 1),
@@ -80,7 +77,6 @@ BY_OP = {
     "vision.multiclass_suppression": (
         base.Implementation(
             symbol="mg_multiclass_suppression_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_multiclass_suppression_params,
             inputs=(0, 1),

@@ -24,12 +24,11 @@ def failing(symbol: str, dtype: DType) -> base.Implementation:
 def of_integers(op: str, but: Collection[DType] = ()) -> tuple[base.Implementation, ...]:
     """The kernels of plain integers of every dtype that is not in ``but``. They fail if a divisor
     is zero."""
-    found = broadcast.of_integers(op, "integer_division", but=but, params=params)
+    found = broadcast.of_integers(op, but=but, params=params)
     return tuple(replace(kernel, can_fail=True) for kernel in found)
 
 
 def _int8_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, DivideAttrs)
     (lhs, rhs), output = base.types(node, graph)
     multiplier, shift = parameters(lhs, rhs, output)
     return (
@@ -37,7 +36,7 @@ def _int8_params(node: Node, graph: Graph) -> base.Fields:
         *broadcast.offsets(node, graph),
         ("multiplier", multiplier),
         ("shift", shift),
-        *base.activation_fields(node.attrs.activation, output),
+        *base.activation_fields(base.attrs_of(node, DivideAttrs).activation, output),
         ("divisors", rhs.size),
     )
 
@@ -80,9 +79,7 @@ BY_OP = {
         broadcast.kernel("mg_divide_f32", DType.FLOAT32, broadcast.plain_params),
         *(
             _of_integers(kernel)
-            for kernel in broadcast.of_integers(
-                "divide", "integer_division", but=(DType.INT32,), params=params
-            )
+            for kernel in broadcast.of_integers("divide", but=(DType.INT32,), params=params)
         ),
     ),
 }

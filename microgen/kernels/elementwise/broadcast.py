@@ -154,7 +154,7 @@ _INTEGERS = {
 
 def of_integers(
     op: str,
-    family: str,
+    family: str = "",
     *,
     but: Collection[DType] = (),
     params: Callable[[Node, Graph], base.Fields] = shapes,
@@ -204,7 +204,6 @@ def kernel(
 
     return base.Implementation(
         symbol=symbol,
-        needs=base.REFERENCE,
         refusal=refusal,
         params=params,
         inputs=(0, 1),

@@ -58,8 +58,7 @@ def _squared_difference_params(node: Node, graph: Graph) -> base.Fields:
 
 def _rescaled_sum_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_rescaled_sum_params``."""
-    attrs = node.attrs
-    assert isinstance(attrs, RescaledAttrs)
+    attrs = base.attrs_of(node, RescaledAttrs)
     lhs, rhs = of_sum(attrs)
     return (
         *_rescaled_fields(attrs, node, graph),
@@ -73,8 +72,7 @@ def _rescaled_sum_params(node: Node, graph: Graph) -> base.Fields:
 
 def _rescaled_product_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_rescaled_product_params``."""
-    attrs = node.attrs
-    assert isinstance(attrs, RescaledAttrs)
+    attrs = base.attrs_of(node, RescaledAttrs)
     multiplier, shift = of_product(attrs)
     return (
         *_rescaled_fields(attrs, node, graph),
@@ -107,7 +105,7 @@ def _extremum_kernels(op: str) -> tuple[base.Implementation, ...]:
             broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes)
             for dtype, suffix in _EXTREMUM_SUFFIXES.items()
         ),
-        *broadcast.of_integers(op, "extremum", but=tuple(_EXTREMUM_SUFFIXES)),
+        *broadcast.of_integers(op, but=tuple(_EXTREMUM_SUFFIXES)),
         _extremum_of_floats(f"mg_{op}_f32", keeps_nan=False),
         _extremum_of_floats(f"mg_{op}_nan_f32", keeps_nan=True),
     )
@@ -154,7 +152,6 @@ def _where_in_place(node: Node, graph: Graph) -> base.Lags:
 WHERE_KERNELS = (
     base.Implementation(
         symbol="mg_where",
-        needs=base.REFERENCE,
         refusal=broadcast.too_many_axes,
         params=_where_params,
         inputs=(0, 1, 2),

@@ -2,8 +2,9 @@
 
 - ``costs.json``: the coefficients of a kernel's costs, by its symbol, for each core and form, such
   as "cortex-m4f shared"; and the amounts that requantizations add to them, by their names in C.
-- ``code_bytes.json``: the bytes of each kernel's C source, by its name, for each core, with GCC and
-  with LLVM; and the bytes of GCC's library.
+- ``code_bytes.json``: the bytes of each kernel's C, by the name of its function without "mg_", for
+  each core, with GCC and with LLVM; and the bytes of GCC's library. Kernels whose names a macro
+  joins have one row, by their header's name, with the bytes of all of them.
 - ``stack_bytes.json``: the stack of each kernel, by the same name, for each core and toolchain,
   such as "cortex-m4f gcc".
 

@@ -20,7 +20,6 @@ def _copy_params(node: Node, graph: Graph) -> base.Fields:
 COPY_KERNELS = (
     base.Implementation(
         symbol="mg_copy",
-        needs=base.REFERENCE,
         refusal=strided.any_tensor,
         params=_copy_params,
     ),
@@ -44,8 +43,7 @@ TRANSPOSE_KERNELS = (strided.copying(_transpose_strides),)
 
 
 def _axis(node: Node) -> int:
-    assert isinstance(node.attrs, ConcatenateAttrs)
-    return node.attrs.axis
+    return base.attrs_of(node, ConcatenateAttrs).axis
 
 
 def _row(node: Node, tensor: ArrayType) -> int:
@@ -82,8 +80,7 @@ def _concatenate_in_place(node: Node, graph: Graph) -> base.Lags:
 
 
 def _attrs(node: Node) -> StridedSliceAttrs:
-    assert isinstance(node.attrs, StridedSliceAttrs)
-    return node.attrs
+    return base.attrs_of(node, StridedSliceAttrs)
 
 
 def _strides(node: Node, graph: Graph) -> tuple[int, ...]:
@@ -150,7 +147,6 @@ BY_OP = {
     "concatenate": (
         base.Implementation(
             symbol="mg_write_slice",
-            needs=base.REFERENCE,
             refusal=strided.any_tensor,
             params=_concatenate_params,
             in_place=_concatenate_in_place,
@@ -160,7 +156,6 @@ BY_OP = {
     "strided_slice": (
         base.Implementation(
             symbol="mg_strided_copy",
-            needs=base.REFERENCE,
             refusal=_strided_slice_refusal,
             params=_strided_slice_params,
         ),
@@ -168,7 +163,6 @@ BY_OP = {
     "slide": (
         base.Implementation(
             symbol="mg_slide",
-            needs=base.REFERENCE,
             refusal=strided.any_tensor,
             params=_slide_params,
             inputs=(0, 1),
@@ -178,7 +172,6 @@ BY_OP = {
     "dynamic_update_slice": (
         base.Implementation(
             symbol="mg_dynamic_update_slice",
-            needs=base.REFERENCE,
             refusal=_dynamic_update_slice_refusal,
             params=_dynamic_update_slice_params,
             inputs=(0, 1, 2),

@@ -20,8 +20,7 @@ _ND_POSITIONS_AXES = 8
 
 
 def _nd_positions_shape(node: Node) -> tuple[int, ...]:
-    assert isinstance(node.attrs, NdPositionsAttrs)
-    return node.attrs.shape
+    return base.attrs_of(node, NdPositionsAttrs).shape
 
 
 def _nd_positions_params(node: Node, graph: Graph) -> base.Fields:
@@ -48,8 +47,7 @@ _AXIS_POSITIONS_AXES = 6
 
 
 def _axis_positions_attrs(node: Node) -> AxisPositionsAttrs:
-    assert isinstance(node.attrs, AxisPositionsAttrs)
-    return node.attrs
+    return base.attrs_of(node, AxisPositionsAttrs)
 
 
 def _strides(node: Node) -> tuple[int, ...]:
@@ -80,8 +78,7 @@ def _axis_positions_refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _take_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, TakeAttrs)
+    attrs = base.attrs_of(node, TakeAttrs)
     data, indices = graph.type_of(node.inputs)
     batch_dims, axis = attrs.batch_dims, attrs.axis
     return (
@@ -106,13 +103,15 @@ def _reading(dtype: DType) -> base.Refuse:
 
 def _unknown(node: Node, graph: Graph) -> str | None:
     """Refusal unless all indices are int32, and known to be within the axis."""
-    assert isinstance(node.attrs, TakeAttrs)
     name, other = node.inputs[1], _reading(DType.INT32)(node, graph)
     if other is not None:
         return other
     if name not in graph.constants:
         return f"{short(name)!r} is computed at run time, the kernel needs a constant"
-    indices, size = graph.constants[name], graph.types[node.inputs[0]].shape[node.attrs.axis]
+    indices, size = (
+        graph.constants[name],
+        graph.types[node.inputs[0]].shape[base.attrs_of(node, TakeAttrs).axis],
+    )
     if indices.size and not (indices.min() >= 0 and indices.max() < size):
         return f"{short(name)!r} has indices outside of 0 to {size - 1}"
     return None
@@ -146,8 +145,7 @@ _REDUCTIONS = ("add", "mul", "max", "min")  # scatter.h: MG_SCATTER_*
 
 
 def _scatter_attrs(node: Node) -> ScatterAttrs:
-    assert isinstance(node.attrs, ScatterAttrs)
-    return node.attrs
+    return base.attrs_of(node, ScatterAttrs)
 
 
 def _scatter_params(node: Node, graph: Graph) -> base.Fields:
@@ -186,7 +184,6 @@ def _combining(dtype: DType) -> base.Refuse:
 def _scatter_kernel(symbol: str, refusal: base.Refuse) -> base.Implementation:
     return base.Implementation(
         symbol=symbol,
-        needs=base.REFERENCE,
         refusal=refusal,
         params=_scatter_params,
         inputs=(0, 1, 2),
@@ -199,7 +196,6 @@ BY_OP = {
     "nd_positions": (
         base.Implementation(
             symbol="mg_nd_positions",
-            needs=base.REFERENCE,
             refusal=_nd_positions_refusal,
             params=_nd_positions_params,
             in_place=base.as_is,
@@ -209,7 +205,6 @@ BY_OP = {
     "axis_positions": (
         base.Implementation(
             symbol="mg_axis_positions",
-            needs=base.REFERENCE,
             refusal=_axis_positions_refusal,
             params=_axis_positions_params,
             in_place=base.as_is,
@@ -219,14 +214,12 @@ BY_OP = {
     "take": (
         base.Implementation(
             symbol="mg_take",
-            needs=base.REFERENCE,
             refusal=_unknown,
             params=_take_params,
             inputs=(0, 1),
         ),
         base.Implementation(
             symbol="mg_take_computed",
-            needs=base.REFERENCE,
             refusal=_reading(DType.INT32),
             params=_take_params,
             inputs=(0, 1),
@@ -234,7 +227,6 @@ BY_OP = {
         ),
         base.Implementation(
             symbol="mg_take_computed_wide",
-            needs=base.REFERENCE,
             refusal=_reading(DType.INT64),
             params=_take_params,
             inputs=(0, 1),
@@ -244,7 +236,6 @@ BY_OP = {
     "gather_nd": (
         base.Implementation(
             symbol="mg_gather_nd",
-            needs=base.REFERENCE,
             refusal=_gather_nd_refusal,
             params=_gather_nd_params,
             inputs=(0, 1),

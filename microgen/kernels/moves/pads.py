@@ -20,8 +20,7 @@ PadAxis = tuple[int, int, int]  # number of elements before the data, in it, and
 
 def _pad_merged(node: Node, graph: Graph) -> list[PadAxis]:
     """The fewest axes of the output: an unpadded axis is merged into the axis before it."""
-    attrs = node.attrs
-    assert isinstance(attrs, PadAttrs)
+    attrs = base.attrs_of(node, PadAttrs)
     found: list[PadAxis] = []
     for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
         if any(pads) or not found:
@@ -61,8 +60,7 @@ def _pad_work(node: Node, graph: Graph) -> Work:
     are copied.
     """
     (data,), output = base.types(node, graph)
-    assert isinstance(node.attrs, PadAttrs)
-    each, value = data.dtype.nbytes, dict(_value(node.attrs.value, output))
+    each, value = data.dtype.nbytes, dict(_value(base.attrs_of(node, PadAttrs).value, output))
     before, width, after = (n * each for n in _pad_merged(node, graph)[-1])
     rows, is_filled = data.nbytes // max(1, width), each > 1 and any(value.values())
     is_uneven = before % _WORD != 0 or (before + after) % _WORD != 0
@@ -91,8 +89,7 @@ MirrorPadAxis = tuple[int, Pair]  # elements of the input, (before, after)
 def _mirror_pad_merged(node: Node, graph: Graph) -> tuple[list[MirrorPadAxis], int]:
     """The fewest axes, with adjacent unpadded ones merged, and the size of a block that is copied
     whole: the product of the axes after the last padded one."""
-    attrs = node.attrs
-    assert isinstance(attrs, MirrorPadAttrs)
+    attrs = base.attrs_of(node, MirrorPadAttrs)
     found: list[MirrorPadAxis] = []
     block = 1  # product of the unpadded axes since the last padded one
     for size, pads in zip(graph.types[node.inputs[0]].shape, attrs.pads, strict=True):
@@ -105,8 +102,7 @@ def _mirror_pad_merged(node: Node, graph: Graph) -> tuple[list[MirrorPadAxis], i
 
 
 def _mirror_pad_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, MirrorPadAttrs)
+    attrs = base.attrs_of(node, MirrorPadAttrs)
     axes, block = _mirror_pad_merged(node, graph)
     axes = [(1, (0, 0))] * (_MIRROR_PAD_AXES - len(axes)) + axes
     return (
@@ -132,7 +128,6 @@ BY_OP = {
     "nn.pad": (
         base.Implementation(
             symbol="mg_pad",
-            needs=base.REFERENCE,
             refusal=_pad_refusal,
             params=_pad_params,
             work=_pad_work,
@@ -141,7 +136,6 @@ BY_OP = {
     "nn.mirror_pad": (
         base.Implementation(
             symbol="mg_mirror_pad",
-            needs=base.REFERENCE,
             refusal=_mirror_pad_refusal,
             params=_mirror_pad_params,
         ),

@@ -59,9 +59,7 @@ def copying(strides: Callable[[Node, Graph], Sequence[int]]) -> base.Implementat
     def refusal(node: Node, graph: Graph) -> str | None:
         return too_many_axes(graph.types[node.outputs[0]].shape, strides(node, graph))
 
-    return base.Implementation(
-        symbol="mg_strided_copy", needs=base.REFERENCE, refusal=refusal, params=params
-    )
+    return base.Implementation(symbol="mg_strided_copy", refusal=refusal, params=params)
 
 
 def fields(node: Node, graph: Graph, strides: Sequence[int], offset: int) -> base.Fields:

@@ -16,8 +16,7 @@ from microgen.target.cpu import Feature
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
-    attrs = node.attrs
-    assert isinstance(attrs, PoolAttrs)
+    attrs = base.attrs_of(node, PoolAttrs)
     inputs, output = base.types(node, graph)
     data = inputs[0].shape
     top, left, _, _ = explicit(attrs.padding)
@@ -40,9 +39,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 def kernel(symbol: str, dtype: DType) -> base.Implementation:
     """The kernel of one dtype."""
-    return base.Implementation(
-        symbol, base.REFERENCE, base.only(dtype), _params, in_place=lags.depthwise_by_1
-    )
+    return base.Implementation(symbol, base.only(dtype), _params, in_place=lags.depthwise_by_1)
 
 
 def kernels(stem: str) -> tuple[base.Implementation, ...]:
@@ -58,9 +55,8 @@ def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Imp
     """The kernel, which refuses nodes that round halves otherwise."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        assert isinstance(node.attrs, AvgPool2DAttrs)
         why = of.refusal(node, graph) or _rows_refusal(node, graph)
-        if why is None and node.attrs.ties_upward is not ties_upward:
+        if why is None and base.attrs_of(node, AvgPool2DAttrs).ties_upward is not ties_upward:
             return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
         return why
 

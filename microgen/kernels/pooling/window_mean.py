@@ -281,8 +281,7 @@ def _sums(node: Node, graph: Graph) -> int:
 def _rows_work(node: Node, graph: Graph) -> Work:
     """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
     for the rows of a window."""
-    attrs = node.attrs
-    assert isinstance(attrs, AvgPool2DAttrs)
+    attrs = base.attrs_of(node, AvgPool2DAttrs)
     _, rows, width, channels = graph.types[node.inputs[0]].shape
     blocks, left = divmod(channels, 4)
     pixels = rows * width
@@ -293,7 +292,6 @@ def _rows_work(node: Node, graph: Graph) -> Work:
 
 ROWS = base.Implementation(
     symbol="mg_pool_mean_s8_rows",
-    needs=base.REFERENCE,
     refusal=_rows_refusal,
     params=_rows_params,
     constants=_constants,
@@ -335,7 +333,6 @@ def _in_float32_params(node: Node, graph: Graph) -> base.Fields:
 IN_FLOAT32 = in_float32.only(
     base.Implementation(
         symbol="mg_pool_mean_in_float_s8",
-        needs=base.REFERENCE,
         refusal=_in_float32_refusal,
         params=_in_float32_params,
         work=work_of,

@@ -127,9 +127,8 @@ def _rounding(of: base.Implementation, *, ties_even: bool) -> base.Implementatio
     """The kernel, which refuses nodes that round halves otherwise."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        assert isinstance(node.attrs, QuantizeAttrs)
         why = of.refusal(node, graph)
-        if why is None and node.attrs.ties_even is not ties_even:
+        if why is None and base.attrs_of(node, QuantizeAttrs).ties_even is not ties_even:
             return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
         return why
 
@@ -139,26 +138,22 @@ def _rounding(of: base.Implementation, *, ties_even: bool) -> base.Implementatio
 _AWAY = (
     base.Implementation(
         symbol="mg_quantize_f32",
-        needs=base.REFERENCE,
         refusal=_narrow_only,
         params=_quantize_params,
     ),
     base.Implementation(
         symbol="mg_quantize_f32_u8",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32, DType.UINT8),
         params=_quantize_bytes_params,
     ),
     base.Implementation(
         symbol="mg_quantize_f32_s32",
-        needs=base.REFERENCE,
         refusal=base.only(DType.FLOAT32, DType.INT32),
         params=_wide_params,
     ),
 )
 _EVEN = base.Implementation(
     symbol="mg_quantize_even_f32",
-    needs=base.REFERENCE,
     refusal=base.any_node,
     params=_even_params,
 )
@@ -168,21 +163,18 @@ BY_OP = {
     "cast": (
         base.Implementation(
             symbol="mg_cast",
-            needs=base.REFERENCE,
             refusal=_cast_signed_only,
             params=_cast_params,
             in_place=strided.of_equal_size,
         ),
         base.Implementation(
             symbol="mg_cast_u8",
-            needs=base.REFERENCE,
             refusal=_bytes_only,
             params=_cast_bytes_params,
             in_place=strided.of_equal_size,
         ),
         base.Implementation(
             symbol="mg_cast_unsigned",
-            needs=base.REFERENCE,
             refusal=_wide_only,
             params=_unsigned_params,
             in_place=strided.of_equal_size,
@@ -191,13 +183,11 @@ BY_OP = {
     "qnn.dequantize": (
         base.Implementation(
             symbol="mg_dequantize_f32",
-            needs=base.REFERENCE,
             refusal=_dequantize_signed_only,
             params=_dequantize_params,
         ),
         base.Implementation(
             symbol="mg_dequantize_f32_u8",
-            needs=base.REFERENCE,
             refusal=base.only(DType.UINT8, DType.FLOAT32),
             params=_dequantize_bytes_params,
         ),

@@ -21,8 +21,7 @@ def _rescale_refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _rescale_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, RescaleAttrs)
+    attrs = base.attrs_of(node, RescaleAttrs)
     (data, *scales), output = base.types(node, graph)
     axis = attrs.axis if scales else 0
     factor, shift = rescale_multiplier(attrs)
@@ -43,8 +42,7 @@ def _rescale_params(node: Node, graph: Graph) -> base.Fields:
 
 def _rescale_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     """The tables if there are several scales; NULL if there is one."""
-    attrs = node.attrs
-    assert isinstance(attrs, RescaleAttrs)
+    attrs = base.attrs_of(node, RescaleAttrs)
     scales = node.inputs[1] if len(node.inputs) > 1 else ""
     arguments: tuple[tuple[str, float | int | str], ...] = (
         ("input_scale", 1.0),
@@ -133,7 +131,6 @@ BY_OP = {
     "qnn.rescale": (
         base.Implementation(
             symbol="mg_rescale_int",
-            needs=base.REFERENCE,
             refusal=_rescale_refusal,
             params=_rescale_params,
             constants=_rescale_constants,
@@ -143,28 +140,24 @@ BY_OP = {
     "qnn.requantize": (
         base.Implementation(
             symbol="mg_requantize_s8",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT8),
             params=_requantize_params,
             in_place=base.as_is,
         ),
         base.Implementation(
             symbol="mg_requantize_int",
-            needs=base.REFERENCE,
             refusal=_signed_only,
             params=_any_params,
             in_place=strided.of_equal_size,
         ),
         base.Implementation(
             symbol="mg_flip_sign",
-            needs=base.REFERENCE,
             refusal=_not_flipped,
             params=_flip_params,
             in_place=base.as_is,
         ),
         base.Implementation(
             symbol="mg_requantize_u8",
-            needs=base.REFERENCE,
             refusal=_unsigned_only,
             params=_bytes_params,
             in_place=base.as_is,

@@ -27,8 +27,7 @@ def _types(node: Node, graph: Graph) -> Inputs[ArrayType]:
 
 
 def _names(node: Node) -> Inputs[str]:
-    attrs = node.attrs
-    assert isinstance(attrs, LstmAttrs)
+    attrs = base.attrs_of(node, LstmAttrs)
     return Inputs.of(node.inputs, attrs.has_peephole, attrs.has_projection)
 
 
@@ -58,8 +57,7 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _integer_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, LstmAttrs)
+    attrs = base.attrs_of(node, LstmAttrs)
     assert attrs.hidden is not None
     output = graph.types[node.outputs[0]]
     clips = (attrs.cell_clip, attrs.projection_clip)
@@ -92,8 +90,7 @@ def _with_none_for_the_cell_gate(
 
 
 def _table_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, LstmAttrs)
+    attrs = base.attrs_of(node, LstmAttrs)
     p = lstm_tables.parameters(_types(node, graph), attrs.cell_clip)
     return (
         *(field for field in _shape(node, graph) if field[0] not in ("outputs", "gates")),
@@ -145,9 +142,8 @@ def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
     constants = recurrent.constants_but_variables(dtype)
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        assert isinstance(node.attrs, LstmAttrs)
         refused = constants(node, graph)
-        if refused is None and node.attrs.by_tables is not by_tables:
+        if refused is None and base.attrs_of(node, LstmAttrs).by_tables is not by_tables:
             refused = base.Mismatch(
                 base.Trait.ARITHMETIC, "the functions of its gates are computed otherwise"
             )
@@ -199,7 +195,6 @@ _STATES = (lstm.OUTPUT_STATE, lstm.CELL_STATE)
 
 _INTEGER = base.Implementation(
     symbol="mg_lstm_s8",
-    needs=base.REFERENCE,
     refusal=_integer_refusal,
     params=_integer_params,
     inputs=_INPUTS,
@@ -210,7 +205,6 @@ _INTEGER = base.Implementation(
 
 _TABLES = base.Implementation(
     symbol="mg_lstm_s8_table",
-    needs=base.REFERENCE,
     refusal=_refuses(DType.INT8, by_tables=True),
     params=_table_params,
     inputs=_INPUTS,
@@ -231,7 +225,6 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_lstm_f32",
-        needs=base.REFERENCE,
         refusal=recurrent.constants_but_variables(DType.FLOAT32),
         params=_float_params,
         inputs=_INPUTS,

@@ -42,8 +42,7 @@ _CORES = (
 
 
 def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, RecurrentAttrs)
+    attrs = base.attrs_of(node, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
     missing = _PLACES - len(attrs.functions)
     functions = (*attrs.functions, *[ActivationFormula("relu")] * missing)
@@ -65,15 +64,13 @@ def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
 
 def _recurrent_f32_scratch(node: Node, graph: Graph) -> int:
     """The next hidden state of a sequence; of a GRU also its reset gate."""
-    assert isinstance(node.attrs, RecurrentAttrs)
-    halves = 2 if node.attrs.kind == "gru" else 1
+    halves = 2 if base.attrs_of(node, RecurrentAttrs).kind == "gru" else 1
     return 4 * halves * graph.types[node.outputs[0]].shape[2]
 
 
 def _recurrent_f32_work(node: Node, graph: Graph) -> Work:
     """Steps of sequences, their cells, and products; cells with parts that few layers have."""
-    attrs = node.attrs
-    assert isinstance(attrs, RecurrentAttrs)
+    attrs = base.attrs_of(node, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
     count = graph.types[node.outputs[0]].shape[2]
     cells, gates = steps * batches * count, GATES[attrs.kind]
@@ -93,8 +90,7 @@ def _recurrent_f32_work(node: Node, graph: Graph) -> Work:
 
 def _recurrent_f32_kernel(kind: str, is_usual: bool) -> base.Implementation:
     def refusal(node: Node, _graph: Graph) -> str | None:
-        attrs = node.attrs
-        assert isinstance(attrs, RecurrentAttrs)
+        attrs = base.attrs_of(node, RecurrentAttrs)
         if attrs.kind != kind:
             why = f"it is of the kind {attrs.kind}, the kernel computes {kind}"
             return base.Mismatch(base.Trait.ARITHMETIC, why)
@@ -110,7 +106,6 @@ def _recurrent_f32_kernel(kind: str, is_usual: bool) -> base.Implementation:
             f"MG_RECURRENT_{kind.upper()}",
             "MG_RECURRENT_USUAL" if is_usual else "MG_RECURRENT_ANY",
         ),
-        needs=base.REFERENCE,
         refusal=refusal,
         params=_recurrent_f32_params,
         inputs=tuple(range(8)),

@@ -15,14 +15,13 @@ OP_NAME = "nn.svdf"
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, SvdfAttrs)
     inputs, output = base.types(node, graph)
     batches, features = inputs[0].shape
     return (
         ("batches", batches),
         ("features", features),
         ("units", output.shape[1]),
-        ("rank", node.attrs.rank),
+        ("rank", base.attrs_of(node, SvdfAttrs).rank),
         ("memory", inputs[2].shape[1]),
     )
 
@@ -39,9 +38,11 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _float_params(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, SvdfAttrs)
     _, output = base.types(node, graph)
-    return (*_shape(node, graph), *base.activation_fields(node.attrs.activation, output))
+    return (
+        *_shape(node, graph),
+        *base.activation_fields(base.attrs_of(node, SvdfAttrs).activation, output),
+    )
 
 
 def _constants(*types: str) -> Callable[[Node, Graph], tuple[base.KernelConstant, ...]]:
@@ -83,7 +84,6 @@ def _narrow_params(node: Node, graph: Graph) -> base.Fields:
 
 _INTEGER = base.Implementation(
     symbol="mg_svdf_s8",
-    needs=base.REFERENCE,
     refusal=_remembering(DType.INT16),
     params=_integer_params,
     inputs=(0, svdf.STATE),
@@ -96,7 +96,6 @@ IMPLEMENTATIONS = (
     _INTEGER,
     base.Implementation(
         symbol="mg_svdf_s8_narrow",
-        needs=base.REFERENCE,
         refusal=_remembering(DType.INT8),
         params=_narrow_params,
         inputs=(0, svdf.STATE),
@@ -105,7 +104,6 @@ IMPLEMENTATIONS = (
     ),
     base.Implementation(
         symbol="mg_svdf_f32",
-        needs=base.REFERENCE,
         refusal=recurrent.constants_but_variables(DType.FLOAT32),
         params=_float_params,
         inputs=(0, svdf.STATE),

@@ -18,8 +18,7 @@ OP_NAME = "mean"
 
 
 def _count(node: Node, graph: Graph) -> int:
-    assert isinstance(node.attrs, MeanAttrs)
-    return count(node.attrs, graph.types[node.inputs[0]])
+    return count(base.attrs_of(node, MeanAttrs), graph.types[node.inputs[0]])
 
 
 def _scale(node: Node, graph: Graph) -> SumParameters:

@@ -48,8 +48,7 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 
 def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     """Sizes of adjacent axes of one kind multiplied: kept, reduced, kept, reduced, ..."""
-    attrs = node.attrs
-    assert isinstance(attrs, ReductionAttrs)
+    attrs = base.attrs_of(node, ReductionAttrs)
     (data,), _ = base.types(node, graph)
     # An axis of size 1 would only split a group.
     axes = [(axis in attrs.axes, n) for axis, n in enumerate(data.shape) if n != 1]
@@ -62,12 +61,11 @@ def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
 def _kernel(name: str, dtype: DType, params: base.Params) -> base.Implementation:
     """The kernel ``mg_reduce_<name>`` of ``reduction.h``."""
     symbol = f"mg_reduce_{name}"
-    return base.Implementation(symbol, base.REFERENCE, _refusal(dtype), params)
+    return base.Implementation(symbol, _refusal(dtype), params)
 
 
 def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, ReductionAttrs)
+    attrs = base.attrs_of(node, ReductionAttrs)
     (data,), output = base.types(node, graph)
     return (
         *_shape(node, graph),
@@ -164,8 +162,7 @@ def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]
     """``mg_argmax_<dtype>`` in one of the two directions, for any output dtype of the ops."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
-        attrs = node.attrs
-        assert isinstance(attrs, ArgExtremeAttrs)
+        attrs = base.attrs_of(node, ArgExtremeAttrs)
         (data,), output = base.types(node, graph)
         return (
             ("outer_size", prod(data.shape[: attrs.axis])),
@@ -179,7 +176,6 @@ def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]
     return tuple(
         base.Implementation(
             f"mg_argmax_{suffix}",
-            base.REFERENCE,
             _arg_extreme_refusal(dtype),
             params,
         )
@@ -191,8 +187,7 @@ _LETTERS = {"i": "s", "u": "u", "f": "f"}  # of suffixes, by numpy's kind
 
 
 def _topk_params(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, TopKAttrs)
+    attrs = base.attrs_of(node, TopKAttrs)
     (data,), output = base.types(node, graph)
     return (
         ("outer_size", prod(data.shape[: attrs.axis])),
@@ -228,7 +223,6 @@ def _running_kernels(op: str) -> tuple[base.Implementation, ...]:
     return tuple(
         base.Implementation(
             symbol=f"mg_{op}_{suffix}",
-            needs=base.REFERENCE,
             refusal=base.only(dtype),
             params=_running_params,
             in_place=base.as_is,
@@ -247,7 +241,6 @@ BY_OP = {
     "topk": tuple(
         base.Implementation(
             f"mg_topk_{_suffix(dtype)}",
-            base.REFERENCE,
             _arg_extreme_refusal(dtype),
             _topk_params,
         )

@@ -21,8 +21,7 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
 
 
 def _beta(node: Node) -> float:
-    assert isinstance(node.attrs, SoftmaxAttrs)
-    return node.attrs.beta
+    return base.attrs_of(node, SoftmaxAttrs).beta
 
 
 def _softmax_int8(node: Node, graph: Graph) -> base.Fields:
@@ -89,26 +88,22 @@ BY_OP = {
     "nn.softmax": (
         base.Implementation(
             symbol="mg_softmax_s8",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT8),
             params=_softmax_int8,
         ),
         base.Implementation(
             symbol="mg_softmax_s8_s16",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT8, DType.INT16),
             params=_softmax_int8,
         ),
         base.Implementation(
             symbol="mg_softmax_s16",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT16),
             params=_softmax_int16,
             in_place=base.as_is,
         ),
         base.Implementation(
             symbol="mg_softmax_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_softmax_float,
             in_place=base.as_is,
@@ -118,14 +113,12 @@ BY_OP = {
     "nn.log_softmax": (
         base.Implementation(
             symbol="mg_log_softmax_s8",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT8),
             params=_log_softmax_int8,
             in_place=base.as_is,
         ),
         base.Implementation(
             symbol="mg_log_softmax_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=sizes,
             in_place=base.as_is,
@@ -135,14 +128,12 @@ BY_OP = {
     "nn.l2_normalize": (
         base.Implementation(
             symbol="mg_l2_normalize_s8",
-            needs=base.REFERENCE,
             refusal=base.only(DType.INT8),
             params=_l2_normalize_int8,
             in_place=base.as_is,
         ),
         base.Implementation(
             symbol="mg_l2_normalize_f32",
-            needs=base.REFERENCE,
             refusal=base.only(DType.FLOAT32),
             params=_l2_normalize_float,
             in_place=base.as_is,

@@ -48,7 +48,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_lookup_s8",
-        needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         constants=_constants,

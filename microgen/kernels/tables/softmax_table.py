@@ -22,8 +22,7 @@ _DIFFERENCES = 256  # of int8 values to the largest one
 
 
 def _beta(node: Node) -> float:
-    assert isinstance(node.attrs, SoftmaxAttrs)
-    return node.attrs.beta
+    return base.attrs_of(node, SoftmaxAttrs).beta
 
 
 def _exponentials(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
@@ -55,7 +54,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_softmax_s8_table",
-        needs=base.REFERENCE,
         refusal=base.only(DType.INT8),
         params=_params,
         constants=_constants,

@@ -44,7 +44,6 @@ def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> bas
     """
     return base.Implementation(
         symbol=f"mg_{name}_{_SUFFIXES[dtype]}",
-        needs=base.REFERENCE,
         refusal=base.only(dtype),
         params=params,
         in_place=base.as_is,
@@ -59,8 +58,7 @@ def _abs_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _clip_int8(node: Node, graph: Graph) -> base.Fields:
-    attrs = node.attrs
-    assert isinstance(attrs, ClipAttrs)
+    attrs = base.attrs_of(node, ClipAttrs)
     (data,), output = base.types(node, graph)
     multiplier, shift = clip_multiplier(data, output)  # 0: the kernel then only clamps
     return (
@@ -78,17 +76,15 @@ def _clip_int16(node: Node, graph: Graph) -> base.Fields:
 
 
 def _clip_float(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, ClipAttrs)
     output = graph.types[node.outputs[0]]
-    limits = base.activation_fields(node.attrs.activation, output)
+    limits = base.activation_fields(base.attrs_of(node, ClipAttrs).activation, output)
     return (*size(node, graph), *limits)
 
 
 def _leaky_relu_int16(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, LeakyReluAttrs)
     (data,), output = base.types(node, graph)
     (multiplier, shift), (alpha_multiplier, alpha_shift) = leaky_relu_multipliers(
-        node.attrs, data, output
+        base.attrs_of(node, LeakyReluAttrs), data, output
     )
     return (
         *size(node, graph),
@@ -100,8 +96,7 @@ def _leaky_relu_int16(node: Node, graph: Graph) -> base.Fields:
 
 
 def _leaky_relu_float(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, LeakyReluAttrs)
-    return (*size(node, graph), ("alpha", node.attrs.alpha))
+    return (*size(node, graph), ("alpha", base.attrs_of(node, LeakyReluAttrs).alpha))
 
 
 def _sqrt_params(node: Node, graph: Graph) -> base.Fields:
@@ -121,9 +116,8 @@ def _significand(name: str, scale: float) -> base.Fields:
 
 
 def _real_function_numbers(node: Node, graph: Graph) -> base.Fields:
-    assert isinstance(node.attrs, RealFunctionAttrs)
     names = ("alpha", "beta", "gamma")
-    numbers = zip(names, map(float, node.attrs.numbers), strict=True)
+    numbers = zip(names, map(float, base.attrs_of(node, RealFunctionAttrs).numbers), strict=True)
     return (*size(node, graph), *numbers)
 
 

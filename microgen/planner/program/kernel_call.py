@@ -44,8 +44,16 @@ class KernelCode:
 
     @property
     def stem(self) -> str:
-        """The name of the source that defines the out-of-line function."""
-        return self.symbol.removeprefix("mg_") if self.variant else self._header_stem
+        """The name of what is measured: its function, or the whole family if it has one. Variants
+        of a family are measured one by one."""
+        is_alone = self.variant or not self.family
+        return self.symbol.removeprefix("mg_") if is_alone else self.family
+
+    @property
+    def source(self) -> str:
+        """The name of a source with its out-of-line function, and no others that are not in its
+        header."""
+        return self.stem if self.variant else self._header_stem
 
     @property
     def params(self) -> str:
@@ -104,7 +112,7 @@ class KernelCode:
 
     @property
     def _named_after(self) -> str:
-        return (self.family or f"mg_{self._header_stem}") if self.variant else self.symbol
+        return f"mg_{self.family or self._header_stem}" if self.variant else self.symbol
 
 
 class Role(enum.Enum):

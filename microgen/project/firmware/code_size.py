@@ -107,7 +107,7 @@ def computes_floats(program: Program) -> bool:
     as its name says."""
     kinds = [kind for call in program.calls for kind in call.types]
     kinds += [step.tensor_type for call in program.calls for step in call.steps]
-    kernels = (code.header for code in program.kernels)
+    kernels = (code.symbol for code in program.kernels)
     return any(kind.dtype is DType.FLOAT32 for kind in kinds) or any(
         "_f32" in name or "_in_float_" in name for name in kernels
     )

@@ -4,6 +4,7 @@ sources of kernels' out-of-line forms, and TVM's C interface."""
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -65,9 +66,8 @@ def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, byte
             continue
         found[name], included = _with_included(name)
         pending += included
-        # A header of the runtime brings the source of the same name.
         if name.startswith(_RUNTIME_HEADERS):
-            pending += _runtime_sources().get(PurePosixPath(name).stem, ())
+            pending += _sources_of(name)
     return found
 
 
@@ -93,6 +93,16 @@ def _headers() -> frozenset[str]:
     crt = resources.folder("crt")
     found = (path for folder in ("include", "src") for path in (crt / folder).rglob("*.*"))
     return frozenset(path.relative_to(crt).as_posix() for path in found)
+
+
+def _sources_of(header: str) -> Sequence[str]:
+    """The sources that a header of the runtime brings: the one of the same name. If there is none,
+    a header next to sources declares the parts of a runtime, and these sources include it first."""
+    named = _runtime_sources().get(PurePosixPath(header).stem)
+    if named or not header.startswith("src/"):
+        return named or ()
+    sources = itertools.chain.from_iterable(_runtime_sources().values())
+    return [source for source in sources if _with_included(source)[1][:1] == [header]]
 
 
 @functools.cache
@@ -126,12 +136,11 @@ def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
 
 
 def _source(kernels: Sequence[KernelCode]) -> str:
-    first = kernels[0]
-    include = f'#include "{first.header}"\n'
-    if first.variant:
-        definitions = "\n".join(kernel.definition for kernel in kernels)
-        return f"{_ABOUT}{include}\n{definitions}\n"
-    return f"{_ABOUT}#define {first.macro}\n{include}"
+    """The header defines functions of its own by a macro; a variant's function is a line."""
+    macros = dict.fromkeys(f"#define {each.macro}\n" for each in kernels if each.macro)
+    definitions = "".join(f"{each.definition}\n" for each in kernels if each.variant)
+    include = f'#include "{kernels[0].header}"\n'
+    return "".join((_ABOUT, *macros, include, "\n" if definitions else "", definitions))
 
 
 @functools.cache

@@ -7,7 +7,7 @@
  * AddressSanitizer finds one byte too many. Element i of input n has the value that `filled`
  * computes. */
 #include "../driver_input.h"
-#include "examplejson/examplejson_reader.h"
+#include "examplejson/examplejson_graph.h"
 #include "examplejson/runtime_examplejson.h"
 
 #include <stdio.h>

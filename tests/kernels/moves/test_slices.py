@@ -63,7 +63,7 @@ def test_slide_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 
 
 IN_PLACE = """
-#include "microgen/moves/slide.h"
+#include "microgen/moves/copies.h"
 #include <stdio.h>
 int main(void)
 {

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/blocks/dsp.h"
 
 /* How sums become outputs: (sum + bias) * factor / 2^32, rounded to nearest, ties upwards, then

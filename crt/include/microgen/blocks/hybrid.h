@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_math.h"
 
 /* The quantization of int8 values: real = scale * (value + offset). */

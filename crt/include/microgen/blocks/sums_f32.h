@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 
 typedef struct {
     float a;

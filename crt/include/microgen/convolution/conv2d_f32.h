@@ -4,7 +4,6 @@
 #define MICROGEN_CONV2D_F32_H
 
 #include "microgen/blocks/sums_f32.h"
-#include "microgen/convolution/conv2d_sums.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/out_of_line.h"
 

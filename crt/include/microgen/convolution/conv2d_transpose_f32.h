@@ -5,7 +5,7 @@
 
 #include "microgen/blocks/sums_f32.h"
 #include "microgen/convolution/conv2d_f32.h"
-#include "microgen/convolution/conv2d_transpose_window.h"
+#include "microgen/convolution/conv2d_window.h"
 #include "microgen/out_of_line.h"
 
 /* Strides and padding are those of the forward convolution. */

@@ -121,4 +121,107 @@ MG_INLINE int32_t mg_group_outputs(const mg_conv2d_shape *s)
     return s->output_channels / (s->input_channels / s->filter_channels);
 }
 
+/* The pixels that reach position (y, x) of output n, with their weights. Strides and padding of the
+ * shape are those of the convolution in the opposite direction, which is neither grouped nor
+ * dilated. Tap 0 of a filter is added at pixel * stride, so later pixels have earlier weights. */
+MG_INLINE mg_window mg_conv2d_transpose_window_at(const mg_conv2d_shape *s, int32_t n, int32_t y,
+                                                  int32_t x)
+{
+    const int32_t at_y = y + s->pad_top;
+    const int32_t at_x = x + s->pad_left;
+    const int32_t depth = s->input_channels;
+    const mg_taps rows =
+        mg_pixels_reaching(at_y, s->kernel_height, s->stride_height, s->input_height);
+    const mg_taps columns =
+        mg_pixels_reaching(at_x, s->kernel_width, s->stride_width, s->input_width);
+    mg_window window = {0, 0, 0, 0, depth, s->input_width * depth, depth, 0, 0};
+
+    if ((rows.begin < rows.end) && (columns.begin < columns.end)) {
+        window.value =
+            mg_nhwc(n, rows.begin, columns.begin, s->input_height, s->input_width, depth);
+        window.weight =
+            mg_nhwc(0, at_y - rows.begin * s->stride_height, at_x - columns.begin * s->stride_width,
+                    s->kernel_height, s->kernel_width, depth);
+        window.rows = rows.end - rows.begin;
+        window.runs = columns.end - columns.begin;
+    }
+    /* The step past a single pixel is never used and might overflow. */
+    if (window.rows > 1) {
+        window.next_weight_row = -s->stride_height * s->kernel_width * depth;
+    }
+    if (window.runs > 1) {
+        window.next_weight_run = -s->stride_width * depth;
+    }
+    return window;
+}
+
+/* The sums of a convolution's windows and filters, and the outputs of these sums. */
+
+/* Defines, for values and weights of these types, and sums of type `sum_type`:
+ *     mg_conv2d_<suffix>_sum       the sum of products of a filter and its window
+ *     mg_conv2d_<suffix>_sums      the same for four consecutive filters of `size` weights each
+ *     mg_conv2d_<suffix>_channels  computes channels [first, last) of an output pixel; all of them
+ *                                  are of one group
+ *     mg_conv2d_<suffix>_pixel     computes all channels of an output pixel
+ * by mg_dot_<suffix>, mg_dot_4_<suffix> and mg_store_4_<suffix>. finished(finish, c, sum) is the
+ * output of channel c, and `finish` has the type `finish_type`. */
+#define MG_CONV2D_SUMS(suffix, value_type, weight_type, sum_type, finish_type, finished)           \
+    MG_INLINE sum_type mg_conv2d_##suffix##_sum(const mg_window *window, const value_type *values, \
+                                                const weight_type *filter)                         \
+    {                                                                                              \
+        sum_type sum = 0;                                                                          \
+        for (int32_t row = 0; row < window->rows; row++) {                                         \
+            for (int32_t run = 0; run < window->runs; run++) {                                     \
+                sum = mg_dot_##suffix(                                                             \
+                    sum, &values[row * window->next_row + run * window->next_run],                 \
+                    &filter[row * window->next_weight_row + run * window->next_weight_run],        \
+                    window->length);                                                               \
+            }                                                                                      \
+        }                                                                                          \
+        return sum;                                                                                \
+    }                                                                                              \
+    MG_INLINE mg_sums_##suffix mg_conv2d_##suffix##_sums(const mg_window *window,                  \
+                                                         const value_type *values,                 \
+                                                         const weight_type *filters, int32_t size) \
+    {                                                                                              \
+        mg_sums_##suffix sums = {0, 0, 0, 0};                                                      \
+        for (int32_t row = 0; row < window->rows; row++) {                                         \
+            for (int32_t run = 0; run < window->runs; run++) {                                     \
+                sums = mg_dot_4_##suffix(                                                          \
+                    sums, &values[row * window->next_row + run * window->next_run],                \
+                    &filters[row * window->next_weight_row + run * window->next_weight_run], size, \
+                    window->length);                                                               \
+            }                                                                                      \
+        }                                                                                          \
+        return sums;                                                                               \
+    }                                                                                              \
+    MG_INLINE void mg_conv2d_##suffix##_channels(                                                  \
+        const mg_conv2d_shape *s, const mg_window *window, const value_type *values,               \
+        const weight_type *weight, const finish_type *finish, int32_t first, int32_t last,         \
+        value_type *pixel)                                                                         \
+    {                                                                                              \
+        const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;              \
+        const int32_t whole = last - (last - first) % 4;                                           \
+        for (int32_t c = first; c < whole; c += 4) {                                               \
+            const weight_type *filters = &weight[c * size + window->weight];                       \
+            mg_store_4_##suffix(finish, c,                                                         \
+                                mg_conv2d_##suffix##_sums(window, values, filters, size), pixel);  \
+        }                                                                                          \
+        for (int32_t c = whole; c < last; c++) {                                                   \
+            const weight_type *filter = &weight[c * size + window->weight];                        \
+            pixel[c] = finished(finish, c, mg_conv2d_##suffix##_sum(window, values, filter));      \
+        }                                                                                          \
+    }                                                                                              \
+    MG_INLINE void mg_conv2d_##suffix##_pixel(                                                     \
+        const mg_conv2d_shape *s, const mg_window *window, const value_type *input,                \
+        const weight_type *weight, const finish_type *finish, int32_t group, value_type *pixel)    \
+    {                                                                                              \
+        const value_type *values = &input[window->value];                                          \
+        for (int32_t first = 0; first < s->output_channels; first += group) {                      \
+            mg_conv2d_##suffix##_channels(s, window, values, weight, finish, first, first + group, \
+                                          pixel);                                                  \
+            values += s->filter_channels;                                                          \
+        }                                                                                          \
+    }
+
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/dense/dense.h"
 #include "microgen/out_of_line.h"
 

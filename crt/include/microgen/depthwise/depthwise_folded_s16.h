@@ -4,6 +4,9 @@
 #ifndef MICROGEN_DEPTHWISE_FOLDED_S16_H
 #define MICROGEN_DEPTHWISE_FOLDED_S16_H
 
+#include "microgen/depthwise/depthwise_conv2d_s16.h"
+#include "microgen/out_of_line.h"
+
 #if defined(__ARM_FEATURE_MVE)
 #include "microgen/blocks/blocks_s16_mve.h"
 #endif
@@ -121,5 +124,51 @@ MG_INLINE void mg_depthwise_folded_s16(const mg_depthwise_conv2d_s16_params *p,
     MG_EACH_WINDOW(s, mg_depthwise_window_at, int16_t, output,
                    mg_depthwise_s16_pixel(s, &window, input, weight, &folded, by_vectors, pixel));
 }
+
+/* 2-D depthwise convolution, int16 with int8 weights, for the DSP extension: four channels at a
+ * time. */
+typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_dsp_params;
+
+/* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, rounded by
+ * MG_ROUND_REDUCED. There must be a multiple of four channels. weight has [taps][channels] with
+ * each four channels in the order 0, 2, 1, 3; bias and factor are those of mg_folded_s16. No sum of
+ * products and bias may exceed int32. */
+MG_EXTERN void mg_depthwise_conv2d_s16_dsp(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp,
+                                                                 int8_t));
+
+MG_INLINE void mg_depthwise_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp,
+                                                                      int8_t))
+{
+    mg_depthwise_folded_s16(p, input, weight, bias, factor, 0, output);
+}
+
+/* 2-D depthwise convolution, int16 with int8 weights, for MVE: four channels at a time. */
+typedef mg_depthwise_conv2d_s16_params mg_depthwise_conv2d_s16_mve_params;
+
+/* Computes the same as mg_depthwise_conv2d_s16 with as many inputs as outputs, four or more,
+ * rounded by MG_ROUND_REDUCED. bias and factor are those of mg_folded_s16. No sum of products and
+ * bias may exceed int32. */
+MG_EXTERN void mg_depthwise_conv2d_s16_mve(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_mve,
+                                                                 int8_t));
+
+#if defined(__ARM_FEATURE_MVE)
+
+MG_INLINE void mg_depthwise_conv2d_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_mve,
+                                                                      int8_t))
+{
+    mg_depthwise_folded_s16(p, input, weight, bias, factor, 1, output);
+}
+
+#ifdef MG_DEPTHWISE_FOLDED_S16_IMPLEMENTATION /* the out-of-line form */
+MG_OUT_OF_LINE(mg_depthwise_conv2d_s16_mve, (p, input, weight, bias, factor, output),
+               MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_mve, int8_t))
+#endif
+
+#endif
+
+#ifdef MG_DEPTHWISE_FOLDED_S16_IMPLEMENTATION /* the out-of-line forms */
+MG_OUT_OF_LINE(mg_depthwise_conv2d_s16_dsp, (p, input, weight, bias, factor, output),
+               MG_ARGUMENTS_FACTORED(mg_depthwise_conv2d_s16_dsp, int8_t))
+#endif
 
 #endif

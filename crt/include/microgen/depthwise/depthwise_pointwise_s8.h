@@ -3,7 +3,7 @@
 #ifndef MICROGEN_DEPTHWISE_POINTWISE_S8_H
 #define MICROGEN_DEPTHWISE_POINTWISE_S8_H
 
-#include "microgen/convolution/s8/conv2d_1x1_s8_blocks.h"
+#include "microgen/convolution/s8/conv2d_s8_blocks.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_blocks.h"
 #include "microgen/requantization/scaling_s8.h"
 #include "microgen/window.h"

@@ -9,7 +9,7 @@
 #define MICROGEN_AFFINE_SUM_S8_H
 
 #include "microgen/arithmetic/saturate.h"
-#include "microgen/elementwise/pair_rows.h"
+#include "microgen/elementwise/broadcast.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "microgen/blocks/mve.h"
 #include "microgen/elementwise/affine_sum_s8.h"
-#include "microgen/elementwise/pair_rows.h"
+#include "microgen/elementwise/broadcast.h"
 
 typedef mg_affine_sum_s8_params mg_affine_sum_s8_mve_params;
 

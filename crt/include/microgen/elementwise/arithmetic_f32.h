@@ -3,7 +3,7 @@
 #ifndef MICROGEN_ARITHMETIC_F32_H
 #define MICROGEN_ARITHMETIC_F32_H
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/elementwise/broadcast.h"
 
 #ifdef MG_ARITHMETIC_F32_IMPLEMENTATION /* with the out-of-line forms */

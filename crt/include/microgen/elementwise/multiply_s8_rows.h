@@ -10,7 +10,7 @@
 
 #include "microgen/arithmetic/saturate.h"
 #include "microgen/blocks/dsp.h"
-#include "microgen/elementwise/pair_rows.h"
+#include "microgen/elementwise/broadcast.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

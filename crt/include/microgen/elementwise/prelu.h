@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parametric ReLU: negative values are multiplied by a tensor. */
+/* Parametric ReLU: negative values are multiplied by a tensor. Output may be the same buffer as an
+ * operand of the same shape and type; otherwise it must not overlap an operand. */
 #ifndef MICROGEN_PRELU_H
 #define MICROGEN_PRELU_H
 
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/requantization/requantize.h"
 
@@ -20,10 +21,7 @@ MG_INLINE float mg_prelu_f32_element(const mg_prelu_f32_params *p, float input, 
 }
 
 /* Copies input [shape[0]][shape[1]][shape[2]][shape[3]] to output of the same shape and multiplies
- * values below 0 by alpha. NaN remains NaN.
- *
- * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
- * overlap an operand. */
+ * values below 0 by alpha. NaN remains NaN. */
 MG_EACH_PAIR(mg_prelu_f32, float, float, float)
 
 typedef struct {
@@ -55,10 +53,7 @@ MG_INLINE int8_t mg_prelu_s8_element(const mg_prelu_s8_params *p, int8_t input, 
 }
 
 /* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
- * double rounding. Values below 0 are multiplied by alpha first.
- *
- * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
- * overlap an operand. */
+ * double rounding. Values below 0 are multiplied by alpha first. */
 MG_EACH_PAIR(mg_prelu_s8, int8_t, int8_t, int8_t)
 
 typedef struct {
@@ -82,10 +77,7 @@ MG_INLINE int16_t mg_prelu_s16_element(const mg_prelu_s16_params *p, int16_t inp
 }
 
 /* Requantizes input [shape[0]][shape[1]][shape[2]][shape[3]] into output of the same shape with
- * double rounding. Values below 0 are multiplied by alpha first.
- *
- * Output may be the same buffer as an operand of the same shape and type; otherwise it must not
- * overlap an operand. */
+ * double rounding. Values below 0 are multiplied by alpha first. */
 MG_EACH_PAIR(mg_prelu_s16, int16_t, int8_t, int16_t)
 
 #ifdef MG_PRELU_IMPLEMENTATION /* the out-of-line forms */

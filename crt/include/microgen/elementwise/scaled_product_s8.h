@@ -8,7 +8,7 @@
 #define MICROGEN_SCALED_PRODUCT_S8_H
 
 #include "microgen/arithmetic/saturate.h"
-#include "microgen/elementwise/pair_rows.h"
+#include "microgen/elementwise/broadcast.h"
 #include "microgen/requantization/requantize.h"
 
 typedef struct {

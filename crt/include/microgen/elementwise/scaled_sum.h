@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums, differences and squared differences of quantized tensors of different scales. */
+/* Sums, differences and squared differences of quantized tensors of different scales. Output may
+ * be the same buffer as an operand that has the output's shape; otherwise it must not overlap an
+ * operand. */
 #ifndef MICROGEN_SCALED_SUM_H
 #define MICROGEN_SCALED_SUM_H
 
@@ -50,10 +52,7 @@ MG_INLINE int8_t mg_add_s8_element(const mg_add_s8_params *p, int8_t lhs, int8_t
 }
 
 /* Adds lhs and rhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
- * requantized from its own scale, and the sum to the output's scale, with double rounding.
- *
- * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
- * overlap an operand. */
+ * requantized from its own scale, and the sum to the output's scale, with double rounding. */
 MG_EACH_PAIR(mg_add_s8, int8_t, int8_t, int8_t)
 
 typedef mg_scaled_sum_params mg_subtract_s8_params; /* the parameters of an addition */
@@ -66,19 +65,14 @@ MG_INLINE int8_t mg_subtract_s8_element(const mg_subtract_s8_params *p, int8_t l
 
 /* Subtracts rhs from lhs into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
  * requantized from its own scale, and the difference to the output's scale, with double rounding.
- *
- * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
- * overlap an operand. */
+ */
 MG_EACH_PAIR(mg_subtract_s8, int8_t, int8_t, int8_t)
 
 typedef mg_scaled_sum_params
     mg_squared_difference_s8_params; /* those of an addition; left_shift is at most 7 */
 
 /* Computes (lhs - rhs)^2 into output [shape[0]][shape[1]][shape[2]][shape[3]]. Each operand is
- * requantized from its own scale, and the square to the output's scale, with double rounding.
- *
- * Output may be the same buffer as an operand that has the output's shape; otherwise it must not
- * overlap an operand. */
+ * requantized from its own scale, and the square to the output's scale, with double rounding. */
 MG_DECLARE_BINARY(mg_squared_difference_s8, int8_t, int8_t);
 
 /* The stored output value of the squared difference of two stored values. */

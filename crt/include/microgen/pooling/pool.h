@@ -79,6 +79,13 @@ typedef struct {
         MG_POOL(type, first, symbol##_step, symbol##_result, p, input, output);                    \
     }
 
+/* Defines the step of a kernel whose states, of `type`, are sums. */
+#define MG_POOL_SUM_STEP(symbol, type, element)                                                    \
+    MG_INLINE type symbol##_step(type sum, element value)                                          \
+    {                                                                                              \
+        return sum + (type)value;                                                                  \
+    }
+
 /* A value clamped to the activation's range. */
 MG_INLINE int32_t mg_pool_clamped(const mg_pool_params *p, int32_t value)
 {

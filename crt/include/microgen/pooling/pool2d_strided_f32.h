@@ -5,9 +5,9 @@
 
 #include <float.h>
 
+#include "microgen/arithmetic/float_math.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/pooling/strided_images.h"
-#include "microgen/reductions/running_sum_f32.h"
 
 typedef struct {
     mg_conv2d_shape shape; /* the kernel is the pool; filter_channels is ignored */

@@ -19,12 +19,21 @@ typedef struct {
  * nearest, ties away from zero. NaN becomes the least value. Input and output must not overlap. */
 MG_DECLARE_UNARY(mg_quantize_f32, float, void);
 
+/* x, which is inside int32, rounded to nearest, ties away from zero. */
+MG_INLINE int32_t mg_nearest_int(float x)
+{
+    const int32_t whole = (int32_t)x;
+    const float rest = x - (float)whole; /* exact; 0 if all floats near x are integers */
+    if (rest >= 0.5F) {
+        return whole + 1;
+    }
+    return (rest <= -0.5F) ? whole - 1 : whole;
+}
+
 /* x rounded to nearest, ties away from zero, and clamped to [-2^20, 2^20]; -2^20 for NaN. */
 MG_INLINE int32_t mg_quantize_f32_round(float x)
 {
     const float limit = 1048576.0F;
-    int32_t whole;
-    float rest;
 
     if (!(x > -limit)) {
         return -1048576;
@@ -32,12 +41,7 @@ MG_INLINE int32_t mg_quantize_f32_round(float x)
     if (x > limit) {
         return 1048576;
     }
-    whole = (int32_t)x;
-    rest = x - (float)whole;
-    if (rest >= 0.5F) {
-        return whole + 1;
-    }
-    return (rest <= -0.5F) ? whole - 1 : whole;
+    return mg_nearest_int(x);
 }
 
 MG_INLINE void mg_quantize_f32_body(const mg_quantize_f32_params *p, const float *input,
@@ -92,12 +96,7 @@ MG_INLINE int32_t mg_round_f32_s32(float x)
     if (x >= limit) {
         return INT32_MAX;
     }
-    const int32_t whole = (int32_t)x;
-    const float rest = x - (float)whole; /* exact; 0 if all floats near x are integers */
-    if (rest >= 0.5F) {
-        return whole + 1;
-    }
-    return (rest <= -0.5F) ? whole - 1 : whole;
+    return mg_nearest_int(x);
 }
 
 MG_INLINE int32_t mg_quantize_f32_s32_element(const mg_quantize_f32_s32_params *p, float x)

@@ -4,6 +4,7 @@
 #define MICROGEN_REQUANTIZE_INT_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_once.h"
@@ -113,9 +114,10 @@ typedef struct {
     int32_t shift;
 } mg_rescale_int_params;
 
-/* Relay's qnn.requantize. Requantizes input [outer][channels][inner] with one rounding and stores it, saturated, in output,
- * which has the same shape. Sums with the zero points are taken modulo 2^32. multiplier and shift
- * have `channels` elements, or both are NULL; then the parameters' multiplier and shift apply.
+/* Relay's qnn.requantize. Requantizes input [outer][channels][inner] with one rounding and stores
+ * it, saturated, in output, which has the same shape. Sums with the zero points are taken modulo
+ * 2^32. multiplier and shift have `channels` elements, or both are NULL; then the parameters'
+ * multiplier and shift apply.
  *
  * Output may be the same buffer as an input of the same element size; otherwise they must not
  * overlap. */
@@ -150,6 +152,34 @@ MG_INLINE void mg_rescale_int_body(const mg_rescale_int_params *p, const void *i
     }
 }
 
+/* Changes uint8 values to int8 values that are 128 less, and back. */
+typedef struct {
+    int32_t size; /* bytes */
+} mg_flip_sign_params;
+
+/* Inverts the highest bit of each byte of input [size] and stores the result in output [size]. With
+ * zero points that are 128 apart, the values before and after mean the same numbers.
+ *
+ * Output may be the same buffer as the input; otherwise they must not overlap. */
+MG_DECLARE_UNARY(mg_flip_sign, void, void);
+
+MG_INLINE void mg_flip_sign_body(const mg_flip_sign_params *p, const void *input, void *output)
+{
+    const uint8_t *from = (const uint8_t *)input;
+    uint8_t *to = (uint8_t *)output;
+    const int32_t whole = p->size - p->size % 4;
+
+    for (int32_t i = 0; i < whole; i += 4) {
+        uint32_t bytes = 0;
+        (void)memcpy(&bytes, &from[i], 4);
+        bytes ^= 0x80808080U;
+        (void)memcpy(&to[i], &bytes, 4);
+    }
+    for (int32_t i = whole; i < p->size; i++) {
+        to[i] = (uint8_t)(from[i] ^ 0x80U);
+    }
+}
+
 #ifdef MG_REQUANTIZE_INT_IMPLEMENTATION /* the out-of-line forms */
 MG_DEFINE_UNARY(mg_requantize_int, void, void)
 MG_DEFINE_UNARY(mg_requantize_s8, int8_t, int8_t)
@@ -157,6 +187,7 @@ MG_DEFINE_UNARY(mg_requantize_u8, void, void)
 MG_OUT_OF_LINE(mg_rescale_int, (p, input, multiplier, shift, output),
                const mg_rescale_int_params *p, const void *input, const int32_t *multiplier,
                const int8_t *shift, void *output)
+MG_DEFINE_UNARY(mg_flip_sign, void, void)
 #endif
 
 #endif

@@ -95,11 +95,27 @@ MG_INLINE MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_body)
     mg_lstm_s8_table_run(p, &w, input, output_state, cell_state, output, 0);
 }
 
-#ifdef MG_LSTM_S8_TABLE_IMPLEMENTATION /* the out-of-line form */
+typedef mg_lstm_s8_table_params mg_lstm_s8_table_dsp_params;
+
+/* Computes the same as mg_lstm_s8_table with the same arguments. */
+MG_EXTERN MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp);
+
+MG_INLINE MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp_body)
+{
+    const mg_lstm_s8_table_weights w = {input_weight, recurrent_weight, bias};
+    mg_lstm_s8_table_run(p, &w, input, output_state, cell_state, output, 1);
+}
+
+#ifdef MG_LSTM_S8_TABLE_IMPLEMENTATION /* the out-of-line forms */
 MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table)
 {
     mg_lstm_s8_table_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
                           output);
+}
+MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp)
+{
+    mg_lstm_s8_table_dsp_body(p, input, output_state, cell_state, input_weight, recurrent_weight,
+                              bias, output);
 }
 #endif
 

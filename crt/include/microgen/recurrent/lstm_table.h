@@ -6,7 +6,7 @@
 #ifndef MICROGEN_LSTM_TABLE_H
 #define MICROGEN_LSTM_TABLE_H
 
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary_s16.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_hyperbolic.h"
 #include "microgen/arithmetic/float_math.h"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/recurrent/svdf.h"
 
 typedef struct {

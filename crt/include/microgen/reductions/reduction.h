@@ -6,6 +6,7 @@
 #ifndef MICROGEN_REDUCTION_H
 #define MICROGEN_REDUCTION_H
 
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 
@@ -72,16 +73,20 @@ MG_INLINE int32_t mg_reduction_stride_3(const int32_t *shape)
         MG_REDUCE(type, first, symbol##_step, symbol##_result, p, input, output);                  \
     }
 
+/* Defines the step of a kernel whose states, of `type`, are sums. */
+#define MG_SUM_STEP(symbol, type, in)                                                              \
+    MG_INLINE type symbol##_step(const symbol##_params *p, type sum, in value)                     \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return sum + (type)value;                                                                  \
+    }
+
 typedef struct {
     int32_t shape[6];
     float divisor; /* the number of values summed for a mean, 1 for a sum */
 } mg_reduce_sum_f32_params;
 
-MG_INLINE float mg_reduce_sum_f32_step(const mg_reduce_sum_f32_params *p, float sum, float value)
-{
-    (void)p;
-    return sum + value;
-}
+MG_SUM_STEP(mg_reduce_sum_f32, float, float)
 
 MG_INLINE float mg_reduce_sum_f32_result(const mg_reduce_sum_f32_params *p, float sum)
 {
@@ -134,18 +139,11 @@ typedef struct {
     int32_t shift;      /* as microgen/requantization/requantize.h says */
 } mg_reduce_sum_s16_params;
 
-MG_INLINE int32_t mg_reduce_sum_s16_step(const mg_reduce_sum_s16_params *p, int32_t sum,
-                                         int16_t value)
-{
-    (void)p;
-    return sum + value;
-}
+MG_SUM_STEP(mg_reduce_sum_s16, int32_t, int16_t)
 
 MG_INLINE int16_t mg_reduce_sum_s16_result(const mg_reduce_sum_s16_params *p, int32_t sum)
 {
-    const int32_t scaled = mg_requantize(sum, p->multiplier, p->shift);
-    const int32_t raised = (scaled < INT16_MIN) ? INT16_MIN : scaled;
-    return (int16_t)((raised > INT16_MAX) ? INT16_MAX : raised);
+    return mg_clamp_s16(mg_requantize(sum, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
 }
 
 /* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
@@ -157,12 +155,7 @@ typedef struct {
     int32_t shape[6];
 } mg_reduce_sum_s32_params;
 
-MG_INLINE uint32_t mg_reduce_sum_s32_step(const mg_reduce_sum_s32_params *p, uint32_t sum,
-                                          int32_t value)
-{
-    (void)p;
-    return sum + (uint32_t)value;
-}
+MG_SUM_STEP(mg_reduce_sum_s32, uint32_t, int32_t)
 
 MG_INLINE int32_t mg_reduce_sum_s32_result(const mg_reduce_sum_s32_params *p, uint32_t sum)
 {
@@ -183,63 +176,36 @@ typedef struct {
     int32_t output_offset; /* the output's zero point: -128 to 127 */
 } mg_reduce_mean_in_float_s8_params;
 
-/* Sums input [shape] over its reduced axes, scales the sums by mg_requantize_float, and stores
- * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
- * bias included. */
-MG_DECLARE_UNARY(mg_reduce_mean_in_float_s8, int8_t, int8_t);
+MG_SUM_STEP(mg_reduce_mean_in_float_s8, int32_t, int8_t)
 
-MG_INLINE int32_t mg_reduce_mean_in_float_s8_add(const mg_reduce_mean_in_float_s8_params *p,
-                                                 int32_t sum, int8_t value)
-{
-    (void)p;
-    return sum + value;
-}
-
-MG_INLINE int8_t mg_reduce_mean_in_float_s8_stored(const mg_reduce_mean_in_float_s8_params *p,
+MG_INLINE int8_t mg_reduce_mean_in_float_s8_result(const mg_reduce_mean_in_float_s8_params *p,
                                                    int32_t sum)
 {
     return mg_offset_and_clamp(mg_requantize_float(sum + p->bias, p->multiplier, p->shift),
                                p->output_offset, INT8_MIN, INT8_MAX);
 }
 
-MG_INLINE void mg_reduce_mean_in_float_s8_body(const mg_reduce_mean_in_float_s8_params *p,
-                                               const int8_t *input, int8_t *output)
-{
-    MG_REDUCE(int32_t, 0, mg_reduce_mean_in_float_s8_add, mg_reduce_mean_in_float_s8_stored, p,
-              input, output);
-}
-
-typedef struct {
-    int32_t shape[6];
-    int32_t is_minimum; /* 1: the least value; 0: the greatest */
-    float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
-} mg_reduce_max_f32_params;
-
-MG_INLINE float mg_reduce_max_f32_step(const mg_reduce_max_f32_params *p, float best, float value)
-{
-    return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;
-}
-
-MG_INLINE float mg_reduce_max_f32_result(const mg_reduce_max_f32_params *p, float best)
-{
-    (void)p;
-    return best;
-}
-
-/* Writes the extremes of input [shape] over its reduced axes into output [kept axes]. NaN is
- * ignored. If no value is better than first, the result is first. Output must not overlap the
- * input. */
-MG_REDUCTION(mg_reduce_max_f32, float, float, float, p->first)
+/* Sums input [shape] over its reduced axes, scales the sums by mg_requantize_float, and stores
+ * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
+ * bias included. */
+MG_REDUCTION(mg_reduce_mean_in_float_s8, int8_t, int32_t, int8_t, 0)
 
 typedef struct {
     int32_t shape[6];
     int32_t is_minimum; /* 1: the least value; 0: the greatest */
 } mg_reduce_max_params;
 
+typedef struct {
+    int32_t shape[6];
+    int32_t is_minimum; /* the same */
+    float first;        /* what the search begins with, such as -FLT_MAX for the greatest */
+} mg_reduce_max_float_params;
+
 /* Defines the kernel `symbol`, which writes the extremes of input [shape] over its reduced axes
- * into output [kept axes]. Output must not overlap the input. */
-#define MG_REDUCE_MAX(symbol, type, least, most)                                                   \
-    typedef mg_reduce_max_params symbol##_params;                                                  \
+ * into output [kept axes]. NaN is ignored. If no value is better than first, the result is first.
+ * Output must not overlap the input. */
+#define MG_REDUCE_MAX(symbol, params, type, first)                                                 \
+    typedef params symbol##_params;                                                                \
     MG_INLINE type symbol##_step(const symbol##_params *p, type best, type value)                  \
     {                                                                                              \
         return ((p->is_minimum != 0) ? (value < best) : (value > best)) ? value : best;            \
@@ -249,11 +215,15 @@ typedef struct {
         (void)p;                                                                                   \
         return best;                                                                               \
     }                                                                                              \
-    MG_REDUCTION(symbol, type, type, type, (p->is_minimum != 0) ? (most) : (least))
+    MG_REDUCTION(symbol, type, type, type, first)
 
-MG_REDUCE_MAX(mg_reduce_max_s8, int8_t, INT8_MIN, INT8_MAX)
-MG_REDUCE_MAX(mg_reduce_max_s16, int16_t, INT16_MIN, INT16_MAX)
-MG_REDUCE_MAX(mg_reduce_max_s32, int32_t, INT32_MIN, INT32_MAX)
+MG_REDUCE_MAX(mg_reduce_max_s8, mg_reduce_max_params, int8_t,
+              (p->is_minimum != 0) ? INT8_MAX : INT8_MIN)
+MG_REDUCE_MAX(mg_reduce_max_s16, mg_reduce_max_params, int16_t,
+              (p->is_minimum != 0) ? INT16_MAX : INT16_MIN)
+MG_REDUCE_MAX(mg_reduce_max_s32, mg_reduce_max_params, int32_t,
+              (p->is_minimum != 0) ? INT32_MAX : INT32_MIN)
+MG_REDUCE_MAX(mg_reduce_max_f32, mg_reduce_max_float_params, float, p->first)
 
 typedef struct {
     int32_t shape[6];

@@ -3,10 +3,10 @@
 #ifndef MICROGEN_SOFTMAX_S16_H
 #define MICROGEN_SOFTMAX_S16_H
 
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/reductions/each_row.h"
 #include "microgen/requantization/requantize.h"
-#include "microgen/tables/interpolate_s16.h"
+#include "microgen/tables/lookup.h"
 
 typedef struct {
     int32_t outer_size; /* rows */

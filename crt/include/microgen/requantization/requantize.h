@@ -80,4 +80,18 @@ MG_INLINE int8_t mg_offset_and_clamp(int32_t x, int32_t offset, int32_t low, int
     return (int8_t)mg_offset_and_clamp_wide(x, offset, low, high);
 }
 
+/* The number of bits of x without leading zeros. */
+MG_INLINE int32_t mg_bit_length_u64(uint64_t x)
+{
+    int32_t length = 0;
+
+    for (int32_t step = 32; step > 0; step /= 2) {
+        if ((x >> step) != 0U) {
+            x >>= step;
+            length += step;
+        }
+    }
+    return length + ((x != 0U) ? 1 : 0);
+}
+
 #endif

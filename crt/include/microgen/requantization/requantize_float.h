@@ -7,7 +7,7 @@
 #ifndef MICROGEN_REQUANTIZE_FLOAT_H
 #define MICROGEN_REQUANTIZE_FLOAT_H
 
-#include "microgen/arithmetic/bit_length.h"
+#include "microgen/requantization/requantize.h"
 
 #define MG_FLOAT_BITS 24                  /* of a float's significand */
 #define MG_FLOAT_LIMIT ((int32_t)1 << 30) /* of results */

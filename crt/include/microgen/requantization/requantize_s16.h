@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-#include "microgen/arithmetic/bit_length.h"
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 

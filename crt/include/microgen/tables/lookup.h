@@ -3,7 +3,21 @@
 #ifndef MICROGEN_LOOKUP_H
 #define MICROGEN_LOOKUP_H
 
-#include "microgen/tables/interpolate_s16.h"
+#include "microgen/requantization/requantize.h"
+
+/* Functions of int16 values by tables of 513 entries. The Python twin is
+ * microgen/graph/ops/tables/tables.py, which computes the same values, bit for bit. */
+
+/* The value at x of a function whose table has an entry for every 128th int16 value, with linear
+ * interpolation between entries, rounded to nearest, ties upwards. Differences of entries, and the
+ * result, are taken modulo 2^16 as int16. */
+MG_INLINE int16_t mg_interpolate_s16(const int16_t *table, int16_t x)
+{
+    const int32_t index = mg_shift_right(x, 7) + 256;
+    const int32_t rest = x & 127;
+    const int32_t slope = (int16_t)(table[index + 1] - table[index]);
+    return (int16_t)(table[index] + mg_shift_right(slope * rest + 64, 7));
+}
 
 typedef struct {
     int32_t size; /* elements */
@@ -40,7 +54,7 @@ typedef struct {
 } mg_lookup_s16_params;
 
 /* Computes output [size] from input [size] by interpolation in table [513];
- * microgen/tables/interpolate_s16.h says how.
+ * microgen/tables/lookup.h says how.
  *
  * Output may be the same buffer as the input; otherwise they must not overlap. */
 MG_EXTERN void mg_lookup_s16(const mg_lookup_s16_params *p, const int16_t *input,

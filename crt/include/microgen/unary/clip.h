@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Activation functions of the ReLU family: a clamp, for integers after a change of scale. */
+/* Activation functions of the ReLU family: a clamp, for integers after a change of scale. Output
+ * may be the same buffer as the input; otherwise they must not overlap. */
 #ifndef MICROGEN_CLIP_H
 #define MICROGEN_CLIP_H
 
-#include "microgen/arithmetic/clamp_f32.h"
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/unary.h"
 
@@ -19,9 +19,7 @@ MG_INLINE float mg_clip_f32_element(const mg_clip_f32_params *p, float x)
     return mg_clamp_f32(x, p->activation_min, p->activation_max);
 }
 
-/* Clamps input [size] into output [size]; NaN remains NaN.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+/* Clamps input [size] into output [size]; NaN remains NaN. */
 MG_EACH_ELEMENT(mg_clip_f32, float, float)
 
 typedef struct {
@@ -39,9 +37,7 @@ MG_INLINE int16_t mg_clip_s16_element(const mg_clip_s16_params *p, int16_t x)
     return mg_clamp_s16(scaled, p->activation_min, p->activation_max);
 }
 
-/* Requantizes input [size] with double rounding and clamps it into output [size].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+/* Requantizes input [size] with double rounding and clamps it into output [size]. */
 MG_EACH_ELEMENT(mg_clip_s16, int16_t, int16_t)
 
 typedef struct {
@@ -54,9 +50,7 @@ typedef struct {
     int32_t activation_max; /* activation_min to 127 */
 } mg_clip_s8_params;
 
-/* Requantizes input [size] with double rounding and clamps it into output [size].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+/* Requantizes input [size] with double rounding and clamps it into output [size]. */
 MG_DECLARE_UNARY(mg_clip_s8, int8_t, int8_t);
 
 MG_INLINE void mg_clip_s8_body(const mg_clip_s8_params *p, const int8_t *input, int8_t *output)

@@ -3,7 +3,7 @@
 #ifndef MICROGEN_REAL_FUNCTION_H
 #define MICROGEN_REAL_FUNCTION_H
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_angles.h"
 #include "microgen/arithmetic/float_erf.h"
 #include "microgen/arithmetic/float_hyperbolic.h"

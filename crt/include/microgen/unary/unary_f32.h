@@ -3,7 +3,7 @@
 #ifndef MICROGEN_UNARY_F32_H
 #define MICROGEN_UNARY_F32_H
 
-#include "microgen/arithmetic/clamp_f32.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_angles.h"
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/unary/unary.h"

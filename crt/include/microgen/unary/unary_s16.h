@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of each int16 value. */
+/* Functions of each int16 value. Output may be the same buffer as the input; otherwise they must
+ * not overlap. */
 #ifndef MICROGEN_UNARY_S16_H
 #define MICROGEN_UNARY_S16_H
 
-#include "microgen/arithmetic/clamp_s16.h"
+#include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_math.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/unary/sigmoid_table_s16.h"
@@ -18,9 +19,7 @@ MG_INLINE int16_t mg_abs_s16_element(const mg_abs_s16_params *p, int16_t x)
     return mg_clamp_s16(mg_requantize(magnitude, p->multiplier, p->shift), INT16_MIN, INT16_MAX);
 }
 
-/* Requantizes the magnitudes of input [size] with double rounding into output [size].
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+/* Requantizes the magnitudes of input [size] with double rounding into output [size]. */
 MG_EACH_ELEMENT(mg_abs_s16, int16_t, int16_t)
 
 /* -x; the least value remains unchanged. */
@@ -47,9 +46,7 @@ MG_INLINE int16_t mg_leaky_relu_s16_element(const mg_leaky_relu_s16_params *p, i
 }
 
 /* Requantizes input [size] into output [size] with double rounding. Values below 0 are also
- * multiplied by alpha, in the same step. Results are saturated.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+ * multiplied by alpha, in the same step. Results are saturated. */
 MG_EACH_ELEMENT(mg_leaky_relu_s16, int16_t, int16_t)
 
 /* The scale is as mg_sigmoid_argument says. */
@@ -65,9 +62,7 @@ MG_INLINE int16_t mg_sigmoid_s16_element(const mg_sigmoid_s16_params *p, int16_t
 }
 
 /* Computes 1 / (1 + exp(-x)) for each value of input [size] into output [size], whose scale is
- * 1/32768.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+ * 1/32768. */
 MG_EACH_ELEMENT(mg_sigmoid_s16, int16_t, int16_t)
 
 /* The scale is as mg_sigmoid_argument says. */
@@ -84,9 +79,7 @@ MG_INLINE int16_t mg_tanh_s16_element(const mg_tanh_s16_params *p, int16_t x)
 }
 
 /* Computes tanh(x) = 2 sigmoid(2 x) - 1 for each value of input [size] into output [size], whose
- * scale is 1/32768.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+ * scale is 1/32768. */
 MG_EACH_ELEMENT(mg_tanh_s16, int16_t, int16_t)
 
 /* The square root of int16 values, computed in integers with the roundings of float32. */
@@ -186,10 +179,8 @@ MG_INLINE int16_t mg_sqrt_s16_element(const mg_sqrt_s16_params *p, int16_t x)
     return (int16_t)((whole > INT16_MAX) ? INT16_MAX : whole);
 }
 
-/* Computes the square roots of input [size], truncated, into output [size]. The result for negative
- * values is 0.
- *
- * Output may be the same buffer as the input; otherwise they must not overlap. */
+/* Computes the square roots of input [size], truncated, into output [size]. The result for
+ * negative values is 0. */
 MG_EACH_ELEMENT(mg_sqrt_s16, int16_t, int16_t)
 
 #ifdef MG_UNARY_S16_IMPLEMENTATION /* the out-of-line forms */

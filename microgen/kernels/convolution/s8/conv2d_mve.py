@@ -21,7 +21,7 @@ PRECEDENCE = 3
 _STRIP = 8  # MG_MVE_STRIP of microgen/convolution/s8/conv2d_s8_rows_mve.h
 FILTERS = 4  # MG_MVE_FILTERS of microgen/blocks/mve_rows.h
 PIXELS = 4  # MG_MVE_PIXELS of microgen/blocks/mve_tiles.h
-STACK = 512  # bytes: MG_MVE_STRIP_STACK of microgen/convolution/s8/conv2d_s8_rows_stack_mve.h
+STACK = 512  # bytes: MG_MVE_STRIP_STACK of microgen/convolution/s8/conv2d_s8_rows_mve.h
 _VECTOR = 16  # bytes
 
 

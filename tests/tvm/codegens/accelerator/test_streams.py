@@ -201,6 +201,6 @@ def test_python_and_c_say_the_same() -> None:
     assert f"MG_ACCELERATOR_VERSION {commands.VERSION}U" in text
     magic = int.from_bytes(commands.MAGIC, "little")
     assert f"MG_ACCELERATOR_MAGIC 0x{magic:X}U" in text
-    check = _header("accelerator_check.h")
+    check = _header("accelerator_commands.h")
     assert f"MG_ACCELERATOR_MAX_EXTENT {commands.MAX_EXTENT}" in check
     assert "LARGEST_PRODUCT (255U * 128U)" in _header("accelerator_check.c")

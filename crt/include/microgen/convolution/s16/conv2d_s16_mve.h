@@ -47,4 +47,31 @@ MG_OUT_OF_LINE(mg_conv2d_s16_mve, (p, input, weight, bias, factor, output, scrat
 
 #endif
 
+/* 1x1 convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time. */
+typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
+
+/* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
+MG_EXTERN void mg_conv2d_1x1_s16_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t));
+
+#if defined(__ARM_FEATURE_MVE)
+
+MG_INLINE void mg_conv2d_1x1_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t))
+{
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t pixels = s->batches * s->output_height * s->output_width;
+
+    for (int32_t i = 0; i < pixels; i += MG_MVE_PIXELS_S16) {
+        mg_mve_pixels_s16(&folded, &input[i * s->input_channels], pixels - i, weight,
+                          s->output_channels, s->input_channels, &output[i * s->output_channels]);
+    }
+}
+
+#ifdef MG_CONV2D_S16_MVE_IMPLEMENTATION /* the out-of-line form */
+MG_OUT_OF_LINE(mg_conv2d_1x1_s16_mve, (p, input, weight, bias, factor, output),
+               MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t))
+#endif
+
+#endif
+
 #endif

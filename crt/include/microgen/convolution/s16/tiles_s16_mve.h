@@ -17,6 +17,9 @@
 
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/blocks/mve.h"
+#include "microgen/convolution/s16/conv2d_s16.h"
+#include "microgen/convolution/s16/copied_window_s16.h"
+#include "microgen/out_of_line.h"
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -200,6 +203,49 @@ MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windo
         tile.pairs = 1;
     }
 }
+
+#endif
+
+/* 2-D convolution, int16 with int8 weights, for MVE: the tiles of tiles_s16_mve.h, from windows
+ * that are copied first. */
+typedef mg_conv2d_s16_params mg_conv2d_s16_tiles_mve_params;
+
+/* Computes the same as mg_conv2d_s16_mve, with two output channels or more. weight has the layout
+ * of tiles_s16_mve.h. scratch must have 64 bytes for each eight weights of a filter, or fewer at
+ * its end. It must be aligned to 2 bytes. */
+MG_EXTERN void mg_conv2d_s16_tiles_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
+                                       uint8_t *scratch);
+
+#if defined(__ARM_FEATURE_MVE)
+
+MG_INLINE void mg_conv2d_s16_tiles_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
+                                            uint8_t *scratch)
+{
+    const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
+    const mg_conv2d_shape *s = &p->shape;
+    const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
+    const int32_t vectors = (size + MG_MVE_LANES_S16 - 1) / MG_MVE_LANES_S16;
+    const int32_t room = vectors * MG_MVE_LANES_S16;
+    const int32_t pixels = s->batches * s->output_height * s->output_width;
+    int16_t *windows = (int16_t *)(void *)scratch;
+    mg_place place = {0, 0, 0};
+
+    mg_end_windows_s16(s, windows, MG_MVE_TILE_PIXELS_S16, room);
+    for (int32_t i = 0; i < pixels; i += MG_MVE_TILE_PIXELS_S16) {
+        const int32_t left = pixels - i;
+        const int32_t count = (left < MG_MVE_TILE_PIXELS_S16) ? left : MG_MVE_TILE_PIXELS_S16;
+        for (int32_t k = 0; k < count; k++) {
+            mg_copy_window_s16(s, &place, input, &windows[k * room]);
+        }
+        mg_mve_wide_tiles(&folded, windows, count, weight, s->output_channels, vectors,
+                          &output[i * s->output_channels]);
+    }
+}
+
+#ifdef MG_TILES_S16_MVE_IMPLEMENTATION /* the out-of-line form */
+MG_OUT_OF_LINE(mg_conv2d_s16_tiles_mve, (p, input, weight, bias, factor, output, scratch),
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t), uint8_t *scratch)
+#endif
 
 #endif
 

@@ -276,4 +276,21 @@ MG_BODY(mg_conv2d_s8_paired, int32_t, uint8_t *scratch, int requantization)
 #define MG_CONV2D_S8_PAIRED_KERNEL(name, ...)                                                      \
     MG_KERNEL_SCRATCH(name, mg_conv2d_s8_paired, int32_t, __VA_ARGS__)
 
+/* conv2d_s8_paired.h without scratch memory: its columns are on the stack. */
+typedef mg_conv2d_s8_params mg_conv2d_s8_paired_stack_params;
+
+/* As mg_conv2d_s8_paired_body. The columns of four pixels fit MG_PAIRED_STACK words. */
+MG_BODY(mg_conv2d_s8_paired_stack, int32_t, int requantization)
+{
+    uint32_t columns[MG_PAIRED_STACK];
+
+    mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output, columns,
+                             requantization);
+}
+
+#define MG_CONV2D_S8_PAIRED_STACK_PROTOTYPE(name)                                                  \
+    MG_PROTOTYPE(name, mg_conv2d_s8_paired_stack, int32_t)
+#define MG_CONV2D_S8_PAIRED_STACK_KERNEL(name, ...)                                                \
+    MG_KERNEL(name, mg_conv2d_s8_paired_stack, int32_t, __VA_ARGS__)
+
 #endif

@@ -6,12 +6,12 @@
 
 #include <stddef.h>
 
-#include "microgen/convolution/s8/conv2d_1x1_s8_blocks.h"
+#include "microgen/convolution/s8/conv2d_s8_blocks.h"
 #include "microgen/convolution/s8/conv2d_s8_paired.h"
 #include "microgen/dense/dense_s8_interleaved.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_blocks.h"
 #include "microgen/elementwise/affine_sum_s8.h"
-#include "microgen/pooling/avg_pool2d_s8.h"
+#include "microgen/pooling/avg_pool2d.h"
 #include "microgen/tables/softmax_s8_table.h"
 
 /* conv1/Relu */
