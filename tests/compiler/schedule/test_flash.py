@@ -50,7 +50,8 @@ def candidate(*kinds: tuple[str, bool]) -> Candidate:
         ([("mg_conv2d_s8_paired", False), ("mg_conv2d_s8_paired_stack", False)], 1),
         ([("mg_conv2d_winograd_s8", True), ("mg_conv2d_winograd_s8_areas_4", True)], 1),
         ([("mg_conv2d_winograd_s8", True), ("mg_conv2d_winograd_s8", False)], 2),
-        ([("mg_conv2d_s8_paired", True), ("mg_conv2d_s8_paired_stack", True)], 2),
+        ([("mg_conv2d_s8_paired", True), ("mg_conv2d_s8_paired_stack", True)], 1),
+        ([("mg_conv2d_s8_paired", True), ("mg_conv2d_winograd_s8", True)], 2),
     ],
 )
 def test_a_function_of_several_kernels_counts_once_in_a_source(
