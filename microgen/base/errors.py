@@ -30,6 +30,7 @@ from typing import Any
 
 from microgen.base.printable import printable
 
+# With a separator, so that a neighbouring folder whose name begins alike is not ours.
 _OWN = f"{Path(__file__).parents[1]}{os.sep}"
 _LIBRARY = sysconfig.get_path("stdlib")
 _OTHERS = sysconfig.get_path("purelib")  # inside the library's folder, but not part of Python
@@ -40,6 +41,7 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
+# Messages quote models and files, whose names can have any length.
 _LONGEST_WORD = 200  # characters, for example of a path
 _LONGEST_TEXT = 2000
 
@@ -72,6 +74,7 @@ def few(items: Sequence[str], *, room: int = 120) -> str:
 def likely(word: str, known: Iterable[str]) -> str:
     """The beginning of a hint: the one of the known words that ``word`` is most like, with a space
     after it; empty if it is like none."""
+    # A longer word is no typing error of an option, and the comparison takes quadratic time.
     like = difflib.get_close_matches(word[:80], list(known), n=1)
     return f"did you mean {like[0]}? " if like else ""
 
@@ -93,9 +96,11 @@ class MicrogenError(Exception):
         super().__init__(what)
         self.what, self.where, self.hint = what, where, hint
         self.details = tuple(details)
+        # Data that only some errors have; the schema allows any.
         self.facts: Mapping[str, Any] = {}
 
     def __str__(self) -> str:
+        # Errors go to terminals and logs, where one line is one event.
         return one_line(f"{self._found}; {cut(self.hint)}" if self.hint else self._found)
 
     @property
@@ -163,6 +168,7 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
     """Turn every other exception from the block, which runs foreign code, into CodegenError."""
     try:
         yield
+    # Our own errors already say what is wrong, and have their own exit code.
     except MicrogenError:
         raise
     # SystemExit, too, because foreign code must not decide the command's exit status.
@@ -177,6 +183,7 @@ def of_codegen(where: str, doing: str) -> Iterator[None]:
 def place_of(error: BaseException) -> str:
     """File and line of the innermost frame outside of microgen and of Python's library; empty if
     there is none."""
+    # Code that does not compile has no frame, so the error itself has the place.
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
@@ -185,8 +192,10 @@ def place_of(error: BaseException) -> str:
 
 
 def _is_others(file: str) -> bool:
+    # "<string>" and similar names are of generated code, and have no file.
     if file.startswith(("<", _OWN)):
         return False
+    # Installed packages are inside the library's folder, so that folder is checked first.
     return file.startswith(_OTHERS) or not file.startswith(_LIBRARY)
 
 
@@ -199,6 +208,7 @@ def of_machine() -> Iterator[None]:
     """Turn running out of memory or stack inside the block into a ResourceError."""
     try:
         yield
+    # Not of a file or a network in particular, so any stage can raise these.
     except (MemoryError, RecursionError) as error:
         what = "memory" if isinstance(error, MemoryError) else "stack"
         raise ResourceError(
@@ -243,6 +253,8 @@ class StatusRunError(RunError):
         """The same error with its place and cause as text and as plain data (``facts``). ``hint``
         replaces the general advice for such a status, unless it is empty."""
         same = (self.status, self.sample, self.module)
+        # A hint means that the cause is known, so the general meaning of the status is not
+        # repeated.
         said = f"status {self.status:#x}" if hint else self.said
         other = StatusRunError(*same, said, where=self.where, hint=hint or self.hint)
         other.what = f"{self.lead} {place} ({said})" if hint else f"{self.lead} {place}: {said}"
@@ -270,5 +282,6 @@ class InternalError(MicrogenError):
         place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         made = InternalError(f"unexpected {type(error).__name__}{place}: {error}")
         made.hint += " and what -v prints"
+        # ``raise ... from`` is not possible here, because the caller raises it.
         made.__cause__ = error
         return made

@@ -37,11 +37,13 @@ class FileTree:
 
     def __post_init__(self) -> None:
         for name in self.files:
+            # A generator or a model could otherwise write anywhere on this machine.
             if not _parts(name):
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
     def merged(self, other: FileTree) -> FileTree:
         """Both trees together. Raises ProjectError if a path is in both."""
+        # A file that silently replaces another would be lost without any message.
         clash = sorted(self.files.keys() & other.files.keys())
         if clash:
             raise ProjectError(f"two parts of the project both generate {clash[0]}")
@@ -59,6 +61,7 @@ class FileTree:
         Raises ProjectError if ``root`` has anything that microgen did not generate (see
         ``check_writable``), or if the file system refuses.
         """
+        # Checked first, so that nothing is written if the answer is no.
         check_writable(root, force=force, record=record)
         root = Path(os.path.abspath(root))
         # In the same folder, because a rename is atomic only inside one file system.
@@ -66,6 +69,7 @@ class FileTree:
         try:  # a signal may come right after the folder has been made
             _make_staging(staging, root)
             self._fill(staging / "new")
+            # West's settings are no file of the tree, so the new project would otherwise lose them.
             _keep_workspace(root, staging / "new")
             _swap(staging, root)
         except OSError as error:
@@ -89,6 +93,7 @@ class FileTree:
 def _make_staging(staging: Path, root: Path) -> None:
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
+        # Only the owner may see the files before they are in their place.
         staging.mkdir(mode=0o700)
     except OSError as error:
         is_file = isinstance(error, FileExistsError)
@@ -122,6 +127,7 @@ def inside(project: Path, name: str) -> Path:
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
+        # ``from None``: the message has everything that the exception says.
         raise ProjectError("is missing", where=name, hint=_AGAIN) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
@@ -137,6 +143,7 @@ def inside(project: Path, name: str) -> Path:
 def _is_in(project: Path, name: str) -> bool:
     """Whether a relative path leads to a place in the project."""
     # A zero byte, a lone surrogate or a link to itself leads nowhere.
+    # ``resolve`` follows every link and is slow, so places without links are accepted before.
     try:
         below = accumulate(_parts(name), os.path.join, initial=str(project))
         if not any(stat.S_ISLNK(os.lstat(place).st_mode) for place in islice(below, 1, None)):
@@ -151,6 +158,7 @@ def _is_in(project: Path, name: str) -> bool:
 
 def _keep_workspace(old: Path, new: Path) -> None:
     """Copy west's settings from the project that ``new`` replaces."""
+    # Only of a project: the settings of any other folder are not ours to copy.
     if (old / MANIFEST).is_file() and (old / _WORKSPACE).is_file():
         (new / _WORKSPACE).parent.mkdir()
         shutil.copyfile(old / _WORKSPACE, new / _WORKSPACE)
@@ -161,6 +169,7 @@ def _swap(staging: Path, root: Path) -> None:
     comes in between."""
     old = staging / "old"
     try:
+        # A folder that has files cannot be replaced by a rename, so the old one is moved first.
         if root.exists():
             root.rename(old)
         (staging / "new").rename(root)
@@ -182,6 +191,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         target = path.resolve()
     except RuntimeError as error:  # links that lead to themselves
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+    # A device or a pipe cannot be replaced, and has no content to keep.
     if target.exists() and not target.is_file():
         with target.open("wb") as file:
             yield file
@@ -233,10 +243,12 @@ def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
     """
     root = Path(os.path.abspath(root))
     check_buildable(root)
+    # ``lexists``, because a link that leads nowhere is something, too.
     if not os.path.lexists(root):
         return
     if not root.is_dir() or root.is_symlink():
         raise ProjectError("is not a directory", where=str(root), hint="choose another -o")
+    # The shell would be in a folder that does not exist any more.
     if root == Path.cwd() or root in Path.cwd().parents:
         raise ProjectError(
             "is the current directory or contains it", where=str(root), hint="choose another -o"
@@ -253,6 +265,7 @@ def check_writable(root: Path, *, force: bool, record: str = MANIFEST) -> None:
 
 
 def _has_digest(path: Path, digest: str) -> bool:
+    # A file that is larger is not ours, and hashing it would take long.
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         return False
     return hashlib.sha256(path.read_bytes()).hexdigest() == digest
@@ -271,6 +284,7 @@ def _first_foreign(root: Path, record: str) -> str:
         name = path.relative_to(root).as_posix()
         if path.is_dir() or not builds.isdisjoint(path.parents):
             continue
+        # Only in a project of ours: in another folder these files are foreign.
         if known and _is_of_west(name):
             continue
         if name not in known:

@@ -43,6 +43,7 @@ def _or_none(convert: _Convert) -> _Convert:
 
 
 _TEXTS = ("a tuple or list of texts", lambda value: _several(value, str))
+# The key is the annotation of the parameter, so an option's type is stated in one place.
 # Type of a parameter -> its description in errors, and the conversion of its values.
 _KINDS: dict[Any, tuple[str, _Convert]] = {
     str: ("a text", lambda value: str(_is(str | Path)(value))),
@@ -63,6 +64,7 @@ def typed(name: str, kind: Any, value: Any) -> Any:
     expected, convert = _KINDS.get(kind) or _choice(kind)
     try:
         return convert(value)
+    # The message of a wrong text is already a sentence; a wrong type has none.
     except ValueError as error:
         raise UsageError(str(error), where=flag(name)) from None
     except TypeError:
@@ -73,6 +75,7 @@ def typed(name: str, kind: Any, value: Any) -> Any:
 def _choice(kind: Any) -> tuple[str, _Convert]:
     """The values of a literal type, or of a union of one with None, and a check for them."""
     choices: list[Any] = []
+    # ``get_args`` of a union has the literal types, whose own arguments are the values.
     for part in get_args(kind):
         choices += [None] if part is type(None) else get_args(part) or [part]
 
@@ -113,6 +116,7 @@ def path(name: str, value: object) -> Path:
 
 def pairs(models: Sequence[Any]) -> list[tuple[Any, str]]:
     """The models with their names, empty if none is given. Raises UsageError for anything else."""
+    # A path is iterable in no useful way, and its characters are no models.
     if isinstance(models, str | Path):
         raise UsageError("is one path, expected a list of models", where="models")
     pairs = [model if isinstance(model, tuple) else (model, "") for model in models]
@@ -136,5 +140,6 @@ def of_function(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[
     parameters = inspect.signature(function).parameters.values()
     known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
     check_known(given, known)
+    # Annotations are texts at run time, so they are evaluated.
     kinds = get_type_hints(function)
     return {name: typed(name, kinds[name], value) for name, value in given.items()}

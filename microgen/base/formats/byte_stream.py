@@ -61,6 +61,7 @@ class Stream:
 
     def take(self, nbytes: int) -> bytes:
         """Read ``nbytes`` bytes."""
+        # Checked before the slice, which would be silently shorter.
         if nbytes > self.left:
             raise self.refused(f"needs {nbytes} bytes at offset {self.at}, has {self.left}")
         self.at += nbytes
@@ -94,6 +95,7 @@ class Stream:
         """Read a string of UTF-8."""
         try:
             return self.take(self.number()).decode()
+        # A name that is not UTF-8 cannot be printed or compared, so it is refused when it is read.
         except UnicodeDecodeError as error:
             raise self.refused(f"the string that ends at offset {self.at} is not UTF-8") from error
 

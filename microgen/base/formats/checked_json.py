@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from microgen.base.errors import ModelError
 
+# The names that JSON's own types have in messages.
 _KINDS: dict[type, str] = {
     dict: "an object",
     list: "a list",
@@ -72,6 +73,7 @@ class JsonPlace:
         return self.value
 
     def _inner(self, key: str | int, suffix: str) -> JsonPlace:
+        # ``lstrip``: the first field has no parent, so its path begins without a dot.
         return JsonPlace(self.value[key], self.file, f"{self.path}{suffix}".lstrip("."))
 
 
@@ -82,6 +84,7 @@ def parse(data: bytes | str, file: str) -> JsonPlace:
         value = json.loads(data, parse_constant=_no_constant, object_pairs_hook=_object)
         return JsonPlace(value, file)
     except RecursionError as error:
+        # Python's parser recurses, so a deep file would end in RecursionError.
         raise ModelError("is nested too deeply", where=file) from error
     except ValueError as error:  # JSON's and UTF-8's errors
         raise ModelError("is not valid JSON", where=file) from error
@@ -93,6 +96,8 @@ def _no_constant(name: str) -> NoReturn:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
+    # Readers differ in the one of two equal keys that they keep, so such a file has no single
+    # meaning.
     if len(found) != len(pairs):
         raise ValueError("a key is given twice")
     return found

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import cattrs
 
 _T = TypeVar("_T")
+# A quotation can contain a whole value of the file.
 _MAX_WORDS = 120  # the longest quotation in an error, in characters
 
 
@@ -19,6 +20,8 @@ def structure(data: Any, record: type[_T]) -> _T:
     try:
         return _CONVERTER.structure(data, record)
     except Exception as error:  # cattrs raises groups of many kinds
+        # All errors are reported by cattrs together; the first wrong place is enough to correct the
+        # file.
         first = cattrs.transform_error(error)[0].replace("$.", "")
         raise ValueError(first[:_MAX_WORDS]) from error
 
@@ -38,6 +41,7 @@ def _tuple(value: Any, kind: Any) -> Any:
     _exactly(value, list)
     kinds = get_args(kind)
     if kinds[-1] is ...:
+        # ``tuple[T, ...]`` has one type for any number of elements.
         kinds = kinds[:1] * len(value)
     return tuple(_CONVERTER.structure(v, k) for v, k in zip(value, kinds, strict=True))
 

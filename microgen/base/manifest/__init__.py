@@ -76,6 +76,7 @@ __all__ = [
 ]
 
 FORMAT = 1
+# A limit, because the file may come from elsewhere.
 _MOST_BYTES = 2**28
 _DIGEST = "digest"  # of everything else in the file
 # Absent if there is none.
@@ -116,6 +117,7 @@ class Manifest(ModuleRecord):
 
     def pool_array(self, pool: str) -> str:
         """The symbol of main's array for a pool that it passes to the manifest's own module."""
+        # Two models may have pools of the same name, so the module is part of the symbol then.
         return f"pool_{self.module}_{pool}" if self.more else f"pool_{pool}"
 
     def port_array(self, pool: PoolRecord) -> str:
@@ -124,12 +126,15 @@ class Manifest(ModuleRecord):
         ports = {port.name: port.nbytes for port in self.inputs + self.outputs}
         if pool.port not in ports:
             return ""
+        # A pool that is larger than the port has bytes in front of it, so main's array has another
+        # name.
         kind = "memory" if pool.nbytes != ports[pool.port] else "buffer"
         return f"{self.module}_{pool.port}_{kind}" if self.more else f"{pool.port}_{kind}"
 
     def seen_from(self, module: ModuleRecord) -> Manifest:
         """The same manifest with ``module`` as the first model, and the others as ``more``."""
         others = tuple(m for m in self.modules if m.module != module.module)
+        # ``fields``, so that a field that is added later is not forgotten here.
         of_firmware = {f.name: getattr(self, f.name) for f in fields(self)}
         return Manifest(**{**of_firmware, **record_fields(module), "more": others})
 
@@ -171,6 +176,7 @@ def record_fields(module: ModuleRecord) -> dict[str, Any]:
 def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
     data = _read(project)
+    # Checked before the records, because another format has other records.
     found = data.pop("format", None)
     if found != FORMAT:
         raise ProjectError(
@@ -178,6 +184,7 @@ def load(project: Path) -> Manifest:
             where=str(project / MANIFEST),
             hint="generate again with this version",
         )
+    # The digest is not a field of the record, because it covers the record.
     data.pop(_DIGEST, None)
     try:
         return structure({**data, "format": FORMAT}, Manifest)

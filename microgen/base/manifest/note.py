@@ -43,6 +43,7 @@ def digest(manifest: Mapping[str, Any]) -> str:
 
 def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) -> str:
     """The JSON text of the module's notes up to the compiler's name; ``"}`` follows the name."""
+    # Options may be absent in projects of earlier versions.
     options = {name: module.options[name] for name in _OPTIONS if name in module.options}
     said = {
         "type": KIND,
@@ -66,5 +67,6 @@ def units(files: Mapping[str, str], modules: tuple[str, ...]) -> dict[str, list[
         path = PurePosixPath(name)
         if str(path.parent) == _SOURCES and path.suffix in _C_OR_ASM:
             owner = path.stem.rpartition("_")[0]  # the text after it has no "_"
+            # A unit of several modules has no module's name, and the first module's note is in it.
             found[owner if owner in found else modules[0]].append(name)
     return found

@@ -154,6 +154,7 @@ class PoolRecord:
 
     def __post_init__(self) -> None:
         _check_alignment(self.alignment)
+        # 0 means that no port promises anything, which is no alignment to check.
         _check_alignment(self.promised or 1)
 
 

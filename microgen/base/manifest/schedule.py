@@ -40,6 +40,8 @@ class ChoiceRecord:
     rows: int = 0
 
     def __post_init__(self) -> None:
+        # A file for --schedule may be written by hand, so its values are checked where they are
+        # read.
         if not self.computes:
             raise ValueError("a choice computes nothing")
         if self.form not in FORMS:

@@ -46,6 +46,7 @@ def identifier(name: str) -> str:
 
     Names that are already used in C, C++, the C library or the runner get a leading ``t_``.
     """
+    # Not ``isidentifier``, which accepts letters that C does not.
     plain = sanitize_name(name) if name else ""
     # C reserves names with a leading underscore (C99, 7.1.3).
     if not plain or plain[0].isdigit() or plain.startswith("_") or _TAKEN.fullmatch(plain):
@@ -65,6 +66,7 @@ def unique(
     ``tried`` has the last number tried for each name. It saves time for callers with many equal
     names who never release one.
     """
+    # The search continues at the last number, so many equal names take linear time.
     number = tried.get(name, 0) if tried else 0
     candidate = f"{name}_{number}" if number else name
     while key(candidate) in taken:
@@ -80,12 +82,14 @@ def function_name(prefix: str, words: tuple[str, ...]) -> str:
     name = f"{prefix}_fused_{'_'.join(words)}"
     if len(name) <= MAX_FUNCTION_NAME:
         return name
+    # Names that differ only after the cut differ in the hash.
     digest = hashlib.sha256(name.encode()).hexdigest()[:16]
     return f"{name[:MAX_FUNCTION_NAME]}_{digest}_"
 
 
 def module_name(name: str) -> str:
     """``name`` if it is valid in identifiers and file names; MicrogenError otherwise."""
+    # Also part of file names and macros, so the same characters hold for all.
     if not re.fullmatch(f"[A-Za-z0-9][A-Za-z0-9_]{{0,{MAX_MODULE_NAME - 1}}}", name):
         raise MicrogenError(
             f"{short(name)!r} cannot name a module: expected 1 to {MAX_MODULE_NAME} ASCII letters, "
@@ -120,6 +124,7 @@ def layers(names: Iterable[str]) -> str:
 
 def inert(text: str) -> str:
     """The text made safe in a C comment: printable ASCII without ``*/``, ``\\`` or trigraphs."""
+    # A compiler warns of other characters, and a backslash may join lines.
     ascii_only = "".join(c if " " <= c <= "~" and c != "\\" else "_" for c in text)
     # The trigraph ??/ is a backslash, which at the end of a line joins it with the next one.
     return ascii_only.replace("*/", "*_").replace("/*", "/_").replace("??", "__")

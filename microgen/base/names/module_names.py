@@ -36,6 +36,7 @@ def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
             hint="give one for each, separated by commas, in the order of the models",
         )
     is_single = len(models) == 1
+    # A file's name may have any character, a module's only those of C identifiers.
     chosen = [
         name or (DEFAULT if is_single else re.sub(r"[^A-Za-z0-9]", "_", model.stem))
         for name, model in zip(names, models, strict=True)
@@ -46,6 +47,7 @@ def given(names: Sequence[str], models: Sequence[Path]) -> tuple[str, ...]:
 def distinct(names: Sequence[str]) -> None:
     """Raise MicrogenError if two names are equal in upper case, which macros use."""
     for a, b in combinations(names, 2):
+        # Every pair, because the message names both.
         if a.upper() == b.upper():
             what = "share a name" if a == b else "share a name in upper case, which macros use"
             raise _clash(a, b, what)
@@ -63,6 +65,7 @@ def apart(trees: Mapping[str, FileTree], functions: Mapping[str, Iterable[str]])
         files = _shared(*((name.lower() for name in trees[module].files) for module in (a, b)))
         if files:
             raise _clash(a, b, f"both have the file {PurePosixPath(files[0]).name}")
+        # External operators are not in our files, so they come from ``functions``.
         names = _shared(*((*_identifiers(trees[m]), *functions[m]) for m in (a, b)))
         if names:
             raise _clash(a, b, f"both define {names[0]}")

@@ -60,6 +60,7 @@ class Console:
             ):
                 yield
         else:
+            # A log has one line for each step, because a spinner needs a terminal.
             self.note(f"{what} ...")
             yield
 
@@ -77,6 +78,7 @@ class Console:
         """Print the command's result: JSON, or text (nothing if quiet and nothing failed)."""
         if self.as_json:
             _print_json(outcome.data)
+        # Failures are printed even if quiet, otherwise an exit code would be unexplained.
         elif not self.quiet or outcome.exit_code:
             _print(outcome.text, sys.stdout)
 

@@ -55,6 +55,8 @@ class Table:
 
     def add(self, *cells: str) -> None:
         """Add a row with a cell for each column. Text that is too long to be read is cut."""
+        # Cells contain names from models and ELF files, which may have any length and any
+        # character.
         self.rows.append(tuple(printable(cut(cell)) for cell in cells))
 
     def lines(self, width: int | None) -> Iterator[str]:
@@ -63,6 +65,7 @@ class Table:
             yield from wrapped(self.title, width)
         kept = self._kept(width)
         widths = self._fitted(kept, width)
+        # Not even the shortest words fit next to each other.
         if widths is None:
             yield from self._blocks(kept, width)
             return
@@ -82,6 +85,7 @@ class Table:
 
     def _fitted(self, kept: Sequence[int], width: int | None) -> list[int] | None:
         """The columns' widths; None if words would have to be cut, or if cells become too tall."""
+        # ``cell_len``, because some characters take two columns, others none.
         natural = [max(cell_len(cell) for cell in self._cells(k)) for k in kept]
         if width is None:
             return natural

@@ -29,6 +29,8 @@ def layers(
         for i, sample in enumerate(samples):
             # numpy calls arrays without a name arr_0, arr_1, and so on.
             np.savez(folder / f"in{i}.npz", *sample)
+        # Bytes and arrays pass through files, because the library may print to the child's standard
+        # output.
         request = {"model": str(model.resolve()), "signature": signature, "profile": oracle.profile}
         (folder / _REQUEST).write_text(json.dumps({**request, "count": len(samples)}))
         # -P, because otherwise modules could come from the current folder, which has the samples.
@@ -37,6 +39,7 @@ def layers(
         path = os.pathsep.join(filter(None, sys.path))
         ended = toolchain.run(command, seconds=_SECONDS, env={"PYTHONPATH": path}, cwd=folder)
         answer = folder / _ANSWER
+        # The answer is the last file that the child writes, so without it the child ended before.
         if not answer.exists():
             how = "does not end" if ended.status is None else f"ends with status {ended.status}"
             raise OracleError(f"{oracle.name} {how}{_reason(ended.output)}")
@@ -68,6 +71,8 @@ def _answer(folder: Path) -> None:
         for i, found in enumerate(oracle.layers(frontends.files(model), samples)):
             np.savez(folder / f"out{i}.npz", *found.values())
             names.append(list(found))
+    # Other exceptions are defects of the oracle's importer; they end the child, and its output says
+    # why.
     except OracleError as error:
         refusal = error.what
     (folder / _ANSWER).write_text(json.dumps([refusal, names]))

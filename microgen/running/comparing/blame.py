@@ -37,8 +37,11 @@ def explained(
     own = samples.of_module(record, module, "inputs", rows)
     try:
         source = compare.source(project, module)
+        # The firmware runs the network after the passes, so its layers are those of that graph.
         graph = passes.run(source)
         cause = _by_reference(graph, module, own, error.sample)
+        # The reference fails at the first wrong element, which need not be the cause of another
+        # status.
         if cause is not None and cause.status == error.status:
             return _blamed(error, graph, layouts.shown(graph, source.types), module, cause)
         layers = runner.until_failure(project, inputs, elf=elf, target=target)
@@ -52,6 +55,7 @@ def _by_reference(
     graph: Graph, module: ModuleRecord, inputs: Mapping[str, Array], sample: int
 ) -> StatusError | None:
     """The reference's explanation, if the reference has no result for the sample either."""
+    # The firmware starts with initial state, too, and keeps it from one sample to the next.
     state = initial_state(graph)
     names = [port.tensor for port in module.inputs]
     try:
@@ -78,6 +82,7 @@ def _blamed(
         tensor, element = shows[tensor].tensor, shows[tensor].index_in_model(element)
     tensors = dict(zip(graph.inputs, (port.tensor for port in module.inputs), strict=True))
     hint = f"give --input samples with {tensors.get(tensor)!r} {cause.allowed}"
+    # A tensor that is not an input is computed, so the user can only change it through the model.
     if tensor not in tensors:
         hint = f"limit {tensor!r} to that in the model, or give other --input samples"
     layer = cause.node.origin.layer
@@ -104,6 +109,7 @@ def _located(
     if not own:
         return error.at("before its first layer", "", {})
     last, *rest = module.calls[own[-1].call :]
+    # A device's hook runs before the call itself, so the call after the last complete one is meant.
     if rest and rest[0].device:
         layer = _layer(rest[0])
         where = f'before layer "{layer}", by a hook of device {rest[0].device}'

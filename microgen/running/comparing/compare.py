@@ -123,6 +123,7 @@ class _Traces:
 
     def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
+        # Oracle and reference often choose the same samples, and a run that reads layers is slow.
         if chosen not in self._read:
             given = {name: array[list(chosen)] for name, array in self._inputs.items()}
             ran = runner.run(self._project, given, elf=self._elf, trace=True, target=self._target)
@@ -133,6 +134,7 @@ class _Traces:
 
 def source(project: Path, record: ModuleRecord) -> Graph:
     """The graph of a model's file, read with the options with which the project was generated."""
+    # Another option would give another graph, whose layers have other names.
     options = record.options
     return frontends.load(
         inside(project, record.model.path),
@@ -187,8 +189,10 @@ class _Module:
         name = f"numpy reference ({self.record.options['numerics']})"
         ends = self._ends(graph)
         verdict, _ = self._verdict(name, graph, ends)
+        # A wrong layer is a failure, whatever the bounds from end to end allow.
         if verdict.difference is not None:
             return verdict
+        # Only vague samples may be explained here: a sample beyond a bound is a failure.
         return _counted(verdict, ends, ends.vague)
 
     def by_oracle(self) -> Verdict:
@@ -205,6 +209,7 @@ class _Module:
         try:
             ends = self._oracle_ends(oracle)
             verdict, chosen = self._verdict(name, self.source, ends)
+            # The oracle's layers are judged on the same samples, and on all whose outputs differ.
             own = self._of_oracle(oracle, (*chosen, *ends.unequal))
             return _counted(replace(verdict, other=own), ends, explained(ends, self.source, own))
         except OracleError as error:
@@ -219,9 +224,11 @@ class _Module:
         """The outputs that a graph should give for each sample."""
         kept, ends = Kept.at_first(graph), []
         counted = progress.counted("samples by numpy", self.samples, len(self.samples))
+        # The state after a sample is an input of the next one, so all samples run in order.
         for i, sample in enumerate(counted):
             given = dict(zip(graph.inputs, sample, strict=True))
             exact = {**graph.constants, **kept.values, **given}
+            # An output can be a constant or an input, which no node computes, so it must be equal.
             wanted = {n: (exact[n], np.zeros(())) for n in graph.outputs if n in exact}
             for one in beside.walk(graph, given, registry(), {}, kept):
                 wanted[one.tensor] = (one.values, one.bound)
@@ -263,6 +270,7 @@ class _Module:
         """The outputs compared with ``ends`` and the layers with ``graph``, and the samples whose
         layers were compared."""
         in_sequence = bool(self.source.variables)
+        # Layers of a network with state need the same samples before them, so those are read, too.
         chosen = ends.chosen(is_exact=self.is_exact, in_sequence=in_sequence)
         layers, why = self._layers(graph, chosen)
         count = len(ends.samples)
@@ -272,6 +280,7 @@ class _Module:
     def _layers(self, graph: Graph, chosen: tuple[int, ...]) -> tuple[Comparison | None, str]:
         try:
             layers = self.traces(self.record, chosen)
+        # Reading layers needs a debugger; without one the outputs are still compared.
         except ToolError as error:
             return None, str(error)
         source, reduced = self.source, self.reduced
@@ -280,6 +289,7 @@ class _Module:
         states = {b.tensor for b in self.record.plan.buffers if b.is_state}
         read = traced(graph, shows, layers, [self._outputs(graph, i) for i in chosen], states)
         compared = self._compared(graph, chosen, read)
+        # In the file's graph a name may mean another value than after the passes, which gave it.
         if compared.first and is_source:
             compared = self._rightly_named(chosen, read, compared)
         return replace(compared, unseen=unseen(self.record)), ""
@@ -329,6 +339,7 @@ class _Module:
         lacking: Lacking,
         slack: Slack = no_slack,
     ) -> Iterator[tuple[int, Expected]]:
+        # Every walk starts with the state of the first sample, because the firmware does.
         kept = Kept.at_first(graph)
         for i, known in zip(chosen, found, strict=True):
             given = dict(zip(graph.inputs, self.samples[i], strict=True))
@@ -350,6 +361,7 @@ class _Module:
 def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict:
     """The verdict if outputs may differ on the ``explained`` samples. If the bounds from end to end
     allow any value, the firmware's layers must have been judged, too."""
+    # Any value is within an infinite bound, so such a sample proves nothing without its layers.
     unjudged = (explained & ends.vague) - judged(verdict.layers)
     return replace(verdict, explained=len(explained - unjudged), unjudged=len(unjudged))
 
@@ -357,6 +369,7 @@ def _counted(verdict: Verdict, ends: Ends, explained: frozenset[int]) -> Verdict
 def _fitting(graph: Graph, layers: Found) -> dict[str, Array]:
     """The arrays that have the size of the graph's tensor of that name."""
     types = ((name, array, graph.types.get(name)) for name, array in layers.items())
+    # ``view`` needs contiguous bytes; the oracle may use another shape of the same elements.
     return {
         name: np.ascontiguousarray(array).view(kind.dtype.numpy).reshape(kind.shape)
         for name, array, kind in types

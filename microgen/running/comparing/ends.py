@@ -14,6 +14,7 @@ from microgen.graph.ir import beside
 from microgen.graph.ir.graph import Array, Graph
 from microgen.running.runner.compare import Comparison, ratio
 
+# Reading layers stops the core at every call, so it takes far longer than a plain run.
 MOST = 8  # with floats: the most samples whose layers are all read
 MOST_VAGUE = 100  # the most samples whose layers are read because only layers can judge them
 
@@ -36,6 +37,7 @@ class End:
     def is_vague(self) -> bool:
         """Whether an element differs for which the bound allows any value. Then only layers tell
         whether the output is right."""
+        # An infinite bound has ratio 0, so ``ratio`` alone would not find such elements.
         apart = beside.distance(self.found, self.values) > 0
         return bool((apart & np.isinf(self.bound)).any())
 
@@ -49,6 +51,8 @@ class End:
         """The largest difference, divided by the greatest magnitude expected."""
         apart = float(beside.distance(self.found, self.values).max(initial=0))
         size = float(np.abs(self.values.astype(np.float64)).max(initial=0))
+        # With a greatest magnitude of 0 the quotient has no meaning, so the difference itself is
+        # returned.
         return apart / size if apart and math.isfinite(size) and size else apart
 
 
@@ -88,6 +92,7 @@ class Ends:
         if not is_exact and len(self.samples) <= MOST:
             return tuple(range(len(self.samples)))
         off = [max((end.off for end in ends), default=0.0) for ends in self.samples]
+        # A vague sample is beyond no bound, so it is no proof of an error.
         beyond = [i for i in self.unequal if i not in self.vague]
         # argmax is the first sample with the largest difference.
         worst = beyond[0] if beyond else int(np.argmax(off))
@@ -107,12 +112,14 @@ def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
     with the reference, and one of its layers must differ. If the bounds from end to end allow any
     value, the firmware's roundings explain the difference, and no layer of the oracle need
     differ."""
+    # The oracle does not compute the same network, so it explains nothing.
     if own.first is not None:
         return frozenset()
     made = {name for node in graph.nodes for name in node.outputs}
     outputs = {name for name in graph.outputs if name in made}
     judged = _by_sample(own)
     complete = (i for i in ends.unequal if outputs <= judged.get(i, {}).keys())
+    # Equal layers with unequal outputs are a contradiction, which nothing explains.
     return frozenset(i for i in complete if i in ends.vague or any(judged[i].values()))
 
 

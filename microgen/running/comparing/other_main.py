@@ -63,6 +63,7 @@ def run(
         )
     if not compare:
         return ran, ()
+    # A run of its own: breakpoints at every call would change the counts of the profile.
     found = runner.followed(project, inputs, elf=elf, timeout=timeout).items
     verdicts = comparing.compare_application(project, found)
     if not verdicts:

@@ -18,6 +18,7 @@ def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[
     """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
     then uniformly random ones. Floats lie in [-1, 1], and integers without a scale in [0, 8)
     unless they are uint8; a fixed input has its value in every sample."""
+    # A fixed seed, so that two runs compare the same samples.
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
 
@@ -26,6 +27,7 @@ def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Arr
     dtype = DType(port.dtype).numpy
     if port.fixed:
         return np.stack([port_array(port, port.fixed)] * (len(STRUCTURED) + random))
+    # A fixed input has one allowed value, and the firmware ignores every other.
     low, high = _limits(port)
     size = int(np.prod(port.shape))
     # Floats get as many steps as int8 has values.
@@ -36,6 +38,8 @@ def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Arr
         np.full(size, high),
         np.full(size, port.zero_point),
         ramp,
+        # Neighbours of greatest contrast: sums of products with opposite signs, and windows at
+        # edges.
         np.where(np.arange(size) % 2, high, low),
         *(_random(dtype, low, high, size, generator) for _ in range(random)),
     ]
@@ -46,8 +50,10 @@ def _limits(port: PortRecord) -> tuple[int, int]:
     """Least and greatest value. Plain integers are often positions, which have to be small; uint8
     ones are pixels."""
     dtype = DType(port.dtype).numpy
+    # Inputs of floats are usually normalized to this range; booleans are 0 and 1.
     if dtype.kind in "fb":
         return (-1 if dtype.kind == "f" else 0), 1
+    # Without a scale an integer is no quantized value, so its whole range has no meaning.
     is_whole = port.scale or dtype == np.uint8
     return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if is_whole else (0, 7)
 
@@ -57,4 +63,5 @@ def _random(
 ) -> Array:
     if dtype.kind == "f":
         return generator.uniform(low, high, size)
+    # numpy's upper end is otherwise not included.
     return generator.integers(low, high, size, endpoint=True)

@@ -53,10 +53,12 @@ class Traced:
         the other layers that show it, which only move its elements."""
         first, *others = self.names.get(one.tensor, ("",))
         yield replace(one, name=first)
+        # Without a result there is nothing to compare the other layers with.
         for name in others if one.found is not None else ():
             if name in self.layers[sample]:
                 assert one.found is not None
                 own = self.shows[name].filled(self.layers[sample][name], one.found)
+                # Elements are only moved, so the bound is 0 and no rule applies.
                 exact = np.broadcast_to(0.0, own.shape)
                 yield Expected(one.node, one.tensor, one.found, exact, (), own, name=name)
 
@@ -76,6 +78,7 @@ def traced(
         read[layer.sample] |= {layer.tensor: layer.array, **layer.variables}
     for each, given in zip(read, outputs, strict=True):
         for tensor, (port, array) in given.items():
+            # The output that the caller got is compared, even if its layer was read, too.
             is_read = port in each and port in shows and shows[port].tensor == tensor
             each[port if is_read else tensor] = array
     known = {*graph.types, *shows, *states}
@@ -106,6 +109,7 @@ def of_reduced(source: Graph, reduced: Graph) -> dict[str, Shown]:
 def _shaped(show: Shown, name: str, array: Array) -> Array:
     kind = show.kind
     wanted = int(np.prod(show.shape)) * kind.dtype.nbytes
+    # Another size would let ``reshape`` raise an error that does not name the layer.
     if wanted != array.nbytes:
         raise InternalError(f"{name} has shape {array.shape}, the reference's {show.shape}")
     return np.ascontiguousarray(array).view(kind.dtype.numpy).reshape(show.shape)

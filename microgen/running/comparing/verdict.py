@@ -41,6 +41,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """Whether something was compared, and no compared value differs without an explanation."""
+        # No verdict without evidence: samples that nothing judged do not make a comparison succeed.
         judged = self.equal_samples + self.explained
         is_all = judged + self.unjudged == self.samples
         return self.difference is None and is_all and (judged > 0 or self.samples == 0)
@@ -48,6 +49,8 @@ class Verdict:
     @property
     def difference(self) -> Difference | None:
         """The first layer and element that differs, if one was found."""
+        # The firmware's own difference comes first, because an oracle's says nothing of the
+        # firmware.
         for layers in (self.layers, self.other):
             if layers and layers.first:
                 return layers.first
@@ -57,6 +60,7 @@ class Verdict:
         if self.is_skipped:
             return f"{self.name}: not compared: {self.why_no_layers}"
         text = f"{self.name}: outputs equal on {self.equal_samples} of {self.samples} samples"
+        # If no sample is right, this distance says nothing.
         if self.off and (self.equal_samples or self.explained):
             text += f" to {self.off:.2g} of the largest element"
         text += self._explanation()
@@ -85,6 +89,7 @@ class Verdict:
             text += f"; not judged on {self.unjudged}, where only layers could tell"
         others = self.samples - self.equal_samples - self.explained - self.unjudged
         if others and self.difference is None:
+            # With a difference of a layer the reason is known, so this sentence would be wrong.
             text += f"; no layer explains the difference on {others}"
         departures = self.other.departures if self.other else ()
         return text + "".join(f"; {departure}" for departure in departures)
@@ -146,6 +151,7 @@ def _nearness(layers: Comparison) -> str:
 def _by_rule(layers: Comparison, rule: str) -> str:
     """The number of layers with the rule, and the layer that came nearest to its bound."""
     own = [held for held in layers.held if held.rule == rule]
+    # A layer of several samples is counted once.
     count = len({held.name for held in own})
     if rule == EQUAL:
         return f"{count} equal"

@@ -46,6 +46,8 @@ class Inference:
 
 def _check_readable(module: ModuleRecord) -> None:
     """Raise ToolError unless the run function gets a pointer to each whole input and output."""
+    # An output over an input's bytes, rows that the caller feeds, and a workspace of the caller's
+    # all have other arguments than one pointer for each tensor.
     overlaid = any(port.over for port in module.outputs)
     if module.feed or overlaid or module.options.get("workspace_io"):
         raise ToolError(
@@ -64,6 +66,8 @@ def check_reads_samples(elf_file: Path) -> None:
     """Raise InputError unless the program names the file of samples, which it cannot open
     otherwise."""
     name = f"{qemu.INPUT}\0".encode()
+    # C strings end with a zero byte, so a longer name that only begins like this one does not
+    # match.
     if not any(name in data for _, data in elf.load(elf_file).image()):
         raise InputError(
             f"main of this firmware does not read samples: the ELF does not name {qemu.INPUT}",
@@ -107,16 +111,23 @@ class _Follower(Tracer):
         super().__init__(program, image, manifest, bias)
         self._entries = self._functions({m.entry: m for m in manifest.modules})
         self._resets = self._functions({f"{m.prefix}_reset": m for m in manifest.modules})
+        # 0 is no address of code on any board, so it means that no run function is running.
         self._end = 0  # the address to which the run function returns, while it runs
 
     def _functions(self, named: Mapping[str, ModuleRecord]) -> dict[int, ModuleRecord]:
         """The modules of the functions that the program has, by address."""
+        # The linker drops a function that nobody calls, so a program need not have all models.
         known = ((self._image.address_or_none(name), module) for name, module in named.items())
+        # A program of the host is loaded at another address than the ELF's; ``bias`` is the
+        # difference.
         return {a + self._bias: module for a, module in known if a is not None}
 
     def run_to(self, address: int) -> None:
         """As in ``Walker``, but raises _ReturnedError if the run function returns before that."""
         if self.run_to_any({address, self._end} - {0}) == self._end != address:
+            # The entry of a call and the return address are both watched: a run function that
+            # refuses its arguments returns without the call, and the program would otherwise run to
+            # its end.
             raise _ReturnedError
 
     def inferences(self, found: list[Inference], *, reads: bool) -> NoReturn:
@@ -131,6 +142,8 @@ class _Follower(Tracer):
                 name = self._resets[at].module
                 # A reset before the first inference does not change the state.
                 most[name] = min(most[name], counts[name] or MOST_READ)
+                # A breakpoint at the address of the stop itself would stop the program again at
+                # once.
                 self.run_to_any((self.return_address(self.registers()),))
                 continue
             module = self._entries[at]
@@ -138,16 +151,20 @@ class _Follower(Tracer):
             is_read = counts[name] < most[name]
             found.append(self._inference(module, counts[name], is_read=is_read))
             counts[name] += 1
+            # No outputs: the inference returned an error or was not read, so the next one begins
+            # with a state that we do not know.
             if not found[-1].outputs and any(b.is_state for b in module.plan.buffers):
                 most[name] = 0
 
     def _inference(self, module: ModuleRecord, number: int, *, is_read: bool) -> Inference:
         registers = self.registers()
+        # While the arguments are read, no run function of an earlier inference is awaited.
         self._end = 0
         end = self.return_address(registers)
         inputs: dict[str, Array] = {}
         places: dict[str, int] = {}
         layers: list[TracedLayer] = []
+        # A run function that returns early must not be run to its return address a second time.
         has_returned = False
         if is_read:
             _check_readable(module)
@@ -162,7 +179,9 @@ class _Follower(Tracer):
         if not has_returned:
             self.run_to_any((end,))
         status = self.result()
+        # After an error the outputs may hold anything, so they are not compared.
         if not is_read or status:
+            # The plugin of the profiler knows the ELF's addresses only, which are without the bias.
             return Inference(module.module, status, end - self._bias, {}, {})
         outputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.outputs}
         return Inference(module.module, status, end - self._bias, inputs, outputs, tuple(layers))
@@ -187,12 +206,15 @@ class _Follower(Tracer):
         """The addresses of the call's inputs and outputs, by tensor."""
         ports = (*module.inputs, *module.outputs)
         if module.options.get("interface") == "packed":
+            # The packed function has one array of TVMValue for inputs and outputs.
             values = self.argument(registers, 0)
             return {
                 port.tensor: self._data(self._word(values + k * _VALUE_BYTES))
                 for k, port in enumerate(ports)
             }
         return {
+            # The plain function has two structs of pointers, one for the inputs and one for the
+            # outputs.
             port.tensor: self._word(self.argument(registers, index) + k * self._convention.width)
             for index, group in enumerate((module.inputs, module.outputs))
             for k, port in enumerate(group)
@@ -215,6 +237,7 @@ class _Follower(Tracer):
         """The caller passes some memory, so its address is not planned."""
         name = call.args[position].name
         pools = {pool.name: pool for pool in module.plan.pools}
+        # Pools with a symbol are the firmware's own memory, whose addresses the linker gave.
         owned = {b.name for b in module.plan.buffers if pools[b.pool].symbol}
         if name in owned:
             super()._check_planned(call, position, module, pointer)

@@ -87,12 +87,15 @@ class Walker:
     def run_to_any(self, addresses: Collection[int]) -> int:
         """Let the program run up to the first of these instructions; return its address."""
         kind = self._convention.breakpoint
+        # Breakpoints are inserted anew for each run, so that the memory that is read while the
+        # program is stopped contains the program's own instructions.
         for address in addresses:
             self._program.insert_breakpoint(address, kind)
         stop = self._program.resume()
         if stop.exit_code is not None:
             raise EndError(stop.exit_code)
         at = self.registers()[self._convention.pc]
+        # A signal stops the program, too, at an address where nobody waits.
         if at not in addresses:
             expected = " or ".join(f"{address:#x}" for address in addresses)
             raise GdbError(f"stopped at {at:#x}, expected {expected}")
@@ -129,6 +132,7 @@ class Walker:
 
     def result(self) -> int:
         """The result of the function that has just returned: 32 bits, signed."""
+        # All run functions return int32_t; the upper half of a register of 64 bits is undefined.
         value = self.registers()[self._convention.result] & 0xFFFFFFFF
         # Two's complement: bit 31 counts -2**31.
         return value - (value >> 31 << 32)

@@ -45,6 +45,8 @@ class Difference:
     def __str__(self) -> str:
         at = ",".join(map(str, self.index))
         call = "" if self.call is None else f"call {self.call}, "
+        # Integers are printed as they are; floats whose bound is known need more digits, because
+        # the difference can be in the last ones.
         wanted = f"{self.expected:g}"
         if self.allowed:
             wanted = f"{self.expected:.9g} within {self.allowed:.3g} ({self.rule})"
@@ -142,6 +144,7 @@ class Comparison:
     @property
     def departures(self) -> tuple[str, ...]:
         """The layers in which the implementation differs from others on purpose, as sentences."""
+        # The same reason in the same layer is one sentence, whatever the number of samples.
         layers = {(held.why, held.layer): 0 for held in self.held if held.departs}
         for held in self.held:
             if held.departs:
@@ -171,6 +174,7 @@ def compare(
     held: list[Held] = []
     for sample, one in expected:
         if one.found is None:
+            # The firmware has no such tensor in memory, or it could not be read.
             continue
         held.append(_held(sample, calls.get(one.name or one.tensor), one))
         first = _difference(held[-1], one, shows.get(one.tensor))
@@ -211,6 +215,7 @@ def _difference(held: Held, one: Expected, show: Shown | None) -> Difference | N
     wrong = exceeds(one.found, one.values, one.bound)
     if not wrong.any():
         return None
+    # ``argmax`` of booleans is the first True, in the order of memory.
     index = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
     return Difference(
         sample=held.sample,

@@ -53,6 +53,7 @@ class RunCosts:
 
     def outside_calls(self, row: Sequence[RunCost]) -> RunCost:
         """The part of an inference's cost, the first of a row, that is no call's."""
+        # Calls are parts of their inference, so the inference's first number includes theirs.
         cycles = row[0].cycles - sum(cost.cycles for cost in row[1:])
         return RunCost(cycles, row[0].flash_bytes - sum(cost.flash_bytes for cost in row[1:]))
 
@@ -88,6 +89,7 @@ def of_run(
     fails."""
     code = architectures.instructions(board, disassemble(elf, board))
     found = list(_inferences(TimingModel(core, board, code), counted, calls))
+    # Each sample runs all models, so ``width`` rows in the file are one sample.
     width = len(calls)
     rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
     conditions = Conditions(core, board.clock_hz, board.flash_wait_states)
@@ -105,6 +107,7 @@ def _inferences(
         # profile.c writes "b key address count" for a block, "p call ..." for a part of an
         # inference, and another line at its end.
         for line in file:
+            # Element 0 collects the instructions outside of all calls, elements 1 and up the calls.
             costs = costs or [_NOTHING] * (calls[number % len(calls)] + 1)
             kind, _, numbers = line.partition(" ")
             if kind == "b":
@@ -117,6 +120,7 @@ def _inferences(
                 costs[call] += RunCost(cycles, part.flash_bytes, *lines)
             else:
                 yield (sum(costs, _NOTHING), *islice(costs, 1, None))
+                # The sum over all parts is the inference; element 0 alone is not reported.
                 costs, number = [], number + 1
 
 

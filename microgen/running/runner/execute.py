@@ -22,6 +22,7 @@ from microgen.running.runner.remote import session
 from microgen.running.runner.remote.target import RemoteTarget
 from microgen.running.runner.trace import Followed, TracedLayer
 
+# For a program to end after its debugger has left.
 _END_SECONDS = 5.0
 ELF = Path("build") / "firmware.elf"
 
@@ -55,7 +56,9 @@ def run(
     if target is not None:
         ways = session.profiled if profile else session.plain
         return session.traced(job, target) if trace else ways(job, target)
+    # Which inferences are complete is only visible in a debugger, so another main runs twice.
     result = _profiled(job, _ran_runs(job) if is_application else None) if profile else _plain(job)
+    # A debugger at every call would change the counts, so layers come from a run of their own.
     return replace(result, layers=_traced(job).layers) if trace else result
 
 
@@ -92,6 +95,7 @@ def _plain(job: Job) -> JobResult:
 def _followed_runs(job: Job, *, reads: bool) -> Followed[Inference]:
     """Raises RunError if no model was run, or if the connection broke."""
     entries = [module.entry for module in job.manifest.modules]
+    # A program without any of these functions need not be started.
     if all(job.image.address_or_none(name) is None for name in entries):
         raise _not_run(job, "contains", entries)
     with process.directory() as where, _started(job, where, halted=True) as running:

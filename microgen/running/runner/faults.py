@@ -16,6 +16,7 @@ EXIT_RUN, EXIT_FILE, EXIT_FAULT = 1, 2, 3
 
 _STATUS = re.compile(r"^microgen: status=(-?\d+) samples=(\d+) stack=(\d+)$", re.M)
 _FAILED = re.compile(r"^microgen: failed=(\w+)$", re.M)  # one of several models
+# The firmware prints the four registers in hexadecimal, see crt/src/platform/start.c.
 _FAULT = re.compile(
     r"^microgen: fault=(\w+) pc=(0x[0-9a-f]+) lr=(0x[0-9a-f]+) cfsr=(0x[0-9a-f]+)$", re.M | re.I
 )
@@ -63,6 +64,7 @@ def status_line(console: str) -> tuple[int, int, int] | None:
     """(status, samples, painted stack in bytes) from the firmware's last line; None if there is no
     such line."""
     found = _STATUS.findall(console)
+    # The last line counts: the application may print text that looks the same before it.
     if not found:
         return None
     status, samples, stack = map(int, found[-1])
@@ -76,6 +78,7 @@ def failure(code: int, console: str, diagnostics: str, image: Image) -> RunError
     fault = _FAULT.search(console)
     if fault:
         return RunError(_fault(fault, image), where=where)
+    # From the most to the least specific message: a sanitizer ends the program with a signal, too.
     for what in (_sanitizer(diagnostics), _lockup(diagnostics, image), _signal(code)):
         if what:
             return RunError(what, where=where)
@@ -100,12 +103,14 @@ def hang(limit: float, doing: str, place: str, elf: Path) -> RunError:
 def _fault(match: re.Match[str], image: Image) -> str:
     is_riscv = image.machine == "EM_RISCV"  # pushes no frame, so its pc and lr are always known
     kind, pc, caller, status = match[1], *(int(number, 16) for number in match.groups()[1:])
+    # Bits of CFSR are independent: one fault can have several causes.
     causes = [text for bit, text in _CFSR.items() if status >> bit & 1]
     causes += [_TRAPS[kind]] if kind in _TRAPS else []
     cause = f": {'; '.join(causes)}" if causes else ""
     ended = f"the firmware ended in {'an' if kind[0] in 'IE' else 'a'} {kind}{cause}"
     if pc == 0 and not is_riscv:
         return f"{ended}; the place is unknown, because its stack overflowed"
+    # The return address of Thumb code has bit 0 set.
     return f"{ended}; pc {image.place(pc)}, called from {image.place(caller & ~1)}"
 
 
@@ -135,6 +140,7 @@ def _signal(code: int) -> str:
 
 
 def _exit(code: int, console: str, diagnostics: str) -> str:
+    # The end of a long output has the reason, and 300 characters fit an error message.
     printed = " ".join((diagnostics or console).split())[-300:] or "nothing"
     abort = _ABORT.search(console)
     if code == EXIT_RUN and abort:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 _ESCAPE, _ESCAPED = 0x7D, 0x20  # "}", then the byte xor 0x20
 _RUN_LENGTH, _RUN_BIAS = 0x2A, 29  # "*", then the count plus 29, which is printable
+# A packet is sent again so often if its checksum was wrong.
 _RETRIES = 5
 _MOST = 1 << 20  # bytes of a packet; no server needs a thousandth of it
 _LARGEST_CHUNK = 1 << 15  # bytes of memory in one command
@@ -36,6 +37,7 @@ class Stop:
 
 def checksum(body: bytes) -> bytes:
     """The two hexadecimal digits at the end of a packet."""
+    # The protocol's checksum is the sum of the bytes before decoding, modulo 256.
     return b"%02x" % (sum(body) % 256)
 
 
@@ -46,6 +48,7 @@ def decode(body: bytes) -> bytes:
         byte = body[k]
         if byte in (_ESCAPE, _RUN_LENGTH):
             k += 1
+            # An escape needs a byte after it, and a run length a byte before it, which it repeats.
             if k == len(body) or (byte == _RUN_LENGTH and not data):
                 raise GdbError(f"damaged packet {body[:40]!r}")
         if byte == _ESCAPE:
@@ -88,6 +91,7 @@ class Stub:
         self._features = self.command(b"qSupported:swbreak+").split(b";")
         size = re.search(rb"PacketSize=([0-9a-fA-F]{1,8})\b", b";".join(self._features))
         # A byte is two hexadecimal digits, and 16 bytes are more than the packet's frame needs.
+        # A server that states no size gets small packets.
         chunk = (int(size[1], 16) if size else 400) // 2 - 16
         self._chunk = min(max(1, chunk), _LARGEST_CHUNK)
 
@@ -154,6 +158,7 @@ class Stub:
 
     def _stop(self) -> Stop:
         reply = self._receive()
+        # Servers send the text of semihosting's console in packets "O" while the program runs.
         while reply[:1] == b"O":  # the program's output
             reply = self._receive()
         return parse_stop(reply)
@@ -188,8 +193,10 @@ class Stub:
     def _receive(self, deadline: float | None = None) -> bytes:
         deadline = deadline or time.monotonic() + self._limit
         for _ in range(_RETRIES):
+            # Bytes before "$" are acknowledgements or the rest of a damaged packet.
             self._until(b"$", deadline)
             body = self._until(b"#", deadline)
+            # The checksum is over the packet's bytes, so it is compared before escapes are undone.
             sound = (self._byte(deadline) + self._byte(deadline)).lower() == checksum(body)
             if self._acknowledges:
                 self._acknowledge(sound)
@@ -208,6 +215,7 @@ class Stub:
             if len(self._buffer) > _MOST:
                 raise GdbError("a packet does not end")
             self._fill(deadline)
+        # The mark is taken from the buffer, too, but is not part of the result.
         return self._take(at + 1)[:-1]
 
     def _byte(self, deadline: float) -> bytes:

@@ -13,6 +13,7 @@ from microgen.verifier.elf import elf, headers
 from microgen.verifier.elf.elf import Elf
 
 FILE = "firmware.elf"  # in the folder of a run
+# Bits of p_flags in an ELF program header: PF_R, PF_W and PF_X.
 _RIGHTS = {"r": 4, "w": 2, "x": 1}
 
 
@@ -41,6 +42,7 @@ class Image:
     def buffer(self, module: str, name: str) -> int:
         """The address of a planned buffer. Every model numbers its own buffers, so the buffer is
         found by its module's file; otherwise by its name, as in ``address``."""
+        # The planned buffers are local symbols of the module's own assembler file.
         found = self.buffers.get((f"{module}_memory.S", name))
         return self.address(name) if found is None else found
 
@@ -107,11 +109,13 @@ def _loadable(program: Elf) -> bytes:
     rows, content = [], []
     for segment, data in parts:
         rights = sum(_RIGHTS[right] for right in segment.rights)
+        # p_align 1 means no alignment, so the offset in the file may have any value.
         sizes = (len(data), segment.size, rights, 1)
         row = (headers.PT_LOAD, at, segment.address, segment.load, *sizes)
         rows.append(struct.pack(form.segment, *row))
         content.append(data)
         at += len(data)
+    # A loader must not look for sections, because their bytes are not in this file.
     header = found.file._replace(
         segments_at=form.header_nbytes,
         segment_count=len(parts),

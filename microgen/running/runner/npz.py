@@ -14,6 +14,7 @@ import numpy as np
 from microgen.base.errors import InputError, short
 from microgen.graph.ir.graph import Array
 
+# A limit, because a small archive can unpack to any size.
 MOST_BYTES = 2**28  # of all arrays of a file
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -42,11 +43,15 @@ def read(path: Path) -> dict[str, Array]:
 
 def _arrays(file: IO[bytes], path: Path) -> Iterator[tuple[str, Array]]:
     magic = np.lib.format.MAGIC_PREFIX
+    # A single array has no name, so we could not know which input it is.
     if file.read(len(magic)) == magic:
         raise InputError("is one array (.npy), not an .npz", where=str(path), hint=_HOW)
     with zipfile.ZipFile(file) as archive:
+        # Sizes come first: the archive's directory is small, and its members could unpack to
+        # anything.
         _check_sizes(archive.infolist(), path)
         for member in archive.infolist():
+            # A member cannot be rewound, so it is opened once for the header and once for the data.
             with archive.open(member) as stream:
                 _check_header(stream, member, path)
             with archive.open(member) as stream:
@@ -59,6 +64,7 @@ def _check_header(stream: IO[bytes], member: zipfile.ZipInfo, path: Path) -> Non
     """Refuse a header that does not agree with the data in the archive."""
     shape, _, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
     claimed, there = math.prod(shape) * dtype.itemsize, member.file_size - stream.tell()
+    # Object arrays have a pickle as data, whose size says nothing; ``read_array`` refuses them.
     if claimed != there and not dtype.hasobject:
         raise InputError(
             f"{member.filename!r} says that it is {dtype}{list(shape)}, {short(f'{claimed:,}')} "

@@ -15,6 +15,7 @@ from microgen.base.errors import RunError
 from microgen.building import guard, toolchain
 from microgen.running.runner.qemu import CONSOLE, DIAGNOSTICS, OUTPUT
 
+# Short, because a run of few samples takes hardly longer, and progress is shown after each.
 _POLL_SECONDS = 0.05
 
 
@@ -41,6 +42,7 @@ class Process:
                 return code
             if self.output_size() != size:
                 size, since = self.output_size(), time.monotonic()
+                # Each new byte of output is progress, so the time limit begins anew.
                 grown(size)
             elif time.monotonic() - since > limit:
                 raise HangError
@@ -63,12 +65,14 @@ class Process:
     def console(self) -> str:
         """The text that the firmware printed. Under gdbserver it is on the standard error, together
         with gdbserver's own text."""
+        # Without gdbserver the console has a file of its own, which then is not empty.
         return self.text(CONSOLE) or self.text(DIAGNOSTICS)
 
     @property
     def diagnostics(self) -> str:
         """The text that the emulator or a sanitizer printed, without the emulator's warnings."""
         lines = self.text(DIAGNOSTICS).splitlines()
+        # QEMU's warnings are not the reason why a run fails.
         return "\n".join(line for line in lines if ": warning:" not in line)
 
 
@@ -97,6 +101,7 @@ def started(command: Sequence[str], where: Path, *, gdb: bool) -> Iterator[Proce
     With ``gdb`` its standard input and output are a debugger's connection, not the console. Raises
     ToolError if the program is missing or cannot be started.
     """
+    # Sockets, not pipes, because ``gdb.Stub`` needs a time limit for each answer.
     ours, theirs = socket.socketpair()
     with ours, theirs, (where / CONSOLE).open("wb") as out, (where / DIAGNOSTICS).open("wb") as err:
         running = toolchain.started(

@@ -25,6 +25,7 @@ from microgen.running.timing import CoreTimings, Flash
 from microgen.target.board import Board
 
 _SOURCE = Path(__file__).parent / "plugin" / "profile.c"
+# Only the plugin's own symbols that QEMU looks up are visible, so that none hides QEMU's.
 _FLAGS = ("-std=c99", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE_SECONDS = 60.0
@@ -48,6 +49,7 @@ _NO_FLASH = FlashPlan()
 
 def flash_plan(board: Board, core: CoreTimings | None) -> FlashPlan:
     """The regions of a board for code and constants. Misses matter if there are wait states."""
+    # The same memory can have all three roles; its accesses are then counted once.
     names = dict.fromkeys((board.flash, board.constants, board.large_constants))
     regions = tuple(
         (memory.origin, memory.length) for memory in board.memories if memory.name in names
@@ -79,6 +81,7 @@ def prepare(
 def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Collection[int]) -> str:
     # profile.c reads these numbers in this order, in hexadecimal, one a line.
     markers = ("TVMPlatformTimerStart", "TVMPlatformTimerStop")
+    # No address of a marker: the plugin then counts between the entries and returns in ``runs``.
     numbers = [0, 0] if returned_to else [image.address(name) for name in markers]
     numbers.append(len(manifest.modules))
     for module in manifest.modules:
@@ -99,6 +102,7 @@ def _runner(module: ModuleRecord) -> str:
     return "TVMGraphExecutor_RunNode" if is_graph else f"{module.prefix}___tvm_main__"
 
 
+# QEMU 9.0 and later load version 2, which is assumed if the version is not readable.
 def _api_version(emulator: str) -> int:
     """The version of QEMU's plugin interface: 9.0 dropped version 1."""
     printed = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
@@ -123,6 +127,7 @@ def counts(
     inference, then of each call. Raises RunError if these do not fit the plan."""
     rows = _counted(directory)
     _check(rows, calls, samples)
+    # One row for each model of a sample, in the order of the manifest.
     width = len(calls)
     return tuple(tuple(rows[i : i + width]) for i in range(0, len(rows), width))
 
@@ -144,6 +149,7 @@ def counts_of_runs(
     for name, row in zip(names, rows, strict=True):
         if len(row) == calls[name] + 1:  # the others returned an error
             found[name].append(row)
+    # A sample is complete if all models ran, so the shortest list decides.
     return tuple(zip(*found.values(), strict=False))
 
 
@@ -193,6 +199,7 @@ def _library(directory: Path, api: int) -> Path:
 
 
 def _cache() -> Path | None:
+    # HOME may be unset, and the folder may be on a file system that is not writable.
     with contextlib.suppress(OSError, RuntimeError):
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(base) / "microgen"
@@ -215,6 +222,7 @@ def _compile(library: Path, flags: Sequence[str]) -> Path:
         command = [compiler, *flags, str(_SOURCE), "-o", str(made)]
         done = toolchain.run(command, seconds=_COMPILE_SECONDS)
         if not done.ok:
+            # The first line of a compiler's output names the error; the others are its context.
             first = (done.output.splitlines() or ["no message"])[0]
             raise ToolError(f"the host's C compiler refused QEMU's plugin: {first}")
         os.replace(made, library)

@@ -35,6 +35,7 @@ def command(board: Board, elf: Path, *, halted: bool = False, plugin: str = "") 
         # Without default devices nothing else uses the standard input and output.
         *("-nodefaults", "-display", "none", "-gdb", "stdio"),
         *_sandbox(board.qemu.system),
+        # The console has a file of its own, because standard output belongs to the debugger.
         *("-chardev", f"file,id=console,path={CONSOLE}"),
         *("-semihosting-config", "enable=on,target=native,chardev=console"),
         *(("-S",) if halted else ()),
@@ -76,6 +77,7 @@ def _sandbox(emulator: str) -> tuple[str, ...]:
     """The options with which firmware cannot start programs of the host through semihosting. Empty
     if QEMU was built without these options."""
     arguments = ("-sandbox", "on,spawn=deny")
+    # QEMU refuses an option that it was built without before it prints its version.
     has_it = toolchain.run([emulator, *arguments, "--version"], seconds=_VERSION_SECONDS).ok
     return arguments if has_it else ()
 
@@ -86,4 +88,5 @@ def _under_gdbserver(elf: Path) -> list[str]:
             "reading layers on this machine needs gdbserver, which is not installed",
             hint="apt-get install gdbserver, or run on a board that has an emulator",
         )
+    # A shell would expand special characters of the path.
     return ["gdbserver", "--no-startup-with-shell", "-", str(elf.resolve())]

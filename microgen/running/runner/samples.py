@@ -58,6 +58,7 @@ def outputs(manifest: Manifest) -> list[PortRecord]:
 
 def _named_ports(manifest: Manifest, module: ModuleRecord, kind: str) -> list[PortRecord]:
     ports: Sequence[PortRecord] = getattr(module, kind)
+    # With one model the names are the tensors' own, so a project of one model needs no prefix.
     if not manifest.more:
         return list(ports)
     return [replace(port, tensor=f"{module.module}.{port.tensor}") for port in ports]
@@ -92,6 +93,7 @@ def accepted(ports: Sequence[PortRecord]) -> list[tuple[str, ...]]:
 def zeros(manifest: Manifest) -> dict[str, Array]:
     """One sample of zeros, which the firmware runs without samples; a fixed input has its value."""
     return {
+        # Only its own value makes sense for a fixed input, because the model's shapes determine it.
         port.tensor: port_array(port, port.fixed or [0] * math.prod(port.shape))
         for port in inputs(manifest)
     }
@@ -108,6 +110,7 @@ def _full(name: str, known: Container[str], manifest: Manifest) -> str:
     owners = [
         f"{m.module}.{name}" for m in manifest.modules if name in {p.tensor for p in m.inputs}
     ]
+    # The name could mean either tensor, and a guess would feed the wrong model.
     if len(owners) > 1:
         raise InputError(
             f"{len(owners)} models have an input {name!r}", hint=f"name it {' or '.join(owners)}"
@@ -145,6 +148,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     counts = [_count(port, array) for port, array in found]
     for port, array in found:
         _check_fixed(port, array)
+    # The firmware reads one sample of every input at a time.
     if len(set(counts)) > 1:
         each = ", ".join(
             f"{p.tensor!r} has {'one sample' if n is None else f'{n} samples'}"
@@ -153,12 +157,14 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
         raise InputError(f"inputs have different numbers of samples: {each}")
     count = counts[0] if counts else None
     rows = [_rows(port, array) for port, array in found]
+    # The firmware reads its file from start to end: for each sample, every input in order.
     data = np.concatenate(rows, axis=1).tobytes() if rows else b""
     return Batch(1 if count is None else count, count is not None, data)
 
 
 def _array(port: PortRecord, names: Sequence[str], arrays: Mapping[str, Array]) -> Array:
     present = [name for name in names if name in arrays]
+    # Two names of one input are accepted, so both may be there, with different arrays.
     if len(present) != 1:
         what = f"there are two arrays ({' and '.join(present)})" if present else "there is no array"
         raise InputError(

@@ -31,6 +31,7 @@ from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram, EndError
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
 
+# A stop that takes longer leaves the report without a location.
 _INTERRUPT_SECONDS = 5.0
 _AT_ENTRY = 9  # Linux: include/uapi/linux/auxvec.h
 T = TypeVar("T")
@@ -107,6 +108,7 @@ def follow(
     Raises as ``until_end`` does, RunError if an operator gets a pointer other than the planned one,
     and ToolError for a processor whose calls cannot be read.
     """
+    # Refused before the program runs, because the walk needs the convention at its first stop.
     if image.machine not in CONVENTIONS:
         raise ToolError(
             f"layers cannot be read on a processor of kind {image.machine}",
@@ -140,6 +142,7 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
     empty if it is not known."""
     convention = CONVENTIONS.get(image.machine)
     if convention is None:
+        # The location only makes the report better, so without it the report is still made.
         return ""
     try:
         stub = Stub(connection, _INTERRUPT_SECONDS, running=True)
@@ -169,6 +172,7 @@ class Tracer(Walker):
 
     def layers_of(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[TracedLayer]:
         """Let the program run through a call; return the layers that it has computed."""
+        # A call by rows has no memory for a whole layer, so its rows are read at each of its parts.
         rows = list(call.row_calls)
         if rows:
             return self._rolled(sample, call, module, rows)
@@ -216,6 +220,7 @@ class Tracer(Walker):
             done = sum(len(part) for part in found[step.tensor])
             # The last rows may be fewer than the part computes at a time.
             height = min(each.rows, step.shape[1] - done)
+            # Read now, because the next rows may take the place of these.
             found[step.tensor].append(self._rows(step, pointer, height))
         return [
             TracedLayer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
@@ -265,6 +270,7 @@ class Tracer(Walker):
         or for the port in which it lies."""
         record = next((b for b in module.plan.buffers if b.name == buffer), None)
         pools = {pool.name: pool for pool in module.plan.pools}
+        # A pool without a symbol is an array of main, or lies in the buffer of a port.
         if record is None or pools[record.pool].symbol:
             return self._image.buffer(module.module, buffer)
         seen = self.manifest.seen_from(module)
@@ -274,6 +280,7 @@ class Tracer(Walker):
 
 def _entry_point(stub: Stub) -> int:
     """The address at which the host's kernel put the program's entry point."""
+    # Linux's auxiliary vector has pairs of 64-bit words on the hosts that we support.
     for kind, value in struct.iter_unpack("<QQ", stub.transfer("auxv", "", "auxiliary vector")):
         if kind == _AT_ENTRY:
             return int(value)

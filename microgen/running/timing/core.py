@@ -74,12 +74,14 @@ class CoreTimings:
     is_fitted: bool = False
     unaligned: int = 0
     flash: Flash = Flash(8, 128, 4)  # 64 bits; caches of 1 KB and 256 bytes, as in STM32L4
+    # The number of mnemonics is small, so the dictionary never grows large.
     # The rows of mnemonics that were found: a search tries many regular expressions.
     _found: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, mnemonic: str) -> TimingRow:
         """The row that has the mnemonic."""
         if mnemonic not in self._found:
+            # A regular expression must match the whole mnemonic, otherwise "b" would match "bic".
             self._found[mnemonic] = next(r for r in self.rows if _pattern(r).fullmatch(mnemonic))
         return self._found[mnemonic]
 
@@ -89,6 +91,8 @@ class CoreTimings:
 
     def taken(self, last: Instruction, target: Instruction | None) -> int:
         """The further cycles if the last instruction of a block jumps to ``target``, if known."""
+        # An instruction of 32 bits that is not aligned is in two words, which are fetched one after
+        # the other.
         is_split = target is not None and target.size == 4 and target.address % 4 != 0
         return self.row(last.mnemonic).taken + (self.unaligned if is_split else 0)
 

@@ -38,15 +38,18 @@ class InOrder:
         for instruction in block:
             row, effect = core.row(instruction.mnemonic), instruction.effect
             unit = {row.unit} & self.busy
+            # Operands of earlier instructions, and units that are busy, delay the start.
             start = max([clock, *(ready.get(r, 0) for r in effect.reads | unit)])
             if issued and (start > clock or not self._fits(issued, row, instruction)):
                 start = max(start, clock + self._occupied(issued, row))
                 issued = []
             clock = start
             issued.append((row, instruction))
+            # The length of the register list decides the cycles of LDM, STM, PUSH and POP.
             words = operands.count(instruction) if row.each else 0
             taken = row.cycles + row.each * words
             for register in operands.written(instruction) | unit:
+                # A result is never ready before its instruction has finished.
                 ready[register] = clock + max(row.latency, taken)
             # Such an instruction blocks the whole pipeline. Overlapping ones are counted by
             # ``_occupied``.
@@ -55,6 +58,7 @@ class InOrder:
         return clock + (self._occupied(issued, None) if issued else 0)
 
     def _fits(self, issued: _Issued, row: TimingRow, instruction: Instruction) -> bool:
+        # An instruction of several cycles is never issued together with another one.
         if len(issued) >= self.width or row.unit == "alone" or row.cycles + row.each > 1:
             return False
         if any(r.unit == "alone" or r.cycles + r.each > 1 for r, _ in issued):
@@ -67,4 +71,5 @@ class InOrder:
         """The cycles until an instruction can follow the instructions that are issued together."""
         before = issued[-1][0]
         both = {before.unit, row.unit if row else ""} & self.overlap
+        # Another overlapping unit can start a cycle later, the same unit only when it is free.
         return before.cycles if len(both) < 2 and before.unit in self.overlap else 1

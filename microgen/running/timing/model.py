@@ -45,7 +45,9 @@ class TimingModel:
     def cycles(self, part: ProgramPart, block: Callable[[int], BasicBlock]) -> int:
         """The cycles of a part, whose blocks ``block`` finds by number."""
         numbers, began, fell = part.executions.reshape(-1, 3).T
+        # A block often runs many times, so its cost is computed once and multiplied.
         costs = [self._cost(block(int(number))) for number in numbers]
+        # 64 bits, because the cycles of a network exceed 2^31.
         through, taken = np.array(costs, np.int64).reshape(-1, 2).T
         # A block that began and did not continue right after its end has jumped.
         return int(through @ began + taken @ (began - fell)) + self._waiting(part)
@@ -64,6 +66,8 @@ class TimingModel:
     def _priced(self, block: BasicBlock) -> tuple[int, int]:
         found: list[Instruction] = []
         address = block.address
+        # The plugin's blocks end where QEMU ended translation, not at branches, so instructions are
+        # counted.
         while len(found) < block.instructions and address in self._code:
             found.append(self._code[address])
             address = found[-1].address + found[-1].size
@@ -77,5 +81,6 @@ class TimingModel:
         """The instruction that a branch names, if it names one."""
         try:
             return self._code.get(branch.target)
+        # A branch to a register has no target in its text.
         except (ValueError, IndexError):
             return None

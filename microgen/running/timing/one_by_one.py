@@ -49,6 +49,7 @@ def _beside(core: CoreTimings, before: Instruction | None, instruction: Instruct
     is_store = operands.is_store(instruction.mnemonic)
     is_buffered = is_store and _has_immediate_offset(instruction)
     if before is None:
+        # A load before the block is not known, so only a store that is buffered saves a cycle.
         return -1 if is_buffered else 0
     written, effect = operands.written(before), instruction.effect
     is_after_load = operands.is_load(before.mnemonic)
