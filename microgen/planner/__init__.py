@@ -63,6 +63,7 @@ def plan(
         # Pools in ports' buffers alone may be too small for everything.
         pools = (Pool(POOL, 0, alignment), *pools)
     for unit in (pool.alignment for pool in pools):
+        # A power of two has one bit, so it shares none with the number below it.
         if unit < 1 or unit & (unit - 1):
             raise MicrogenError(
                 f"alignment is {unit}, expected a power of two", hint="use 4, 8 or 16, say"
@@ -70,6 +71,7 @@ def plan(
     made = _assemble(algorithm, program, pools)
     # Every plan is checked, not only in tests: a wrong one would corrupt tensors without any error.
     if found := [*check.problems(program, made), *parts_check.problems(program)]:
+        # Three problems are enough to find a defect, and the message remains readable.
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
 
@@ -90,6 +92,7 @@ def _assemble(algorithm: str, program: Program, pools: Sequence[Pool]) -> Memory
         for pool, layout in zip(workspace, layouts, strict=True)
         for name, offset in layout.offsets.items()
     }
+    # Pairs of several pools are mixed, and the records list them in the order of calls.
     pairs = sorted((p for layout in layouts for p in layout.pairs), key=lambda p: p.call)
     placements = tuple(
         Placement(b.name, *where[b.name], b.nbytes, b.first, b.last)
@@ -118,6 +121,7 @@ def _layouts(
 ) -> tuple[Layout, ...]:
     own = [pool for pool in pools if not pool.port]
     workspace = partial(_spilled, program=program, pools=own, planner=planner)
+    # Without pools in ports nothing can be saved there, so one plan of the workspace is enough.
     if len(own) == len(pools):
         return workspace(liveness)
     places = port_places(program, [pool for pool in pools if pool.port])
@@ -188,6 +192,7 @@ def _sized(pool: Pool, program: Program, placements: Sequence[Placement]) -> Poo
     inside = {p.name: p for p in placements if p.pool == pool.name}
     if not pool.port:
         return replace(pool, nbytes=max((p.offset + p.nbytes for p in inside.values()), default=0))
+    # All ports of one pool begin at one place, so any of them tells it.
     before = inside[port_buffers.pinned(program, pool)[0]].offset
     nbytes = before + pool.nbytes
     return replace(pool, nbytes=nbytes, capacity=nbytes, before=before)

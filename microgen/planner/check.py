@@ -59,6 +59,7 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
     ``others``: bytes of memory that does not count. It takes no buffer that is larger.
     """
     needs, _ = _needs(program)
+    # The difference at each birth and after each death; their running sum is the live bytes.
     changes = [0] * (len(program.calls) + 2)  # state is live one step longer than the calls
     for need in needs.values():
         changes[need.birth] += need.nbytes
@@ -71,6 +72,7 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
         for k in range(len(live)):
             held = (n.nbytes for n in needs.values() if n.birth <= k <= n.death)
             live[k] -= min(nbytes, sum(size for size in held if size <= nbytes))
+    # 0, because the others may hold more than everything that is live.
     return max(0, *live)
 
 
@@ -86,6 +88,7 @@ def _roles(program: Program, call: RunnerCall) -> list[tuple[int, Role, str]]:
 
 
 def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
+    # Sizes come from declarations, times only from the calls, as the runner makes them.
     sizes = {b.name: b.nbytes for b in program.buffers}
     state = {b.name for b in program.state}
     needs = {name: _Need(sizes[name], 0, len(program.calls), is_state=True) for name in state}
@@ -103,6 +106,7 @@ def _needs(program: Program) -> tuple[dict[str, _Need], list[str]]:
             if name in state:
                 continue
             birth = needs[name].birth if name in needs else k
+            # The caller reads an output after the last call, so it remains live.
             death = len(program.calls) if name in outputs else k
             needs[name] = _Need(sizes.get(name, 0), birth, death)
         if call.scratch:
@@ -128,6 +132,7 @@ def _presence(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[str]:
             yield f"{p.name} is placed, but the program does not use it"
         elif p.nbytes != needs[p.name].nbytes:
             yield f"{p.name} has {p.nbytes} bytes, expected {needs[p.name].nbytes}"
+    # Other stages look buffers up by name, so the map must not differ from the checked placements.
     if dict(plan.by_name) != {p.name: p for p in plan.placements}:
         yield "by_name does not say what the placements say"
 
@@ -146,10 +151,12 @@ def _pools(plan: MemoryPlan) -> Iterator[str]:
                 yield f"{p.name} ends at {p.offset + p.nbytes}, outside {pool.name}"
             if p.offset % pool.alignment:
                 yield f"{p.name} has offset {p.offset}, not a multiple of {pool.alignment}"
+        # A larger pool would waste RAM, and a smaller one would let another symbol overlap it.
         end = max((p.offset + p.nbytes for p in inside), default=0)
         if end != pool.nbytes and not pool.port:
             yield f"{pool.name} has {pool.nbytes} bytes, but its last buffer ends at {end}"
     for pool in (*plan.pools, *plan.constant_pools):
+        # None is a pool without a limit.
         if pool.capacity is not None and pool.nbytes > pool.capacity:
             yield f"{pool.name} has {pool.nbytes} bytes, at most {pool.capacity} were given"
 
@@ -195,6 +202,7 @@ def _strangers(program: Program, pool: Pool, inside: Set[str]) -> Iterator[str]:
         # The context of a device, which is the last argument, has no type.
         types = zip(call.args, call.types, strict=False)
         used = {a.name: t.dtype.nbytes for a, t in types if a.storage == Storage.SID}
+        # Scratch is aligned to words.
         used |= {f"scratch_{k}": 4} if call.scratch else {}
         for name in sorted(inside & used.keys()):
             if program.function(call.function).made is not None:
@@ -214,6 +222,7 @@ def _constants(program: Program, plan: MemoryPlan) -> Iterator[str]:
         yield "constants are not placed once each with their sizes"
     for pool in plan.constant_pools:
         end = 0
+        # In the order of addresses, so that only neighbours can overlap.
         inside = [p for p in plan.constants if p.pool == pool.name]
         for p in sorted(inside, key=lambda p: p.offset):
             if p.offset < end or p.offset % pool.alignment:
@@ -241,6 +250,7 @@ def _allowed(
     alone = sum(role == Role.OUTPUT for _, role, _ in used) == 1
     allowed = {}
     for (i, o), lag in listed.items():
+        # An input that the same call also writes must not lose its bytes before the call ends.
         if i not in names or o not in outputs or names[i] in written:
             continue
         source, target = needs[names[i]], needs[names[o]]
@@ -269,6 +279,8 @@ def _saving(needs: Mapping[str, _Need], pairs: list[tuple[tuple[str, str], int]]
     ((source, target), lag), *rest = pairs
     others = [p for p in rest if p[0][0] != source and p[0][1] != target]
     own = _shared(needs[source], needs[target], lag)
+    # Either the first pair is left out, or it is used without the others that share a buffer with
+    # it.
     return max(_saving(needs, rest), own + _saving(needs, others))
 
 
@@ -293,6 +305,7 @@ def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> It
         elif lag != pair.lag:
             yield f"{target} has a lag of {pair.lag} bytes to {source}, expected {lag}"
         elif source in placed and target in placed:
+            # The pool may be unknown, which is another problem; then every offset is possible.
             units = [pool.alignment for pool in plan.pools if pool.name == placed[source].pool]
             yield from _distance(placed[source], placed[target], lag, max(units, default=1))
 
@@ -366,6 +379,7 @@ def _numbers(program: Program, plan: MemoryPlan) -> Iterator[str]:
     callers = sum(pool.nbytes - pool.before for pool in ports)
     if plan.peak != sum(pool.nbytes for pool in plan.pools) - callers:
         yield f"peak is {plan.peak}, which is not the sum of the pools"
+    # A plan below the bound would be a defect of the bound or of the lifetimes.
     if plan.peak < bound:
         yield f"peak is {plan.peak}, below the lower bound of {bound}"
     if plan.gap != plan.peak - plan.lower_bound:

@@ -59,6 +59,7 @@ def place(
     def needed(plan: tuple[Layouts, Layouts]) -> int:
         own, others = plan
         before = (before_ports(e, layout) for e, layout in zip(places, others, strict=True))
+        # The workspace, and the bytes in front of ports, which count as workspace.
         return sum(end(layout.offsets, sizes) for layout in own) + sum(before)
 
     # min takes the first of equal plans, which leaves the caller's memory alone.
@@ -74,6 +75,7 @@ def _filled(
     liveness: Liveness, places: Sequence[PortPlace], inside: tuple[Names, ...]
 ) -> tuple[Names, ...]:
     """The buffers in each place after all moves that help."""
+    # Each move takes buffers out of the workspace, so this ends.
     while better := _moved(liveness, places, inside):
         inside = better
     return inside
@@ -104,10 +106,13 @@ def _moved(
     workspace; None if there is no such move."""
     rest = _without(liveness, inside)
     found = loads(rest)
+    # Only that call decides the size of the workspace, so other moves cannot help.
     call = max(found, key=lambda k: found[k], default=0)
     for group in _groups(rest, call):
         for n, each in enumerate(places):
             more = inside[n] | group
+            # All buffers of the group must be allowed in this place, and then fit with those that
+            # are there.
             if group <= each.others and _fitted(liveness, each, more):
                 return (*inside[:n], more, *inside[n + 1 :])
     return None
@@ -127,6 +132,7 @@ def _groups(rest: Liveness, call: int) -> Iterator[Names]:
     groups = dict.fromkeys((*(frozenset((name,)) for name in live), *links, *chains))
     most = loads(rest).get(call, 0)
     left = {group: loads(_without(rest, (group,))).get(call, 0) for group in groups}
+    # A group that leaves the call's load unchanged would only fill the port's memory.
     helping = [group for group in groups if left[group] < most]
     yield from sorted(helping, key=lambda group: (left[group], sum(sizes[n] for n in group)))
 
@@ -146,6 +152,7 @@ def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
             continue
         problem = make_problem(own, pairs, each.pool.alignment)
         start, before = _pinned(problem, each.pinned)
+        # The caller allows no more bytes in front of the port.
         if before > each.before:
             continue
         # The two orders of greedy.best_offsets, after the ports have been placed.

@@ -35,6 +35,7 @@ class Block:
     @cached_property
     def nbytes(self) -> int:
         """Bytes of the union of the members."""
+        # A lag lets members begin at different offsets, so the last one need not end last.
         return max(s + m.nbytes for s, m in zip(self.starts, self.members, strict=True))
 
     @property
@@ -62,6 +63,7 @@ class Problem:
     @property
     def has_steps_down(self) -> bool:
         """Whether a block may lie above another one whose offset is not less."""
+        # A clearance of 0 or less comes from a lag: the members overlap in space, not in time.
         return any(nbytes <= 0 for near in self.clearance for nbytes in near.values())
 
     @cached_property
@@ -133,6 +135,7 @@ def _blocks(
     follower = {pair.input: pair.output for pair in used}
     # All offsets are multiples of the alignment, so distances between them are, too.
     lags = {pair.output: aligned(pair.lag, alignment) for pair in used}
+    # A member that takes another's place is in the chain of its head.
     chains = [chain(name, follower) for name in by_name if name not in lags]
     return tuple(
         Block(tuple(by_name[name] for name in names), _starts([lags[name] for name in names[1:]]))
@@ -160,6 +163,7 @@ def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int],
         (m, start, i)
         for i, block in enumerate(blocks)
         for m, start in zip(block.members, block.starts, strict=True)
+        # A buffer without bytes needs no distance.
         if m.nbytes
     ]
     live: list[tuple[Lifetime, int, int]] = []

@@ -145,6 +145,7 @@ def lower_bound(liveness: Liveness, others: Sequence[int] = ()) -> int:
         fitting = tuple(b for b in liveness.buffers if b.nbytes <= nbytes)
         inside = loads(Liveness(fitting, ()))
         found = {call: load - min(nbytes, inside.get(call, 0)) for call, load in found.items()}
+    # A program without planned buffers has no loads.
     return max(0, *found.values()) if found else 0
 
 
@@ -152,6 +153,7 @@ def loads(liveness: Liveness) -> dict[int, int]:
     """The live bytes of each call if every call saves as much as it can."""
     changes: Counter[int] = Counter()
     for b in liveness.buffers:
+        # Inclusive ends, so the bytes are free one call later.
         changes[b.first // 2] += b.nbytes
         changes[b.last // 2 + 1] -= b.nbytes
     found = dict(enumerate(accumulate(changes[call] for call in range(max(changes, default=0)))))
@@ -168,6 +170,7 @@ def load(buffers: Iterable[Lifetime]) -> int:
     for b in buffers:
         changes[b.first] += b.nbytes
         changes[b.last + 1] -= b.nbytes
+    # At one half step the ends of inputs and the births of their outputs do not meet.
     return max(accumulate(changes[time] for time in sorted(changes)), default=0)
 
 
@@ -183,6 +186,7 @@ def crowding(liveness: Liveness) -> int:
 
 def _access(call: RunnerCall, function: PrimFunc) -> _Access:
     parameters = [(i, p.role) for i, p in enumerate(function.parameters) if p.role != Role.SCRATCH]
+    # A wrong number would pair every later argument with the wrong role.
     if len(parameters) != len(call.args):
         raise InternalError(
             f"passes {len(call.args)} arguments to {function.name}, expected {len(parameters)}",
@@ -208,6 +212,7 @@ def _spans(accesses: Iterable[_Access], buffers: Sequence[Buffer]) -> dict[str, 
         index = access.call.index
         for _, name in access.reads:
             if name not in spans and name not in state:
+                # Its bytes would be those of any buffer that was there before.
                 raise InternalError("is read before it is written", where=f"call {index}: {name}")
         for _, name in (*access.reads, *access.writes):
             spans[name] = (spans.get(name, (index, index))[0], index)
@@ -219,6 +224,7 @@ def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifet
         raise InternalError("no call writes it", where=buffer.name)
     first, last = spans[buffer.name]
     first = 0 if buffer.is_state else first
+    # ``calls`` is one more than the last call's number: the time after all of them.
     last = calls if buffer.is_state or buffer.is_output else last
     return Lifetime(buffer.name, buffer.nbytes, 2 * first, 2 * last + 1)
 
@@ -245,6 +251,7 @@ def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePai
 
 def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> InPlacePair | None:
     """The pair, if the input dies in the call in which the output is born, and they overlap."""
+    # The input must die and the output be born in this very call, otherwise both are live together.
     if source.last != 2 * call + 1 or target.first != 2 * call:
         return None
     saves = min(source.nbytes, target.nbytes - lag)
@@ -256,6 +263,7 @@ def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> InPlacePai
 def _matchings(pairs: Sequence[InPlacePair]) -> list[tuple[InPlacePair, ...]]:
     if not pairs:
         return [()]
+    # Without the head there are the same choices again, so the list has every subset once.
     head, rest = pairs[0], pairs[1:]
     apart = [p for p in rest if p.input != head.input and p.output != head.output]
     return [(head, *chosen) for chosen in _matchings(apart)] + _matchings(rest)

@@ -52,12 +52,14 @@ class _Incumbent:
 
 def place(liveness: Liveness, alignment: int) -> Layout:
     """The best layout under a node budget; ``proof`` says how complete the search was."""
+    # Then even one node would look at too many pairs.
     if sweep.is_crowded(liveness):
         return sweep.place(liveness, alignment)
     bound = lower_bound(liveness)
     nodes = _node_budget(liveness)
     best = _first(liveness, alignment, bound)
     exhausted, budget = False, NodeBudget(nodes)
+    # At the bound no plan can be better, so nothing is searched.
     if best.peak > bound:
         best, exhausted = _improve(best, liveness, bound, budget)
     spent = nodes if budget.nodes <= 0 else 0
@@ -87,6 +89,7 @@ def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
     # With lags, a long chain of pairs goes down through the pool, and may need more than any call.
     some = _needed(liveness, alignment) if any(pair.lag for pair in merged.pairs) else ()
     for used in dict.fromkeys((merged.pairs, *some, ())):
+        # Later attempts are for programs in which merging alone is not enough.
         if min(incumbent.peak for incumbent in tries) > bound:
             problem = make_problem(liveness, used, alignment)
             tries.append(_Incumbent(problem, repaired(problem, find_core(problem, bound), bound)))
@@ -129,6 +132,7 @@ def _improve(
         before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
         found, finished = _search(problem, best.peak, bound, share)
+        # A choice that ends early has cost its blocks all the same.
         budget.nodes -= max(before - share.nodes, CHOICE)
         left -= 1
         best = found or best
@@ -156,6 +160,7 @@ def _least(live: Sequence[Lifetime], chosen: tuple[InPlacePair, ...], alignment:
     bytes_of = {b.name: b.nbytes for b in live}
     for pair in chosen:
         source = bytes_of[pair.input] + aligned(pair.lag, alignment)
+        # The output is no buffer of its own any more, so its size is taken out.
         bytes_of[pair.input] = max(source, bytes_of.pop(pair.output))
     sizes = [nbytes for nbytes in bytes_of.values() if nbytes]
     rounded = [aligned(nbytes, alignment) for nbytes in sizes]
@@ -181,6 +186,8 @@ def _search(
     if outcome.offsets is None:
         return None, exhausted
     placed = outcome.offsets
+    # In the order of the offsets that were found each block takes the lowest free place, and easy
+    # blocks come last.
     order = sorted(placed, key=lambda i: (placed[i], i))
     offsets = lowest_fit(problem, (*order, *core.easy))
     return _Incumbent(problem, offsets), exhausted

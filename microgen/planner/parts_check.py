@@ -21,6 +21,7 @@ def problems(program: Program) -> Iterator[str]:
     written at other times.
     """
     sizes = _parted(program)
+    # In the order of the calls, as the runner makes them.
     written: dict[Key, list[Run]] = {key: [] for key in sizes}
     for call in program.calls:
         used = list(_used(program, call, sizes))
@@ -33,6 +34,7 @@ def problems(program: Program) -> Iterator[str]:
                 yield f"call {call.index} reads {where} before they are written"
             if position in paired and run != (0, nbytes):
                 yield f"call {call.index} may overlap {where}, which are a part"
+        # After all reads of the call, because its outputs are not there when it begins.
         for key, run, role, _ in used:
             if role is Role.OUTPUT and not _added(written[key], run):
                 yield f"call {call.index} writes bytes {_text(run)} of {key[1]} again"
@@ -43,6 +45,7 @@ def problems(program: Program) -> Iterator[str]:
 
 def _parted(program: Program) -> dict[Key, int]:
     """The bytes of each buffer that calls write in parts."""
+    # Inputs and variables have their bytes before the first call.
     buffers = [b for b in program.buffers if not (b.is_state or b.is_input)]
     sizes = {
         **{(Storage.SID, b.name): b.nbytes for b in buffers},
@@ -50,6 +53,7 @@ def _parted(program: Program) -> dict[Key, int]:
     }
     uses = [one for call in program.calls for one in _used(program, call, sizes)]
     counts = Counter(key for key, _, role, _ in uses if role is Role.OUTPUT)
+    # Written by several calls, or not from the first byte on.
     parted = {key for key, run, _, _ in uses if run[0] or counts[key] > 1}
     return {key: nbytes for key, nbytes in sizes.items() if key in parted}
 
@@ -74,6 +78,7 @@ def _text(run: Run) -> str:
 def _covers(runs: list[Run], run: Run) -> bool:
     # The last run that begins at the first byte or before it.
     place = bisect_left(runs, (run[0] + 1, 0)) - 1
+    # An empty run has nothing to be covered.
     return run[0] == run[1] or (place >= 0 and runs[place][1] >= run[1])
 
 

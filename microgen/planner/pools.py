@@ -29,6 +29,7 @@ def parse(specs: Sequence[str], alignment: int) -> tuple[Pool, ...]:
     Raises MicrogenError for a malformed declaration, and for names that are equal in C.
     """
     pools = [_parse(spec, alignment) for spec in specs]
+    # Constant pools hold no buffers, so a workspace pool is needed in addition.
     if all(pool.is_constant for pool in pools):
         pools.append(Pool(DEFAULT, 0, alignment))
     for number, pool in enumerate(pools):
@@ -55,6 +56,7 @@ def _parse(spec: str, alignment: int) -> Pool:
     name, *rest = spec.split(":")
     if not rest:
         raise _bad(spec, "has no size")
+    # The name becomes a field of the struct of pools that the caller passes.
     if cnames.identifier(name) != name:
         raise _bad(spec, f"{name!r} is not a C identifier for a struct's field")
     if _TAKEN.fullmatch(name):
@@ -76,6 +78,7 @@ def _parse(spec: str, alignment: int) -> Pool:
 
 def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> None:
     for word in (*words, *settings):
+        # TVM's own names have words before or after the kind.
         if any(word.startswith(kind) or f"_{kind}" in word for kind in _UNUSED):
             raise UnsupportedError(
                 f"{word!r} has no effect on any planner",
@@ -94,6 +97,7 @@ def _check_words(spec: str, words: Sequence[str], settings: dict[str, str]) -> N
 
 
 def _size(spec: str, text: str) -> int | None:
+    # No size and '*' both mean that there is no limit.
     if text in ("", "*"):
         return None
     try:
@@ -104,6 +108,7 @@ def _size(spec: str, text: str) -> int | None:
 
 def _alignment(spec: str, text: str) -> int:
     with contextlib.suppress(ValueError):
+        # Powers of two up to 256.
         if (nbytes := byte_sizes.parse(text)) in {1 << bits for bits in range(9)}:
             return nbytes
     raise _bad(spec, f"{text!r} is not an alignment: expected a power of two from 1 to 256")

@@ -24,6 +24,7 @@ def no_room(
             + (", which is not external: it holds a variable" if is_state else ""),
         )
     lacking = ", ".join(_lacks(pool, nbytes) for pool, nbytes in missing.lacks)
+    # Pools are tried in order, so a larger last one would be enough.
     pool, nbytes = missing.lacks[-1]
     least = (pool.capacity or 0) + nbytes
     return CapacityError(

@@ -35,11 +35,13 @@ def find_core(problem: Problem, ceiling: int) -> CriticalBlocks:
     easy: dict[int, None] = {}
     while todo:
         i = todo.pop()
+        # A dictionary as an ordered set.
         easy[i] = None
         for j in problem.clearance[i]:
             before = spare[j]
             # Block i is placed after j from now on, so it rules out nothing for j.
             spare[j] += _ruled_out(problem, i, j)
+            # Only a block that becomes easy now is new on the list.
             if before <= 0 < spare[j]:
                 todo.append(j)
     # The first one found fits wherever all others are, so it is placed last.
@@ -64,6 +66,7 @@ def repaired(problem: Problem, core: CriticalBlocks, goal: int) -> list[int]:
 
 def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int) -> list[int]:
     edges = sum(len(clearance) for clearance in problem.clearance)
+    # Easy blocks come last: they fit below the ceiling wherever the others are.
     best = offsets = lowest_fit(problem, (*order, *easy))
     least = problem.peak(best)
     for _ in range(min(ROUNDS, WORK // (edges + 1))):

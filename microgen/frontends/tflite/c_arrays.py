@@ -54,6 +54,7 @@ def flatbuffer(source: bytes, file: str) -> bytes:
 
     Raises ModelError if there is none, or more than one, or if the text is malformed.
     """
+    # Checked before any expression runs over the text.
     if len(source) > MAX_BYTES:
         raise ModelError(
             f"has {len(source):,} bytes; C source of a model has at most {MAX_BYTES:,}",
@@ -69,6 +70,7 @@ def flatbuffer(source: bytes, file: str) -> bytes:
         others += 1
         if len(found) == _MOST_ARRAYS:
             break
+    # With two models in the source, a choice would be a guess.
     if len(found) != 1:
         raise _not_one(found, others, code, file)
     return _bytes(found[0], file)
@@ -124,6 +126,7 @@ def _is_model(body: bytes) -> bool:
     """Whether the first eight numbers are the header of a flatbuffer with the identifier."""
     try:
         first = bytes(_number(item.strip(_SPACE)) for item in body.split(b",", 8)[:8])
+        # The identifier is at bytes 4 to 7, after the offset of the root table.
         return first[4:8] == IDENTIFIER
     except ValueError:
         return False
@@ -140,12 +143,14 @@ def _number(text: bytes) -> int:
     sign, hexadecimal, octal, decimal = match.groups()
     size = int(hexadecimal, 16) if hexadecimal else int(octal, 8) if octal else int(decimal)
     value = -size if sign else size
+    # An array of char may be written with signed numbers.
     if not -128 <= value <= 255:
         raise ValueError("which is not a byte")
     return value & 255
 
 
 def _bytes(array: _Array, file: str) -> bytes:
+    # A list in C may end with a comma.
     found, body, start = bytearray(), array.body.rstrip(_SPACE).removesuffix(b","), 0
     while start < len(body):
         # In parts, because a list of all numbers takes several times the memory of their text.

@@ -32,6 +32,7 @@ def inlined(model: FileRecord) -> FileRecord:
     ModelError if a decomposition contains itself, is missing, or has other numbers of inputs or
     outputs. UnsupportedError if the network becomes too large.
     """
+    # Most models have none, and then nothing is copied.
     if not any(operator.name == COMPOSITE for operator in model.operators):
         return model
     work = _Inlining(model)
@@ -66,6 +67,7 @@ class _Inlining:
         number = called_by(self._model.reader, composite)
         graph = self._subgraph(number, path)
         self._check_ends(composite, graph, number)
+        # Counted before anything is added, because each level may multiply the size of the network.
         self._spend(graph)
         numbers, before, after = self._joined(composite, graph)
         self._link(composite, before)
@@ -82,6 +84,8 @@ class _Inlining:
         inputs = list(zip(composite.inputs, graph.inputs, strict=True))
         outputs = list(zip(composite.outputs, graph.outputs, strict=True))
         for outer, inner in inputs:
+            # Types that differ would change the meaning of the stored values, so both tensors
+            # remain.
             if outer == ABSENT or self._is_alike(outer, graph.tensors[inner]):
                 numbers.setdefault(inner, outer)
         made = {i for operator in graph.operators for i in operator.outputs}
@@ -93,6 +97,8 @@ class _Inlining:
         for i, tensor in enumerate(graph.tensors):
             if i not in numbers:
                 numbers[i] = len(self.tensors)
+                # A tensor of the decomposition that is no end of it is new at each use of the
+                # composite.
                 self.tensors.append(tensor)
         before = [(outer, numbers[i]) for outer, i in inputs if numbers[i] != outer]
         after = [(numbers[i], outer) for outer, i in outputs if numbers[i] != outer]
@@ -118,6 +124,7 @@ class _Inlining:
         if number in path:
             raise self._invalid(f"is a part of its own decomposition, subgraph {number}")
         if number not in self._model.called:
+            # The file's number is not trusted.
             raise self._invalid(f"stands for subgraph {number}, which the file does not have")
         if len(path) > _DEEPEST:
             raise self._invalid(f"is more than {_DEEPEST} composites deep")
@@ -150,6 +157,7 @@ class _Inlining:
         inputs, outputs, intermediates = (
             tuple(numbers[i] if i != ABSENT else ABSENT for i in side) for side in sides
         )
+        # An absent operand is only allowed as an input.
         if ABSENT in outputs:
             raise self._invalid("lacks an input that an operator inside makes")
         return dataclasses.replace(
@@ -164,5 +172,6 @@ def _meaning(quantization: QuantizationRecord | None) -> object:
     """Equal for quantizations that are equal, and for tensors that have none."""
     if quantization is None or not quantization.scale.size:
         return None
+    # The axis has no meaning for a single scale.
     axis = quantization.axis if quantization.scale.size > 1 else 0
     return (quantization.scale.tobytes(), quantization.zero_point.tobytes(), axis)

@@ -33,6 +33,7 @@ def value(record: TensorRecord, type_: ArrayType, where: str) -> Array:
         array = _expansion(record, record.sparsity, type_, where).dense(stored)
     else:
         array = stored.reshape(type_.shape)
+    # Wider values take more memory than the file, so a small file could claim a lot.
     if record.dtype in SMALL:
         budget.spend(ReferenceCost(type_.nbytes, array.size), where)
     wide: Array = array.astype(type_.dtype.numpy, copy=False)
@@ -66,6 +67,7 @@ def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
             f"{expected} are expected for {_described(record, type_)}",
             where=where,
         )
+    # Each value is widened to a byte, and several arrays exist at a time.
     if record.dtype == "int4":
         budget.spend(ReferenceCost(4 * found, 4 * found), where)
         return _unpacked(record.data)[:size]
@@ -88,6 +90,7 @@ def _unpacked(data: Array) -> Array:
 
 def _check_numbers(record: TensorRecord, array: Array, where: str) -> None:
     budget.spend(ReferenceCost(0, array.size // 8), where)  # many tensors may share one buffer
+    # NaN has no bound and no order, so no comparison with a reference would find an error.
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ModelError(f'the constant "{short(record.name)}" holds NaN', where=where)
     if array.dtype.kind == "b" and record.data.max(initial=0) > 1:

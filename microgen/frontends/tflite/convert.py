@@ -32,6 +32,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     model = composites.inlined(records.read(data, file, signature))
     tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
     refusals.check(model, tensors.names, numerics)
+    # All checks come before the first node, so that importers can trust the records.
     _check_operators(model)
     _check_order(model, tensors)
     graph = GraphBuilder()
@@ -72,11 +73,14 @@ def _check_order(model: FileRecord, tensors: FileTensors) -> None:
         known.add(index)
     for operator in model.operators:
         for index in operator.inputs:
+            # TFLite runs operators in the file's order, so a tensor that comes later does not exist
+            # yet.
             if index != ABSENT and index not in known:
                 raise _impossible(
                     model, tensors, index, f"is read by {operator.name} before anything makes it"
                 )
         for index in operator.outputs:
+            # Two writers would leave it open which value a reader gets.
             if index in known:
                 kind = "a constant" if index in constants else "it already exists"
                 raise _impossible(
@@ -92,6 +96,7 @@ def _check_order(model: FileRecord, tensors: FileTensors) -> None:
 def _check_variables(model: FileRecord, tensors: FileTensors) -> None:
     read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
     for index in dict.fromkeys(read):
+        # With two readers it would depend on the order which of them sees the old state.
         if model.tensors[index].is_variable and read.count(index) > 1:
             raise UnsupportedError(
                 f'the variable "{short(tensors.names[index])}" has more than one reader',
@@ -113,6 +118,7 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
     fixed = _fixed({tensors.names[index] for index in model.inputs}, shared.fixes)
     inputs = [_port(tensors, index, file) for index in model.inputs]
     outputs = [_port(tensors, index, file) for index in model.outputs]
+    # uint8 ports are int8 inside; the conversions are put between them and the network.
     unsigned.connect(shared.graph, inputs, outputs)
     ends = ([port.tensor for port in side] for side in (inputs, outputs))
     updates = shared.variables.updates()
@@ -125,12 +131,14 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
     """Inputs of the graph that operators read only as parameters, each with its only value."""
     found: dict[str, tuple[int, ...]] = {}
     for fix in fixes:
+        # A firmware's shapes are fixed, so a value that changes at run time cannot decide them.
         if fix.tensor not in fed:
             raise UnsupportedError(
                 f'needs "{short(fix.tensor)}" to be a constant or an input, but it is computed',
                 where=str(fix.origin),
                 hint="convert the model with fixed shapes",
             )
+        # Two layers that need different values of one input can never both run.
         if found.setdefault(fix.tensor, fix.value) != fix.value:
             raise ModelError(
                 f'needs "{short(fix.tensor)}" to be {list(fix.value)}, another layer '

@@ -132,6 +132,7 @@ class ExecutorGraph:
                 "storage_id": ["list_int", list(self.storage_ids)],
             },
             "node_row_ptr": list(self.row_ptr),
+            # The C executor reads types and storage ids by these numbers.
         }
 
     def dumps(self) -> str:
@@ -160,6 +161,7 @@ def build(program: Program) -> ExecutorGraph:
 def function_hash(function: PrimFunc) -> str:
     """64 bits that identify a function, as 16 hexadecimal digits. They are equal on every machine
     for functions with equal parameters that call equal kernels, even if their names differ."""
+    # Not the name, which is made from the layers, and not the constants' values.
     meaning = repr((function.target, function.parameters, function.body))
     return hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
@@ -218,6 +220,7 @@ class _Building:
         """The entry of a value in the shape in which it is read. If that is not the shape that was
         written, it is the entry of a node that only changes the shape."""
         entry = self.entries[argument]
+        # The type that was written is the entry's own, so no node is needed.
         if self.type_of[entry].shape == kind.shape:
             return entry
         key = (entry, kind)
@@ -239,6 +242,7 @@ class _Building:
 
     def _release(self, reads: list[Argument], writes: list[Argument]) -> None:
         for argument in reads:
+            # Each read of a value is counted, so that its storage is free after the last one.
             self.reads_left[argument] -= 1
         for argument in dict.fromkeys((*reads, *writes)):
             # Inputs, parameters and outputs keep their storage, because the caller sees them.

@@ -39,6 +39,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
     for call, node in zip(program.calls, operators, strict=True):
         written = [a for a, role in _roles(program, call) if role is Role.OUTPUT]
         for index, argument in enumerate(written):
+            # Outputs have storages, too, because the executor copies them to the caller afterwards.
             name = where[argument] = names[node, index, 0]
             nbytes = graph.storage_bytes[int(name.removeprefix("sid_"))]
             holds.setdefault(name, Buffer(name, nbytes, tensors[argument]))
@@ -46,6 +47,7 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
         # Storage ids decide which tensors share bytes here, so in-place pairs have no effect.
         calls.append(replace(call, args=args, in_place=()))
     # In the order of ids, which is the order of addresses in the pool.
+    # ``[4:]`` leaves out "sid_".
     buffers = tuple(holds[name] for name in sorted(holds, key=lambda n: int(n[4:])))
     return replace(program, calls=tuple(calls), buffers=buffers)
 
@@ -68,6 +70,7 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
     ]
     end = max((p.offset + p.nbytes for p in placements), default=0)
     made = MemoryPlan(
+        # The layout is fixed by TVM's executor, so no algorithm of ours chose it.
         algorithm="graph",
         pools=(Pool(POOL, end, tables.ALIGNMENT),),
         placements=tuple(placements),
@@ -76,6 +79,7 @@ def plan(program: Program, graph: ExecutorGraph, pointer_bytes: int) -> MemoryPl
         proof=f"storage ids of the graph; the executor's own tables take {first:,} bytes",
         by_name={p.name: p for p in placements},
     )
+    # The same check as for other plans: the executor's order could overlap live buffers.
     if found := check.problems(program, made):
         raise InternalError("; ".join(found[:3]), where="memory plan (graph)")
     # The executor takes whole units of the alignment, also for the last storage.

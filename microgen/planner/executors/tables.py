@@ -76,4 +76,5 @@ def table_bytes(found: GraphCounts, pointer_bytes: int) -> int:
         (found.inputs, 4),
         (found.outputs, 4),
     )
+    # Each table begins at an aligned address in the pool, so each is rounded up by itself.
     return sum(aligned(count * size) for count, size in tables)

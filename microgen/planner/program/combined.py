@@ -65,6 +65,7 @@ def _counted(models: Sequence[Planned], sharing: Sequence[str]) -> tuple[Pool, .
 
 def _pools(module: str, plan: MemoryPlan) -> tuple[Pool, ...]:
     own = [pool for pool in plan.pools if not pool.port]
+    # Only the bytes in front of a port are workspace; the others are the caller's.
     own += [replace(p, port="", nbytes=p.before) for p in plan.port_pools if p.before]
     return tuple(replace(pool, name=f"{module}.{pool.name}") for pool in own)
 

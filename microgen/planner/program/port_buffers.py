@@ -33,6 +33,7 @@ def planned(
         pools = [_input_pool(p, alignment, before) for p in read]
         pools += [_pool(p, "outputs", alignment) for p in written]
         return bound(program, read, written), tuple(pools)
+    # The options that lead here accept models of one input and one output only.
     (source,), (target,) = program.inputs, program.outputs
     both = replace(target, over=source.name)
     # The caller passes one buffer, which has to hold either.
@@ -57,6 +58,7 @@ def in_workspace(program: Program) -> Program:
 def _used(program: Program, ports: Iterable[Port], storage: Storage) -> list[Port]:
     """The ports that a call reads or writes, and that have bytes."""
     passed = {a.name for call in program.calls for a in call.args if a.storage is storage}
+    # A port that no call reads or writes is copied or unused, so nothing has to be planned.
     return [port for port in ports if port.name in passed and port.type.nbytes]
 
 
@@ -90,6 +92,7 @@ def _rebound(call: RunnerCall, sids: Mapping[tuple[Storage, str], str]) -> Runne
 def _input_pool(port: Port, alignment: int, before: int) -> Pool:
     """The pool in the buffer of an input, which the caller aligns as it would a pool."""
     pool = _pool(port, "inputs", alignment)
+    # The caller aligns a consumed input like a pool, but only to as much as a kernel needs.
     promised = max(pool.promised, min(alignment, MOST_PROMISED))
     return replace(pool, promised=promised, before=before)
 
@@ -126,6 +129,7 @@ def widths(program: Program) -> dict[str, int]:
         if program.function(call.function).made is not None:
             # Nothing is known of code that no kernel computes.
             unknown.update(own)
+        # Several users of a buffer: the strictest of them decides.
         found |= {name: max(nbytes, found.get(name, 1)) for name, nbytes in own.items()}
     return {name: nbytes for name, nbytes in found.items() if name not in unknown}
 

@@ -51,11 +51,13 @@ class Ram:
 
     def of_model(self) -> Ram:
         """Without the parts that another firmware around the model decides."""
+        # Static data and stack depend on the application, which is another one there.
         return replace(self, static=0, stack=0, stack_bound=0, stack_margin=0)
 
     def with_model(self, other: Ram) -> Ram:
         """The RAM of these models and one more, which run one after the other: they need the
         larger of their shared pools and of their stacks."""
+        # Models run one after the other, so of shared pools and of stacks only the largest counts.
         shared = max(self.shared, other.shared)
         return Ram(
             workspace=self.workspace - self.shared + other.workspace - other.shared + shared,

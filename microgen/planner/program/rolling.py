@@ -23,6 +23,7 @@ class Feed:
     @property
     def count(self) -> int:
         """How many times rows are fed in an inference."""
+        # Rounded up: the last rows may be fewer.
         return -(-self.height // self.rows)
 
     @property

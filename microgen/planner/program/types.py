@@ -88,6 +88,7 @@ class PrimFunc:
     @property
     def passed(self) -> int:
         """The number of parameters that the function has in C."""
+        # The structure itself is one parameter.
         return len(self.parameters) - max(0, len(self.in_struct) - 1)
 
     @property
@@ -252,6 +253,7 @@ class Program:
     @property
     def lowered_functions(self) -> dict[str, tuple[PrimFunc, ...]]:
         """The functions of each target, in the order of their first calls."""
+        # ``dict.fromkeys`` keeps the order, in which modules of the target are emitted.
         targets = dict.fromkeys(function.target for function in self.functions)
         return {t: tuple(f for f in self.functions if f.target == t) for t in targets}
 
@@ -271,6 +273,7 @@ class Program:
         each."""
         sizes: dict[str, int] = {}
         for port in (*self.inputs, *self.outputs):
+            # A port in the workspace has no buffer of the caller.
             if not port.buffer:
                 # An output in an input's buffer has no bytes of its own.
                 name = port.over or port.name
@@ -321,6 +324,7 @@ class Program:
     @property
     def kernels(self) -> tuple[KernelCode, ...]:
         """The kernels that are called, each once, sorted."""
+        # A fixed order, so that the same program gives the same bytes.
         return tuple(sorted({kernel.code for kernel in self.kernel_calls}))
 
     @property

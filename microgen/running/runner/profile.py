@@ -102,11 +102,11 @@ def _runner(module: ModuleRecord) -> str:
     return "TVMGraphExecutor_RunNode" if is_graph else f"{module.prefix}___tvm_main__"
 
 
-# QEMU 9.0 and later load version 2, which is assumed if the version is not readable.
 def _api_version(emulator: str) -> int:
     """The version of QEMU's plugin interface: 9.0 dropped version 1."""
     printed = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
     found = re.search(r"version (\d+)\.", printed)
+    # The newer one is assumed if the version is not readable.
     return 1 if found and int(found[1]) < 9 else 2
 
 

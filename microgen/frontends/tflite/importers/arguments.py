@@ -28,6 +28,7 @@ class Importer:
 
     def __call__(self, layer: FileLayer) -> Value:
         """The operator's outputs."""
+        # A wrong number of inputs comes first: everything after it would read other tensors.
         if self.inputs:
             layer.expect_inputs(*self.inputs)
         if self.options or self.optional:
@@ -57,6 +58,7 @@ def rounding(
     if op != "nn.dense" and layer.is_unsigned(1):
         return Rounding.PRODUCT
     if data.type.dtype is not DType.INT16:
+        # The profile decides alone if the data is not int16.
         return layer.numerics.rounding[op]
     rule = layer.numerics.wide[op]
     if rule is WideSums.INT64:
@@ -101,6 +103,7 @@ def resolved_axis(layer: FileLayer, axis: int, rank: int) -> int:
     """An axis of a tensor with ``rank`` axes, counted from the front."""
     if not -rank <= axis < rank:
         raise layer.invalid(f"has the axis {axis}; {-rank} to {rank - 1} are expected")
+    # Python's remainder is never negative.
     return axis % rank
 
 
@@ -114,6 +117,7 @@ def one_axis(layer: FileLayer, position: int, rank: int) -> int:
 
 def cut(values: tuple[int, ...]) -> str:
     """The first of many numbers, as text for messages."""
+    # A message needs no more of a long vector.
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"
 

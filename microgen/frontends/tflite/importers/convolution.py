@@ -69,6 +69,7 @@ def _depthwise_conv2d(layer: FileLayer) -> BuiltTensor:
 
 def _depth_multiplier(layer: FileLayer, data: BuiltTensor, weight: BuiltTensor) -> int:
     channels, filters = data.type.shape[3], weight.type.shape[3]
+    # Each channel has the same number of filters.
     if filters % channels:
         raise layer.invalid(
             f"has {filters} filters for {channels} channels; a multiple of them is expected"
@@ -105,6 +106,7 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
         rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
     found = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
+    # A constant result needs no shape at run time.
     if is_fed and found.value is None:
         layer.fix(shape, output.type.shape)
     return found

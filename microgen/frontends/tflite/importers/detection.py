@@ -56,6 +56,7 @@ def _detection_postprocess(layer: FileLayer) -> tuple[BuiltTensor, ...]:
     layer.expect_inputs(3, outputs=4)
     options = _options(layer)
     encoded, scores, anchors = (_real(layer, i, rank) for i, rank in enumerate((3, 3, 2)))
+    # The file's dtypes, because uint8 is int8 in the graph.
     if layer.record(0).dtype != layer.record(2).dtype:
         raise layer.invalid(
             f"has {layer.record(0).dtype} boxes and {layer.record(2).dtype} anchors; one dtype is "
@@ -67,6 +68,7 @@ def _detection_postprocess(layer: FileLayer) -> tuple[BuiltTensor, ...]:
             f"has boxes of {encoded.type} and anchors of {anchors.type}; [1, n, 4] and [n, 4] are "
             "expected"
         )
+    # The background is the first class, and no box may have it.
     if scores.shape[:2] != (1, count) or scores.shape[2] - options.classes not in (0, 1):
         raise layer.invalid(
             f"has scores of {scores.type} for {count} boxes and {options.classes} classes; one "
@@ -101,6 +103,7 @@ def _options(layer: FileLayer) -> _Options:
         per_class = int(reader.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
     except reader.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
+    # Rows decide the size of the outputs, and the file may state any number.
     if min(most, each) < 1 or most * each > _MOST or not all(0 < x < math.inf for x in scales):
         raise layer.invalid(
             f"has max_detections {most}, max_classes_per_detection {each} and scales {scales}; 1 "
@@ -112,6 +115,7 @@ def _options(layer: FileLayer) -> _Options:
 
 
 def _float32(value: float) -> float:
+    # A number beyond float32 becomes infinity, which the check of the scales refuses.
     with np.errstate(over="ignore"):
         return float(np.float32(value))
 

@@ -89,6 +89,7 @@ def _quotient(
 ) -> BuiltTensor:
     """A division. ModelError if it ``fails`` for a constant divisor."""
     divisor = layer.data(1)
+    # A divisor that is computed is checked at run time, by the kernel.
     if divisor.value is not None and fails(divisor.value, divisor.type):
         raise layer.invalid(f'divides by "{short(divisor.name)}", a constant with zeros')
     return layer.computed(op, attrs)
