@@ -34,6 +34,7 @@ class Registry(Mapping[str, Codegen]):
 
     def __getitem__(self, name: str) -> Codegen:
         origins = self.origins(name)
+        # Two generators of one name: the choice would depend on the order of installation.
         if len(origins) > 1:
             raise MicrogenError(
                 f"{' and '.join(origins)} each provide a codegen of this name",
@@ -73,6 +74,7 @@ def _own() -> Mapping[str, Codegen]:
     packages = [importlib.import_module(name) for name in (__name__, _OF_TVM)]
     found = {m.name: each for each in packages for m in pkgutil.iter_modules(each.__path__)}
     names = sorted(found, key=lambda name: (name != "builtin", name))
+    # Modules without a ``CODEGEN`` are parts of others.
     modules = [importlib.import_module(f"{found[name].__name__}.{name}") for name in names]
     codegens = [module.CODEGEN for module in modules if hasattr(module, "CODEGEN")]
     return MappingProxyType({codegen.name: codegen for codegen in codegens})

@@ -73,6 +73,7 @@ class Region:
     @property
     def main(self) -> Node:
         """The last node that computes; the nodes around it change layouts."""
+        # A region may be a change of layout only, which is then its main node.
         computing = [node for node in self.nodes if node.op != LAYOUT_TRANSFORM]
         return (computing or self.nodes)[-1]
 

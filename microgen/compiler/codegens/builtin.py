@@ -45,6 +45,7 @@ class Builtin:
         groups = fusion.groups([node for node in nodes if not node.function], graph)
         regions = [
             Region(self.name, group, tuple(taken[node.outputs[0]] for node in group))
+            # Functions that the model names are never fused with nodes outside of them.
             for group in (*groups, *whole)
         ]
         return [*regions, *refused]
@@ -74,6 +75,7 @@ def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
         tile = group.tiles[choice.nodes[0].outputs[0]]
         primitives.append(_primitive(replace(choice, nodes=(tile.node,)), tile.graph, board))
     made = row_function.primitive(group, primitives, graph)
+    # Parts of a rolled region pass on their own in-place pairs, so the last choice decides.
     return made if region.choices[-1].in_place else replace(made, in_place=())
 
 
@@ -131,6 +133,7 @@ def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, 
         )
         for node in choice.nodes
     ]
+    # Only the last layer's result leaves the kernel.
     inner = NotStored(f"{choice.symbol} uses it at once and does not store it")
     return (*(replace(one, place=inner) for one in made[:-1]), made[-1])
 
@@ -199,6 +202,7 @@ def _kernel_calls(
 ) -> tuple[KernelCall, ...]:
     tensors = {f"in{position}" for position in kernel.passed(node)}
     own = [c for c in constants if c.name not in tensors]
+    # The order of a kernel's arguments: inputs, constants, outputs, scratch.
     last = [p.name for p in parameters if p.role in (Role.OUTPUT, Role.SCRATCH)]
     rest = (*("NULL" if c.is_absent else c.name for c in own), *last)
     return tuple(
@@ -225,6 +229,7 @@ def _in_place(
     return tuple(
         InPlace(names.index(f"in{position}"), names.index("out0"), lag)
         for position, lag in kernel.in_place(node, graph).items()
+        # A constant is in read-only memory, so nothing can take its place.
         if node.inputs[position] in inputs
     )
 

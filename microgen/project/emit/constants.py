@@ -44,6 +44,7 @@ def _attribute(pool: str) -> str:
 def _constant(constant: FirmwareConstant, unit: Unit) -> dict[str, Any]:
     shape = ",".join(map(str, constant.array.shape))
     sources = ", ".join(constant.transform.sources)
+    # An identity needs no name of a transform in the comment.
     is_as_it_was = constant.transform.kind == "identity"
     source = sources if is_as_it_was else f"{constant.transform.kind} of {sources}"
     text = f"{constant.array.dtype.name}[{shape}] of {cnames.layer(constant.origin)}: {source}"

@@ -23,6 +23,7 @@ def kernel_call(
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
     given = (f"&{params}", [argument(one, members) for one in kernel.args])
+    # An inlined body takes the variant's constants after its arguments.
     inlined = (given[0], *given[1], *code.variant)
     return {
         "params_type": code.params,
@@ -59,6 +60,7 @@ def parameters(function: PrimFunc) -> Iterator[Parameter | None]:
     for parameter in function.parameters:
         if parameter not in inside:
             yield parameter
+        # The structure has the place of the first of its constants.
         elif parameter == inside[0]:
             yield None
 

@@ -17,6 +17,7 @@ def comment(
     further lines of each are indented. The lines of a ``table`` are kept as they are, after an
     empty line. The template has already written ``indent`` spaces."""
     hanging = "  " if more else ""
+    # The marks of the comment take columns, too.
     width = WIDTH - indent - len("/*  */")
     lines = [
         line

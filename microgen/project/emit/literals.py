@@ -47,6 +47,7 @@ def _float(value: float) -> str:
         return "(1.0F / 0.0F)" if value > 0 else "(-1.0F / 0.0F)"
     mantissa, exponent = float(value).hex().split("p")
     digits = mantissa.rstrip("0") if "." in mantissa else mantissa
+    # C needs digits after the point.
     return f"{digits}0p{exponent}F" if digits.endswith(".") else f"{digits}p{exponent}F"
 
 
@@ -59,6 +60,7 @@ def decimal(value: float) -> str:
 
 def negatable(value: int) -> str:
     """An integer that can stand anywhere in an expression."""
+    # "-" after an operator could be read as another operator.
     return f"({value})" if value < 0 else str(value)
 
 

@@ -35,6 +35,7 @@ def _pool(pool: Pool, unit: Unit) -> dict[str, Any]:
         "section": symbols.workspace_section(pool.memory),
         "nbytes": pool.nbytes,
         "alignment": pool.alignment,
+        # Only the first pool can be shared; all others are the model's own.
         "is_shared": unit.shares_workspace and pool is unit.plan.pools[0],
         "buffers": [p for p in unit.plan.placements if p.pool == pool.name],
     }
@@ -58,6 +59,7 @@ def shared(units: Sequence[Unit]) -> Shared | None:
         return None
     return Shared(
         symbols.SHARED_WORKSPACE,
+        # One model runs at a time, so the largest need is enough.
         max(pool.nbytes for pool in pools.values()),
         max(pool.alignment for pool in pools.values()),
         tuple(pools),

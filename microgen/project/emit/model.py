@@ -62,6 +62,7 @@ def emit_model(unit: Unit) -> FileTree:
         # The calls of the blob's modules, and the constants that the modules are given.
         outputs |= _parameters(unit) if unit.program.held_constants else {}
         outputs |= _sources(unit, external.modules(unit), "modules.c") | _shapes(unit)
+    # Pools of the caller have no symbols.
     if any(p.is_internal and p.nbytes for p in unit.plan.pools):
         outputs |= _sources(unit, memory(unit), "memory.S")
     return _rendered(outputs).merged(_graph_data(unit)).merged(_blob(unit))

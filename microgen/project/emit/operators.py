@@ -56,6 +56,7 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
     return {
         **_prototype(function, unit),
         "comment": layout.comment(", ".join(layers), table=rows["map"] if rows else ()),
+        # C compilers warn of unused parameters, so the operator names them.
         "unused": [p.name for p in function.parameters if p.role is Role.DEVICE],
         "body": [
             kernel_call(k, i, is_only=len(function.body) == 1, members=members)

@@ -41,6 +41,7 @@ def _function(function: PrimFunc, unit: Unit) -> dict[str, Any]:
 
 def _device(function: PrimFunc, unit: Unit) -> dict[str, Any] | None:
     """The device that a function runs on. The function is called between its hooks."""
+    # The context of a device is always the last parameter.
     last = function.parameters[-1]
     devices = {d.context: device(d) for d in unit.program.devices}
     return devices[last.name] if last.role is Role.DEVICE else None

@@ -61,12 +61,14 @@ def _duty(port: Port, kind: str, pool: Pool, unit: Unit) -> str:
     prefix = f"{unit.prefix}_{pool.port}".upper()
     if port.over:
         whole = f"{prefix}_{'SIZE' if pool.nbytes == port.type.nbytes else 'BUFFER_SIZE'}"
+        # One buffer for both, so the caller must pass one pointer twice.
         return f"{port.name} must be the pointer {port.over}, to a buffer of {whole} bytes"
     if kind == "output":
         return (
             f"until {port.name} is written, a run keeps other tensors there: it must not overlap "
             "other buffers, and has no meaning before the run ends, or after an error"
         )
+    # With an output in the same buffer, overlapping is the purpose.
     front = f" and {prefix}_HEADROOM bytes in front of it" if pool.before else ""
     other = "" if any(p.over for p in unit.program.outputs) else "; it must not overlap others"
     aligned = f"; it must be aligned to {pool.promised} bytes"
@@ -102,6 +104,7 @@ def _has_helpers(kind: ArrayType) -> bool:
 
 def _quantized(port: Port, unit: Unit) -> str:
     """The return statement of ``tvmgen_<module>_quantize_<port>``."""
+    # The helper clamps to the range of the dtype.
     limits = np.iinfo(port.type.dtype.numpy)
     facts = [f"{unit.prefix}_{port.name}_{fact}".upper() for fact in ("SCALE", "ZERO_POINT")]
     ends = [literals.scalar(int(end)) for end in (limits.min, limits.max)]

@@ -81,6 +81,7 @@ class _Names:
         for tensor, path in paths.items():
             layer = _layer(_short_path(path, paths.values()))
             for found, word in ((self._lines, "lines"), (self._own, "scratch")):
+                # All names of one C function must differ.
                 found[tensor] = cnames.unique(f"{layer}_{word}", taken)
                 taken.add(found[tensor])
 
@@ -117,6 +118,7 @@ def _steps(rolling: Rolling) -> Iterator[str]:
     """The lines of the comment about the events of each step."""
     yield f"{rolling.steps} steps, in each of which, in this order:"
     yield "part  steps      every      rows  padding    result"
+    # Copied rows have no part, so they have no number.
     numbers = _numbers(rolling)
     for event in rolling.events:
         when, buffer = event.when, event.buffer
@@ -166,6 +168,7 @@ def _cleared(rolling: Rolling, names: _Names) -> list[str]:
     if rolling.cleared is None:
         return []
     _, nbytes = rolling.cleared
+    # Sums are added to the output's scratch, which must begin at 0.
     return [f"(void)memset({names.own(rolling.events[-1].tensor)}, 0, {nbytes});"]
 
 
@@ -249,6 +252,7 @@ def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
 
 
 def _moved(buffer: LineBuffer, lines: str) -> str:
+    # A buffer whose rows are all new has none to move.
     return "" if buffer.nbytes == buffer.new else f"mg_advance_lines(&{lines});"
 
 

@@ -66,6 +66,7 @@ def _head(function: ExternalFunction, made: CFunction) -> str:
 
 def _spans(graph: Graph, steps: Sequence[LibraryCall]) -> list[BufferSpan]:
     """Tensors that remain inside, by name, and the buffers of contexts, by the step's number."""
+    # A result that no node reads is live in its own step only.
     last = {name: i for i, node in enumerate(graph.nodes) for name in node.inputs}
     inner = [
         BufferSpan(name, graph.types[name].nbytes, i, last.get(name, i))
@@ -73,6 +74,7 @@ def _spans(graph: Graph, steps: Sequence[LibraryCall]) -> list[BufferSpan]:
         for name in node.outputs
         if name not in graph.outputs
     ]
+    # A context's buffer is free again after its call.
     return inner + [BufferSpan(i, s.scratch, i, i) for i, s in enumerate(steps) if s.scratch]
 
 

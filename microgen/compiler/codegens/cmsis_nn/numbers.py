@@ -45,6 +45,7 @@ def kernel_sums(node: Node, graph: Graph) -> Array:
     weight = graph.constants[node.inputs[1]].astype(np.int64)
     zero = graph.types[node.inputs[0]].zero_point
     sums: Array = bias(node, graph) - zero * weight.sum(axis=1)
+    # The cast keeps the lower 32 bits, as the sum in C does.
     return sums.astype(np.int32)
 
 
@@ -104,5 +105,6 @@ def of(node: Node, graph: Graph) -> CmsisWindow:
 
 
 def _effective(dilation: Pair, kernel: Pair) -> Pair:
+    # A kernel of 1 has no gaps, so CMSIS-NN's faster forms may take it.
     height, width = (d if k > 1 else 1 for d, k in zip(dilation, kernel, strict=True))
     return height, width

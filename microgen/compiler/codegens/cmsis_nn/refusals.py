@@ -33,6 +33,7 @@ def refusal(node: Node, graph: Graph) -> str | None:
     rule = _RULES.get(node.op)
     if rule is None:
         return f"cmsis-nn has no {node.op}"
+    # Checked for all ops: the attribute belongs to several of them.
     if getattr(node.attrs, "in_float32", False):
         return "it is computed in float32, but CMSIS-NN computes in fixed point"
     return base.only(DType.INT8)(node, graph) or rule(node, graph)
@@ -65,6 +66,7 @@ def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
 def _sizes(node: Node, graph: Graph) -> str | None:
     w = numbers.of(node, graph)
     padded = (w.data[1] + w.pads[0] + w.pads[2], w.data[2] + w.pads[1] + w.pads[3])
+    # Padded sizes count, too, because indices in C run over the padding.
     largest = max(*padded, *w.data, *w.output, *w.strides, *w.dilation)
     if largest > _LARGEST_SIZE:
         return f"a size is {largest}, but CMSIS-NN takes up to {_LARGEST_SIZE}"
@@ -93,6 +95,7 @@ def _multiply(node: Node, graph: Graph) -> str | None:
     assert isinstance(node.attrs, product.MultiplyAttrs)
     lhs, rhs, output = graph.type_of((*node.inputs, *node.outputs))
     _, shift = product.multiply_parameters(node.attrs, lhs, rhs, output)
+    # A positive shift is to the left, before the rounding.
     if _LARGEST_PRODUCT << max(shift, 0) >= _INT32:
         return f"products are shifted left by {shift}, which may leave CMSIS-NN's int32"
     return _elementwise(node, graph)

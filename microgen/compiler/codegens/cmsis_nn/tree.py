@@ -73,6 +73,7 @@ class Tree:
             # A source may define several functions, and is read once.
             if path not in sources:
                 sources.add(path)
+                # A word may also be a macro or a static function, which no other source defines.
                 called = set(_WORD.findall(self._code(path))) & self._defined().keys()
                 wanted += sorted(called - done - set(wanted))
         names = sorted({*sources, *self._included(sources), _LICENSE})
@@ -96,6 +97,7 @@ class Tree:
 
     def _header(self, includer: str, name: str) -> str:
         beside = Path(includer).parent / name
+        # The includer's own folder comes first, as in C.
         known = beside if (self.root / beside).is_file() else Path(INCLUDE, name)
         return known.as_posix()
 
