@@ -392,18 +392,23 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
     qemu_plugin_register_vcpu_tb_exec_cb(translation, on_execute, NO_REGISTERS, block);
 }
 
+/* Reads so many addresses. One more is allocated, because calloc may return NULL for none. */
+static int read_addresses(FILE *file, uint64_t count, uint64_t **into)
+{
+    uint64_t *found = calloc(count + 1, sizeof *found);
+    int ok = found != NULL;
+    for (uint64_t k = 0; ok && k < count; k++) {
+        ok = fscanf(file, "%" SCNx64, &found[k]) == 1;
+    }
+    *into = found;
+    return ok;
+}
+
 static int read_model(FILE *file, struct model *into)
 {
     int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &into->intervals,
                     &into->runner_start, &into->runner_end, &into->calls) == 4;
-    if (ok) {
-        into->entries = calloc(into->calls + 1, sizeof *into->entries);
-        ok = into->entries != NULL;
-    }
-    for (uint64_t k = 0; ok && k < into->calls; k++) {
-        ok = fscanf(file, "%" SCNx64, &into->entries[k]) == 1;
-    }
-    return ok;
+    return ok && read_addresses(file, into->calls, &into->entries);
 }
 
 /* Reads the flash regions and makes the caches, in which no line is line 0 of memory. */
@@ -428,14 +433,7 @@ static int read_flash(FILE *file)
 static int read_list(FILE *file, struct list *list)
 {
     int ok = fscanf(file, "%" SCNx64, &list->count) == 1;
-    if (ok) {
-        list->addresses = calloc(list->count + 1, sizeof *list->addresses);
-        ok = list->addresses != NULL;
-    }
-    for (uint64_t k = 0; ok && k < list->count; k++) {
-        ok = fscanf(file, "%" SCNx64, &list->addresses[k]) == 1;
-    }
-    return ok;
+    return ok && read_addresses(file, list->count, &list->addresses);
 }
 
 static int read_plan(const char *path)
