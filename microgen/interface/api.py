@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Model: TypeAlias = "str | Path | IRModule"
 Project = TypeVar("Project", "Compiled", "Firmware")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,20 @@ def _file(model: Model, options: Options) -> Iterator[Path]:
         yield path
 
 
+def _of_model(
+    stage: Callable[[Path, Board, Options], Made],
+    model: Model,
+    board: str | Path | Board,
+    options: Mapping[str, Any],
+) -> Made:
+    """The result of a ``stage`` of the pipeline for one model."""
+    from microgen.pipeline import load_board
+
+    checked = Options.of(options)
+    with _file(model, checked) as path:
+        return stage(path, load_board(board), checked)
+
+
 @of_machine()
 def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Compiled:
     """Compile a model for a board, in memory: ``.graph``, ``.program``, ``.plan``, ``.files``.
@@ -94,9 +109,7 @@ def compile_model(model: Model, board: str | Path | Board, **options: Any) -> Co
     """
     from microgen import pipeline
 
-    checked = Options.of(options)
-    with _file(model, checked) as path:
-        return pipeline.compile_model(path, pipeline.load_board(board), checked)
+    return _of_model(pipeline.compile_model, model, board, options)
 
 
 @of_machine()
@@ -177,9 +190,7 @@ def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
     it."""
     from microgen import pipeline
 
-    checked = Options.of(options)
-    with _file(model, checked) as path:
-        return pipeline.plan_model(path, pipeline.load_board(board), checked)
+    return _of_model(pipeline.plan_model, model, board, options)
 
 
 @of_machine()
@@ -189,9 +200,7 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
     has no effect."""
     from microgen import pipeline
 
-    checked = Options.of(options)
-    with _file(model, checked) as path:
-        return pipeline.explored(path, pipeline.load_board(board), checked)
+    return _of_model(pipeline.explored, model, board, options)
 
 
 @of_machine()
@@ -199,9 +208,7 @@ def partition(model: Model, board: str | Path | Board, **options: Any) -> Partit
     """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
     from microgen import pipeline
 
-    checked = Options.of(options)
-    with _file(model, checked) as path:
-        return pipeline.partitioned(path, pipeline.load_board(board), checked)
+    return _of_model(pipeline.partitioned, model, board, options)
 
 
 @of_machine()
@@ -280,7 +287,7 @@ def run(
     _check_run(inputs, timeout, scope)
     where, elf = place.checked(project, on), _up_to_date(project, sanitize)
     if scope == "model":
-        return _run_other_main(project, inputs, elf, where, profile, compare, timeout)
+        return _run_model(project, inputs, elf, where, timeout, profile=profile, compare=compare)
     checks = _sound(project, verify(project, elf=elf, scope="project"))
     if compare and inputs is None:
         inputs = _own_samples(project)
@@ -300,19 +307,17 @@ def _check_run(inputs: object, timeout: object, scope: str) -> None:
         raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
 
 
-def _run_other_main(
+def _run_model(
     project: Path,
     inputs: Mapping[str, Array] | None,
     elf: Path,
     where: Address | None,
-    profile: bool,
-    compare: bool,
     timeout: float,
+    **asked: bool,
 ) -> RunResult:
     """Run a firmware of which perhaps only the models are the project's."""
     from microgen.running.comparing import other_main
 
-    asked = {"profile": profile, "compare": compare}
     other_main.check(inputs, elf, where, **asked)
     checks = _sound(project, verify(project, elf=elf, scope="model"))
     ran, found = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
