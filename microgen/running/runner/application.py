@@ -7,7 +7,6 @@ inputs and outputs, and at the function's return address.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from microgen.running.runner import qemu, samples
 from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram
 from microgen.running.runner.gdb import GdbError, Stub
 from microgen.running.runner.image import Image
-from microgen.running.runner.trace import Followed, TracedLayer, Tracer, until_end
+from microgen.running.runner.trace import Followed, HaltedProgram, TracedLayer, Tracer, until_end
 from microgen.verifier.elf import elf
 
 MOST_READ = 8  # inferences of each model whose layers are read
@@ -76,30 +75,23 @@ def check_reads_samples(elf_file: Path) -> None:
         )
 
 
-def follow(
-    connection: socket.socket,
-    image: Image,
-    manifest: Manifest,
-    *,
-    reads: bool,
-    relocated: bool,
-    limit: float,
-) -> Followed[Inference]:
-    """Run a halted program to its end. If it ``reads``, the inferences' tensors are read.
+def follow(program: HaltedProgram, *, reads: bool) -> Followed[Inference]:
+    """Run a program to its end. If it ``reads``, the inferences' tensors are read.
 
     Raises as ``until_end`` does, and ToolError for a processor or a model whose calls cannot be
     read.
     """
+    image = program.image
     if image.machine not in CONVENTIONS:
         raise ToolError(f"calls cannot be read on a processor of kind {image.machine}")
 
     def walk(stub: Stub, bias: int, found: list[Inference]) -> NoReturn:
-        _Follower(stub, image, manifest, bias).inferences(found, reads=reads)
+        _Follower(stub, image, program.manifest, bias).inferences(found, reads=reads)
 
     def progress(found: Sequence[Inference]) -> str:
         return f"after {len(found)} inferences"
 
-    return until_end(connection, image, walk, progress, relocated=relocated, limit=limit)
+    return until_end(program, walk, progress)
 
 
 class _Follower(Tracer):

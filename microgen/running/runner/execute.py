@@ -99,14 +99,7 @@ def _followed_runs(job: Job, *, reads: bool) -> Followed[Inference]:
     if all(job.image.address_or_none(name) is None for name in entries):
         raise _not_run(job, "contains", entries)
     with process.directory() as where, _started(job, where, halted=True) as running:
-        found = application.follow(
-            running.gdb,
-            job.image,
-            job.manifest,
-            reads=reads,
-            relocated=job.board.is_host,
-            limit=job.limit,
-        )
+        found = application.follow(_halted(job, running), reads=reads)
     if found.exit_code is None:
         raise RunError(
             f"the debugger's connection failed after {len(found.items)} inferences: {found.broken}",
@@ -212,14 +205,11 @@ def _traced(job: Job) -> JobResult:
 
 def _trace(job: Job, running: Process) -> Followed[TracedLayer]:
     """The layers of a halted program up to its end."""
-    return tracing.follow(
-        running.gdb,
-        job.image,
-        job.manifest,
-        samples=job.samples,
-        relocated=job.board.is_host,
-        limit=job.limit,
-    )
+    return tracing.follow(_halted(job, running), job.samples)
+
+
+def _halted(job: Job, running: Process) -> tracing.HaltedProgram:
+    return tracing.HaltedProgram(running.gdb, job.image, job.manifest, job.board.is_host, job.limit)
 
 
 def _exit_code(job: Job, running: Process, traced: Followed[TracedLayer]) -> int:

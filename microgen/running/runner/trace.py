@@ -63,51 +63,52 @@ class Followed(Generic[T]):
     broken: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class HaltedProgram:
+    """A program that waits for a debugger at the other end of the ``connection`` before its first
+    instruction. ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
+    The program may take ``limit`` seconds from one stop to the next."""
+
+    connection: socket.socket
+    image: Image
+    manifest: Manifest
+    relocated: bool
+    limit: float
+
+
 def until_end(
-    connection: socket.socket,
-    image: Image,
+    program: HaltedProgram,
     walk: Callable[[Stub, int, list[T]], NoReturn],
     progress: Callable[[Sequence[T]], str],
-    *,
-    relocated: bool,
-    limit: float,
 ) -> Followed[T]:
-    """The items that ``walk`` reads from a halted program until the program ends. ``walk`` gets the
+    """The items that ``walk`` reads from a program until the program ends. ``walk`` gets the
     connection, the difference of the program's addresses to the ELF's, and a list for the items.
-    ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
 
-    Raises RunError with the ``progress`` if the program takes more than ``limit`` seconds from one
-    stop to the next.
+    Raises RunError with the ``progress`` if the program exceeds its limit.
     """
+    image, limit = program.image, program.limit
     found: list[T] = []
     bias = 0
     try:
-        stub = Stub(connection, limit)
-        bias = _entry_point(stub) - image.entry if relocated else 0
+        stub = Stub(program.connection, limit)
+        bias = _entry_point(stub) - image.entry if program.relocated else 0
         walk(stub, bias, found)
     except EndError as end:
         return Followed(tuple(found), end.exit_code)
     except GdbError as error:
         return Followed(tuple(found), None, str(error))
     except TimeoutError as error:
-        at = location(connection, image, bias)
+        at = location(program.connection, image, bias)
         raise faults.hang(limit, progress(found), at, image.path) from error
 
 
-def follow(
-    connection: socket.socket,
-    image: Image,
-    manifest: Manifest,
-    *,
-    samples: int,
-    relocated: bool,
-    limit: float,
-) -> Followed[TracedLayer]:
-    """Run a halted program to its end, and read every layer of ``samples`` inferences.
+def follow(program: HaltedProgram, samples: int) -> Followed[TracedLayer]:
+    """Run a program to its end, and read every layer of ``samples`` inferences.
 
     Raises as ``until_end`` does, RunError if an operator gets a pointer other than the planned one,
     and ToolError for a processor whose calls cannot be read.
     """
+    image, manifest = program.image, program.manifest
     # Refused before the program runs, because the walk needs the convention at its first stop.
     if image.machine not in CONVENTIONS:
         raise ToolError(
@@ -121,7 +122,7 @@ def follow(
     def progress(layers: Sequence[TracedLayer]) -> str:
         return progressed(layers, samples, manifest)
 
-    return until_end(connection, image, traced, progress, relocated=relocated, limit=limit)
+    return until_end(program, traced, progress)
 
 
 def walk(tracer: Tracer, samples: int, layers: list[TracedLayer]) -> NoReturn:

@@ -173,14 +173,8 @@ def _follow(project: Path, where: Path) -> trace.Followed[trace.TracedLayer]:
     program = image.load(project / "build" / "firmware.elf")
     command = qemu.command(boards.load(ARM), program.path, halted=True)
     with process.started(command, where, gdb=True) as running:
-        return trace.follow(
-            running.gdb,
-            program,
-            standin.manifest(ARM),
-            samples=1,
-            relocated=False,
-            limit=0.5,
-        )
+        halted = trace.HaltedProgram(running.gdb, program, standin.manifest(ARM), False, 0.5)
+        return trace.follow(halted, samples=1)
 
 
 @NEEDS_ARM
