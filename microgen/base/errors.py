@@ -208,7 +208,6 @@ def of_machine() -> Iterator[None]:
     """Turn running out of memory or stack inside the block into a ResourceError."""
     try:
         yield
-    # Not of a file or a network in particular, so any stage can raise these.
     except (MemoryError, RecursionError) as error:
         what = "memory" if isinstance(error, MemoryError) else "stack"
         raise ResourceError(

@@ -90,13 +90,13 @@ class NoPlaceError(Exception):
 
 
 def _layouts(liveness: Liveness, places: Sequence[PortPlace], inside: Sequence[Names]) -> Layouts:
-    found = []
+    layouts = []
     for each, names in zip(places, inside, strict=True):
         layout = _fitted(liveness, each, names)
         if layout is None:
             raise NoPlaceError(tuple(sorted(each.pinned)))
-        found.append(layout)
-    return tuple(found)
+        layouts.append(layout)
+    return tuple(layouts)
 
 
 def _moved(
@@ -104,11 +104,11 @@ def _moved(
 ) -> tuple[Names, ...] | None:
     """The buffers in each place after a move that helps the call with the most bytes in the
     workspace; None if there is no such move."""
-    rest = _without(liveness, inside)
-    found = loads(rest)
+    workspace = _without(liveness, inside)
+    live = loads(workspace)
     # Only that call decides the size of the workspace, so other moves cannot help.
-    call = max(found, key=lambda k: found[k], default=0)
-    for group in _groups(rest, call):
+    call = max(live, key=lambda k: live[k], default=0)
+    for group in _groups(workspace, call):
         for n, each in enumerate(places):
             more = inside[n] | group
             # All buffers of the group must be allowed in this place, and then fit with those that

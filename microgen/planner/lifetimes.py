@@ -138,15 +138,15 @@ def live_at(liveness: Liveness) -> dict[int, list[Lifetime]]:
 def lower_bound(liveness: Liveness, others: Sequence[int] = ()) -> int:
     """The largest sum of live bytes at any call if every call saves as much as it can. ``others``
     are the sizes of pieces of memory whose bytes do not count."""
-    found = loads(liveness)
+    live = loads(liveness)
     for nbytes in others:
         # Another piece of memory holds at most its own bytes, and at most the bytes of the live
         # buffers that are not larger than it.
         fitting = tuple(b for b in liveness.buffers if b.nbytes <= nbytes)
         inside = loads(Liveness(fitting, ()))
-        found = {call: load - min(nbytes, inside.get(call, 0)) for call, load in found.items()}
+        live = {call: load - min(nbytes, inside.get(call, 0)) for call, load in live.items()}
     # A program without planned buffers has no loads.
-    return max(0, *found.values()) if found else 0
+    return max(0, *live.values()) if live else 0
 
 
 def loads(liveness: Liveness) -> dict[int, int]:
@@ -156,12 +156,12 @@ def loads(liveness: Liveness) -> dict[int, int]:
         # Inclusive ends, so the bytes are free one call later.
         changes[b.first // 2] += b.nbytes
         changes[b.last // 2 + 1] -= b.nbytes
-    found = dict(enumerate(accumulate(changes[call] for call in range(max(changes, default=0)))))
+    live = dict(enumerate(accumulate(changes[call] for call in range(max(changes, default=0)))))
     # A pair counts the bytes of its union, which is contiguous. Everything else that is live at the
     # call lives through both half steps, so it lies outside of the union. Nothing is rounded up.
     for pair in all_merged(liveness):
-        found[pair.call] -= pair.saves
-    return found
+        live[pair.call] -= pair.saves
+    return live
 
 
 def load(buffers: Iterable[Lifetime]) -> int:

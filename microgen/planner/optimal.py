@@ -131,11 +131,11 @@ def _improve(
         share = NodeBudget(budget.nodes if left == 1 else budget.nodes // 2)
         before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
-        found, finished = _search(problem, best.peak, bound, share)
+        better, finished = _search(problem, best.peak, bound, share)
         # A choice that ends early has cost its blocks all the same.
         budget.nodes -= max(before - share.nodes, CHOICE)
         left -= 1
-        best = found or best
+        best = better or best
         exhausted = exhausted and finished
     return best, exhausted
 

@@ -56,7 +56,6 @@ def _parse(spec: str, alignment: int) -> Pool:
     name, *rest = spec.split(":")
     if not rest:
         raise _bad(spec, "has no size")
-    # The name becomes a field of the struct of pools that the caller passes.
     if cnames.identifier(name) != name:
         raise _bad(spec, f"{name!r} is not a C identifier for a struct's field")
     if _TAKEN.fullmatch(name):
@@ -108,7 +107,6 @@ def _size(spec: str, text: str) -> int | None:
 
 def _alignment(spec: str, text: str) -> int:
     with contextlib.suppress(ValueError):
-        # Powers of two up to 256.
         if (nbytes := byte_sizes.parse(text)) in {1 << bits for bits in range(9)}:
             return nbytes
     raise _bad(spec, f"{text!r} is not an alignment: expected a power of two from 1 to 256")

@@ -43,8 +43,8 @@ def _or_none(convert: _Convert) -> _Convert:
 
 
 _TEXTS = ("a tuple or list of texts", lambda value: _several(value, str))
-# The key is the annotation of the parameter, so an option's type is stated in one place.
-# Type of a parameter -> its description in errors, and the conversion of its values.
+# Type of a parameter -> its description in errors, and the conversion of its values. The key is the
+# annotation of the parameter, so an option's type is stated in one place.
 _KINDS: dict[Any, tuple[str, _Convert]] = {
     str: ("a text", lambda value: str(_is(str | Path)(value))),
     bool: ("True or False", _is(bool)),

@@ -74,9 +74,9 @@ class Stream:
 
     def expect(self, layout: str, wanted: int, what: str) -> None:
         """Read an integer that must have this value."""
-        found = self.number(layout)
-        if found != wanted:
-            raise self.refused(f"the {what} is {found:#x}, expected {wanted:#x}")
+        value = self.number(layout)
+        if value != wanted:
+            raise self.refused(f"the {what} is {value:#x}, expected {wanted:#x}")
 
     def count(self) -> int:
         """Read a number of items that follow, each of at least 8 bytes."""

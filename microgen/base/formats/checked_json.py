@@ -95,9 +95,9 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
+    members = dict(pairs)
     # Readers differ in the one of two equal keys that they keep, so such a file has no single
     # meaning.
-    if len(found) != len(pairs):
+    if len(members) != len(pairs):
         raise ValueError("a key is given twice")
-    return found
+    return members

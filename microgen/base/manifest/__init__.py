@@ -177,10 +177,10 @@ def load(project: Path) -> Manifest:
     """Read a project's manifest. Raises ProjectError if it is absent or damaged."""
     data = _read(project)
     # Checked before the records, because another format has other records.
-    found = data.pop("format", None)
-    if found != FORMAT:
+    version = data.pop("format", None)
+    if version != FORMAT:
         raise ProjectError(
-            f"has format {found!r}, but this microgen reads {FORMAT}",
+            f"has format {version!r}, but this microgen reads {FORMAT}",
             where=str(project / MANIFEST),
             hint="generate again with this version",
         )
@@ -212,8 +212,8 @@ def built_from(project: Path) -> str:
 
 def digested(data: dict[str, Any]) -> str:
     """The text of a manifest's JSON value, with the digest of everything else in it."""
-    said = {key: value for key, value in data.items() if key != _DIGEST}
-    whole = {**said, _DIGEST: _digest(said)}
+    content = {key: value for key, value in data.items() if key != _DIGEST}
+    whole = {**content, _DIGEST: _digest(content)}
     return json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

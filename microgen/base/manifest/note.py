@@ -37,8 +37,10 @@ def digest(manifest: Mapping[str, Any]) -> str:
     notes = {header(module["module"]) for module in modules}
     files = {name: file for name, file in manifest["files"].items() if name not in notes}
     computed = (BUILT_FROM, "digest")
-    said = {key: value for key, value in manifest.items() if key not in computed}
-    return hashlib.sha256(json.dumps({**said, "files": files}, sort_keys=True).encode()).hexdigest()
+    content = {key: value for key, value in manifest.items() if key not in computed}
+    return hashlib.sha256(
+        json.dumps({**content, "files": files}, sort_keys=True).encode()
+    ).hexdigest()
 
 
 def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) -> str:
@@ -62,11 +64,11 @@ def text(module: ModuleRecord, *, microgen: str, board: str, built_from: str) ->
 def units(files: Mapping[str, str], modules: tuple[str, ...]) -> dict[str, list[str]]:
     """The translation units that have a note, sorted, by the module that the note names. The note
     of a unit that several modules share names the first module."""
-    found: dict[str, list[str]] = {module: [] for module in modules}
+    owned: dict[str, list[str]] = {module: [] for module in modules}
     for name in sorted(files):
         path = PurePosixPath(name)
         if str(path.parent) == _SOURCES and path.suffix in _C_OR_ASM:
             owner = path.stem.rpartition("_")[0]  # the text after it has no "_"
             # A unit of several modules has no module's name, and the first module's note is in it.
-            found[owner if owner in found else modules[0]].append(name)
-    return found
+            owned[owner if owner in owned else modules[0]].append(name)
+    return owned

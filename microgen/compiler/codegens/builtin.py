@@ -75,7 +75,6 @@ def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
         tile = group.tiles[choice.nodes[0].outputs[0]]
         primitives.append(_primitive(replace(choice, nodes=(tile.node,)), tile.graph, board))
     made = row_function.primitive(group, primitives, graph)
-    # Parts of a rolled region pass on their own in-place pairs, so the last choice decides.
     return made if region.choices[-1].in_place else replace(made, in_place=())
 
 
@@ -88,14 +87,14 @@ def _first(node: Node, found: Fitting) -> Choice:
 
 def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tuple[Node, ...]]:
     """The nodes of each external function whose nodes all have kernels."""
-    found: dict[str, list[Node]] = {}
+    functions: dict[str, list[Node]] = {}
     for node in taken:
         if node.function:
-            found.setdefault(node.function, []).append(node)
+            functions.setdefault(node.function, []).append(node)
     # A view needs no kernel, so its refusal leaves the function whole.
     views = {op for op, defined in ops().items() if defined.is_view}
     partial = {r.of.function for r in refused if r.what not in views}
-    return [tuple(nodes) for function, nodes in found.items() if function not in partial]
+    return [tuple(nodes) for function, nodes in functions.items() if function not in partial]
 
 
 def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:

@@ -151,22 +151,22 @@ def _number(text: bytes) -> int:
 
 def _bytes(array: _Array, file: str) -> bytes:
     # A list in C may end with a comma.
-    found, body, start = bytearray(), array.body.rstrip(_SPACE).removesuffix(b","), 0
+    data, body, start = bytearray(), array.body.rstrip(_SPACE).removesuffix(b","), 0
     while start < len(body):
         # In parts, because a list of all numbers takes several times the memory of their text.
         end = body.find(b",", start + _CHUNK)
         end = len(body) if end < 0 else end
         for item in body[start:end].split(b","):
             try:
-                found.append(_number(item.strip(_SPACE)))
+                data.append(_number(item.strip(_SPACE)))
             except ValueError as error:
                 raise ModelError(
-                    f"{array.name}[{len(found)}] is {_shown(item)!r}, {error}",
+                    f"{array.name}[{len(data)}] is {_shown(item)!r}, {error}",
                     where=file,
                     hint="get the file again, or give the .tflite file itself",
                 ) from None
         start = end + 1
-    return bytes(found)
+    return bytes(data)
 
 
 def _shown(item: bytes) -> str:

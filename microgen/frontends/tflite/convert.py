@@ -129,7 +129,7 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:
     """Inputs of the graph that operators read only as parameters, each with its only value."""
-    found: dict[str, tuple[int, ...]] = {}
+    fixed: dict[str, tuple[int, ...]] = {}
     for fix in fixes:
         # A firmware's shapes are fixed, so a value that changes at run time cannot decide them.
         if fix.tensor not in fed:
@@ -139,13 +139,13 @@ def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, .
                 hint="convert the model with fixed shapes",
             )
         # Two layers that need different values of one input can never both run.
-        if found.setdefault(fix.tensor, fix.value) != fix.value:
+        if fixed.setdefault(fix.tensor, fix.value) != fix.value:
             raise ModelError(
                 f'needs "{short(fix.tensor)}" to be {list(fix.value)}, another layer '
-                f"{list(found[fix.tensor])}",
+                f"{list(fixed[fix.tensor])}",
                 where=str(fix.origin),
             )
-    return found
+    return fixed
 
 
 def _port(tensors: FileTensors, index: int, file: str) -> unsigned.UnsignedPort:

@@ -132,7 +132,6 @@ class ExecutorGraph:
                 "storage_id": ["list_int", list(self.storage_ids)],
             },
             "node_row_ptr": list(self.row_ptr),
-            # The C executor reads types and storage ids by these numbers.
         }
 
     def dumps(self) -> str:

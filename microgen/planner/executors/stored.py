@@ -47,7 +47,6 @@ def stored(program: Program, graph: ExecutorGraph) -> Program:
         # Storage ids decide which tensors share bytes here, so in-place pairs have no effect.
         calls.append(replace(call, args=args, in_place=()))
     # In the order of ids, which is the order of addresses in the pool.
-    # ``[4:]`` leaves out "sid_".
     buffers = tuple(holds[name] for name in sorted(holds, key=lambda n: int(n[4:])))
     return replace(program, calls=tuple(calls), buffers=buffers)
 

@@ -39,8 +39,8 @@ def planned(
     # The caller passes one buffer, which has to hold either.
     nbytes = max(source.type.nbytes, target.type.nbytes)
     pool = _input_pool(source, alignment, before)
-    found = bound(replace(program, outputs=(both,)), read, (both,))
-    return found, (replace(pool, nbytes=nbytes, capacity=nbytes),)
+    overlaid = bound(replace(program, outputs=(both,)), read, (both,))
+    return overlaid, (replace(pool, nbytes=nbytes, capacity=nbytes),)
 
 
 def in_workspace(program: Program) -> Program:
@@ -58,7 +58,6 @@ def in_workspace(program: Program) -> Program:
 def _used(program: Program, ports: Iterable[Port], storage: Storage) -> list[Port]:
     """The ports that a call reads or writes, and that have bytes."""
     passed = {a.name for call in program.calls for a in call.args if a.storage is storage}
-    # A port that no call reads or writes is copied or unused, so nothing has to be planned.
     return [port for port in ports if port.name in passed and port.type.nbytes]
 
 
@@ -118,7 +117,7 @@ def pinned(program: Program, pool: Pool) -> tuple[str, ...]:
 
 def widths(program: Program) -> dict[str, int]:
     """The alignment in bytes that the readers and writers of each planned buffer need."""
-    found: dict[str, int] = {}
+    widest: dict[str, int] = {}
     unknown: set[str] = set()
     for call in program.calls:
         planned = [a.name if a.storage is Storage.SID else "" for a in call.args]
@@ -130,8 +129,8 @@ def widths(program: Program) -> dict[str, int]:
             # Nothing is known of code that no kernel computes.
             unknown.update(own)
         # Several users of a buffer: the strictest of them decides.
-        found |= {name: max(nbytes, found.get(name, 1)) for name, nbytes in own.items()}
-    return {name: nbytes for name, nbytes in found.items() if name not in unknown}
+        widest |= {name: max(nbytes, widest.get(name, 1)) for name, nbytes in own.items()}
+    return {name: nbytes for name, nbytes in widest.items() if name not in unknown}
 
 
 def holding(program: Program, pools: Sequence[Pool]) -> dict[str, tuple[int, ...]]:

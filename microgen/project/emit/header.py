@@ -28,7 +28,6 @@ def header(unit: Unit) -> dict[str, Any]:
     macros = [name for port in (*inputs, *outputs) for name in port["macros"]]
     macros += [pool["size_macro"] for pool in pools]
     macros += [f"{unit.prefix.upper()}_WORKSPACE_SIZE", *feeding.macros(unit)]
-    # Macros of several ports can only clash through names of tensors and pools.
     _check_macros(macros)
     _drop_taken_aliases(outputs, macros)
     return {
@@ -96,7 +95,6 @@ def _data(pool: Pool, unit: Unit) -> list[str]:
 def _owner(unit: Unit) -> str:
     """Who provides the bytes of the workspace."""
     owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
-    # Constants of the pools are in macros of the header, so they are no workspace.
     if not owed:
         return "part of the firmware, the caller provides nothing"
     rest = unit.plan.peak - owed

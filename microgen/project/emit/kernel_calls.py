@@ -22,15 +22,15 @@ def kernel_call(
     ``members`` are the function's."""
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
-    given = (f"&{params}", [argument(one, members) for one in kernel.args])
+    passed = (f"&{params}", [argument(one, members) for one in kernel.args])
     # An inlined body takes the variant's constants after its arguments.
-    inlined = (given[0], *given[1], *code.variant)
+    inlined = (passed[0], *passed[1], *code.variant)
     return {
         "params_type": code.params,
         "callee": code.symbol if kernel.is_shared else code.body,
         "params_name": params,
         "fields": [f".{name} = {_initialiser(value)}" for name, value in kernel.params],
-        "args": code.arguments(*given) if kernel.is_shared else inlined,
+        "args": code.arguments(*passed) if kernel.is_shared else inlined,
         "can_fail": kernel.can_fail,
         "returns_zero": kernel.is_shared and code.compact,
     }

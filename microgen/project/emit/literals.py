@@ -47,7 +47,6 @@ def _float(value: float) -> str:
         return "(1.0F / 0.0F)" if value > 0 else "(-1.0F / 0.0F)"
     mantissa, exponent = float(value).hex().split("p")
     digits = mantissa.rstrip("0") if "." in mantissa else mantissa
-    # C needs digits after the point.
     return f"{digits}0p{exponent}F" if digits.endswith(".") else f"{digits}p{exponent}F"
 
 

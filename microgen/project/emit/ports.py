@@ -68,8 +68,8 @@ def _duty(port: Port, kind: str, pool: Pool, unit: Unit) -> str:
             f"until {port.name} is written, a run keeps other tensors there: it must not overlap "
             "other buffers, and has no meaning before the run ends, or after an error"
         )
-    # With an output in the same buffer, overlapping is the purpose.
     front = f" and {prefix}_HEADROOM bytes in front of it" if pool.before else ""
+    # With an output in the same buffer, overlapping is the purpose.
     other = "" if any(p.over for p in unit.program.outputs) else "; it must not overlap others"
     aligned = f"; it must be aligned to {pool.promised} bytes"
     return (

@@ -102,8 +102,8 @@ class Ends:
 
 def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
     """The samples in order; ``in_sequence``: and all samples before them."""
-    found = sorted({*samples})
-    return tuple(range(found[-1] + 1)) if in_sequence and found else tuple(found)
+    ordered = sorted({*samples})
+    return tuple(range(ordered[-1] + 1)) if in_sequence and ordered else tuple(ordered)
 
 
 def explained(ends: Ends, graph: Graph, own: Comparison) -> frozenset[int]:
@@ -132,7 +132,7 @@ def judged(layers: Comparison | None) -> frozenset[int]:
 
 def _by_sample(own: Comparison) -> Mapping[int, dict[str, bool]]:
     """Whether each compared tensor of each sample differs."""
-    found: dict[int, dict[str, bool]] = {}
+    differs: dict[int, dict[str, bool]] = {}
     for held in own.held:
-        found.setdefault(held.sample, {})[held.tensor] = bool(held.ratio or held.departs)
-    return found
+        differs.setdefault(held.sample, {})[held.tensor] = bool(held.ratio or held.departs)
+    return differs

@@ -150,11 +150,11 @@ def _nearness(layers: Comparison) -> str:
 
 def _by_rule(layers: Comparison, rule: str) -> str:
     """The number of layers with the rule, and the layer that came nearest to its bound."""
-    own = [held for held in layers.held if held.rule == rule]
+    held_by_rule = [held for held in layers.held if held.rule == rule]
     # A layer of several samples is counted once.
-    count = len({held.name for held in own})
+    count = len({held.name for held in held_by_rule})
     if rule == EQUAL:
         return f"{count} equal"
-    nearest = max(own, key=lambda held: held.ratio)
+    nearest = max(held_by_rule, key=lambda held: held.ratio)
     near = f'at most {nearest.ratio:.2g} of it, layer "{short(nearest.layer)}"'
     return f"{count} by {rule} ({near if nearest.ratio else 'equal, too'})"

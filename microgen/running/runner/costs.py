@@ -88,10 +88,10 @@ def of_run(
     this run. ``calls`` has each model's number of operator calls. Raises BuildError if objdump
     fails."""
     code = architectures.instructions(board, disassemble(elf, board))
-    found = list(_inferences(TimingModel(core, board, code), counted, calls))
+    inferences = list(_inferences(TimingModel(core, board, code), counted, calls))
     # Each sample runs all models, so ``width`` rows in the file are one sample.
     width = len(calls)
-    rows = tuple(tuple(found[i : i + width]) for i in range(0, len(found), width))
+    rows = tuple(tuple(inferences[i : i + width]) for i in range(0, len(inferences), width))
     conditions = Conditions(core, board.clock_hz, board.flash_wait_states)
     return RunCosts(conditions, rows, timing.remark(board.cpu))
 

@@ -99,15 +99,15 @@ def _followed_runs(job: Job, *, reads: bool) -> Followed[Inference]:
     if all(job.image.address_or_none(name) is None for name in entries):
         raise _not_run(job, "contains", entries)
     with process.directory() as where, _started(job, where, halted=True) as running:
-        found = application.follow(_halted(job, running), reads=reads)
-    if found.exit_code is None:
+        runs = application.follow(_halted(job, running), reads=reads)
+    if runs.exit_code is None:
         raise RunError(
-            f"the debugger's connection failed after {len(found.items)} inferences: {found.broken}",
+            f"the debugger's connection failed after {len(runs.items)} inferences: {runs.broken}",
             where=str(job.image.path),
         )
-    if not found.items:
+    if not runs.items:
         raise _not_run(job, "calls", entries)
-    return found
+    return runs
 
 
 def _not_run(job: Job, does: str, entries: Sequence[str]) -> RunError:

@@ -63,11 +63,11 @@ _TRAPS = {
 def status_line(console: str) -> tuple[int, int, int] | None:
     """(status, samples, painted stack in bytes) from the firmware's last line; None if there is no
     such line."""
-    found = _STATUS.findall(console)
+    lines = _STATUS.findall(console)
     # The last line counts: the application may print text that looks the same before it.
-    if not found:
+    if not lines:
         return None
-    status, samples, stack = map(int, found[-1])
+    status, samples, stack = map(int, lines[-1])
     return status, samples, stack
 
 

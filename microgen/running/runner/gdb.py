@@ -117,10 +117,10 @@ class Stub:
             part = min(self._chunk, size - len(data))
             answer = self.command(b"m%x,%x" % (address + len(data), part))
             # An error is E and two digits. Data may begin with E, but has an even number of digits.
-            found = b"" if answer[:1] == b"E" and len(answer) % 2 else from_hex(answer)
-            if not found or len(found) > part:
+            received = b"" if answer[:1] == b"E" and len(answer) % 2 else from_hex(answer)
+            if not received or len(received) > part:
                 raise GdbError(f"no memory at {address + len(data):#x}")
-            data += found
+            data += received
         return data
 
     def transfer(self, kind: str, annex: str, what: str) -> bytes:

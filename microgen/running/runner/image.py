@@ -43,8 +43,8 @@ class Image:
         """The address of a planned buffer. Every model numbers its own buffers, so the buffer is
         found by its module's file; otherwise by its name, as in ``address``."""
         # The planned buffers are local symbols of the module's own assembler file.
-        found = self.buffers.get((f"{module}_memory.S", name))
-        return self.address(name) if found is None else found
+        address = self.buffers.get((f"{module}_memory.S", name))
+        return self.address(name) if address is None else address
 
     def address(self, name: str) -> int:
         """The address of a symbol. Raises RunError if the ELF has none of that name."""

@@ -105,9 +105,9 @@ def _runner(module: ModuleRecord) -> str:
 def _api_version(emulator: str) -> int:
     """The version of QEMU's plugin interface: 9.0 dropped version 1."""
     printed = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
-    found = re.search(r"version (\d+)\.", printed)
+    version = re.search(r"version (\d+)\.", printed)
     # The newer one is assumed if the version is not readable.
-    return 1 if found and int(found[1]) < 9 else 2
+    return 1 if version and int(version[1]) < 9 else 2
 
 
 def check_loaded(directory: Path, diagnostics: str) -> None:
@@ -144,13 +144,13 @@ def counts_of_runs(
             f"{len(rows)} inferences were counted, and {len(names)} under the debugger",
             hint="only a program that always runs the same inferences can be profiled",
         )
-    found: dict[str, list[tuple[int, ...]]] = {module.module: [] for module in modules}
+    complete: dict[str, list[tuple[int, ...]]] = {module.module: [] for module in modules}
     calls = {module.module: len(module.calls) for module in modules}
     for name, row in zip(names, rows, strict=True):
         if len(row) == calls[name] + 1:  # the others returned an error
-            found[name].append(row)
+            complete[name].append(row)
     # A sample is complete if all models ran, so the shortest list decides.
-    return tuple(zip(*found.values(), strict=False))
+    return tuple(zip(*complete.values(), strict=False))
 
 
 def _counted(directory: Path) -> list[tuple[int, ...]]:
@@ -164,13 +164,13 @@ def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
     function."""
     intervals = {module.module: module.intervals for module in modules}
     seen = dict.fromkeys(intervals, 0)
-    found = []
+    whole = []
     for name in names:
         seen[name] += 1
         # The last call of an inference, after all rows were fed.
         if seen[name] % intervals[name] == 0:
-            found.append(name)
-    return found
+            whole.append(name)
+    return whole
 
 
 def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) -> None:

@@ -87,19 +87,19 @@ def until_end(
     Raises RunError with the ``progress`` if the program exceeds its limit.
     """
     image, limit = program.image, program.limit
-    found: list[T] = []
+    items: list[T] = []
     bias = 0
     try:
         stub = Stub(program.connection, limit)
         bias = _entry_point(stub) - image.entry if program.relocated else 0
-        walk(stub, bias, found)
+        walk(stub, bias, items)
     except EndError as end:
-        return Followed(tuple(found), end.exit_code)
+        return Followed(tuple(items), end.exit_code)
     except GdbError as error:
-        return Followed(tuple(found), None, str(error))
+        return Followed(tuple(items), None, str(error))
     except TimeoutError as error:
         at = location(program.connection, image, bias)
-        raise faults.hang(limit, progress(found), at, image.path) from error
+        raise faults.hang(limit, progress(items), at, image.path) from error
 
 
 def follow(program: HaltedProgram, samples: int) -> Followed[TracedLayer]:
@@ -209,7 +209,7 @@ class Tracer(Walker):
     ) -> list[TracedLayer]:
         """The layers of a call that computes them row by row: the rows that each of its parts has
         written when the part returns."""
-        found: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
+        parts_of: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
         for step, each in rows:
             self.run_to(self._image.address(each.function) + self._bias)
             registers = self.registers()
@@ -217,15 +217,15 @@ class Tracer(Walker):
             self.run_to(self.return_address(registers))
             # The last time writes the final result; the rows of the times before are parts of it.
             if each.is_last:
-                found[step.tensor].clear()
-            done = sum(len(part) for part in found[step.tensor])
+                parts_of[step.tensor].clear()
+            done = sum(len(part) for part in parts_of[step.tensor])
             # The last rows may be fewer than the part computes at a time.
             height = min(each.rows, step.shape[1] - done)
             # Read now, because the next rows may take the place of these.
-            found[step.tensor].append(self._rows(step, pointer, height))
+            parts_of[step.tensor].append(self._rows(step, pointer, height))
         return [
             TracedLayer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
-            for tensor, parts in found.items()
+            for tensor, parts in parts_of.items()
         ]
 
     def _rows(self, step: StepRecord, address: int, height: int) -> Array:

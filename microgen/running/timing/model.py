@@ -64,18 +64,18 @@ class TimingModel:
         return self._costs[block]
 
     def _priced(self, block: BasicBlock) -> tuple[int, int]:
-        found: list[Instruction] = []
+        known: list[Instruction] = []
         address = block.address
         # The plugin's blocks end where QEMU ended translation, not at branches, so instructions are
         # counted.
-        while len(found) < block.instructions and address in self._code:
-            found.append(self._code[address])
-            address = found[-1].address + found[-1].size
-        unknown = block.instructions - len(found)  # data that runs, or code that was not linked
+        while len(known) < block.instructions and address in self._code:
+            known.append(self._code[address])
+            address = known[-1].address + known[-1].size
+        unknown = block.instructions - len(known)  # data that runs, or code that was not linked
         # An instruction that objdump does not show is assumed to take one cycle.
-        if not found or unknown:
-            return self._core.block(found) + unknown, 0
-        return self._core.block(found), self._core.taken(found[-1], self._target(found[-1]))
+        if not known or unknown:
+            return self._core.block(known) + unknown, 0
+        return self._core.block(known), self._core.taken(known[-1], self._target(known[-1]))
 
     def _target(self, branch: Instruction) -> Instruction | None:
         """The instruction that a branch names, if it names one."""

@@ -82,14 +82,14 @@ def _places(
     graph: Graph, spans: Sequence[BufferSpan], offsets: Mapping[str | int, int]
 ) -> dict[str, InnerBuffer]:
     """Where the tensors are that remain inside, and the layers that overwrite them."""
-    found = {}
+    places = {}
     for span in spans:
         if isinstance(span.key, str):
             own = (offsets[span.key], span.nbytes)
             later = overwriting(spans, offsets, own, span.first)
             layer = "" if later is None else cnames.short(graph.nodes[later].origin.layer)
-            found[span.key] = InnerBuffer(offsets[span.key], layer)
-    return found
+            places[span.key] = InnerBuffer(offsets[span.key], layer)
+    return places
 
 
 def _operands(graph: Graph, steps: Sequence[LibraryCall]) -> tuple[str, ...]:

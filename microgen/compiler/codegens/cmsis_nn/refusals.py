@@ -66,7 +66,6 @@ def _shifted_sums(node: Node, graph: Graph, axis: int) -> str | None:
 def _sizes(node: Node, graph: Graph) -> str | None:
     w = numbers.of(node, graph)
     padded = (w.data[1] + w.pads[0] + w.pads[2], w.data[2] + w.pads[1] + w.pads[3])
-    # Padded sizes count, too, because indices in C run over the padding.
     largest = max(*padded, *w.data, *w.output, *w.strides, *w.dilation)
     if largest > _LARGEST_SIZE:
         return f"a size is {largest}, but CMSIS-NN takes up to {_LARGEST_SIZE}"
