@@ -80,6 +80,7 @@ class FileLayer(Operator):
 
     def __init__(self, record: OperatorRecord, file: Importing) -> None:
         known = [index for index in (*record.outputs, *record.inputs) if index != ABSENT]
+        # An operator has no name in the file, so its first tensor's name stands for the layer.
         name = file.tensors.names[known[0]] if known else record.name
         origin = Origin(file.reader.file, name)
         super().__init__(record.key, name, origin, graph=file.graph, moved={})

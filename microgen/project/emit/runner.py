@@ -61,6 +61,7 @@ def runner(unit: Unit) -> dict[str, Any]:
 def _checks(unit: Unit, fields: Sequence[_Field]) -> Iterator[tuple[str, str]]:
     """The errors in the caller's arguments as C conditions with their error codes, in the order of
     the checks."""
+    # The structures come first, because the later checks read their fields.
     nulls = [f"{name} == NULL" for name in _structs(unit)]
     if nulls:
         yield layout.joined(" || ", nulls), "NULL_POINTER"
@@ -93,6 +94,7 @@ def _fields(unit: Unit) -> list[_Field]:
     """In main's order: inputs, outputs, pools, devices."""
     program = unit.program
     inputs = [_port(p, "inputs", unit) for p in program.inputs if not p.buffer]
+    # ``feed`` gets rows, and no structure of inputs.
     if program.feed:
         inputs = [_Field(p.name, "const void", "rows") for p in program.inputs]
     outputs = [_port(p, "outputs", unit) for p in program.outputs if not p.buffer]
@@ -106,7 +108,9 @@ def _fields(unit: Unit) -> list[_Field]:
         for pool in unit.plan.passed_pools
     ]
     devices = [
-        _Field(d.context, "void", f"devices->{d.name}", may_be_null=True) for d in program.devices
+        # A driver may need no context, so NULL is valid.
+        _Field(d.context, "void", f"devices->{d.name}", may_be_null=True)
+        for d in program.devices
     ]
     return [*inputs, *outputs, *pools, *devices]
 
@@ -169,6 +173,7 @@ def _owned(pool: Pool) -> str:
 
 def _calls(unit: Unit) -> Iterator[dict[str, Any]]:
     """The calls. After a call that can fail, a call is made only if none has failed."""
+    # The first call runs in any case, so the status need not be tested before it.
     is_guarded = False
     for call in unit.program.calls:
         made = _call(call, unit, is_guarded=is_guarded)
@@ -181,6 +186,7 @@ def _call(call: RunnerCall, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
     devices = {d.name: device(d) for d in unit.program.devices}
     function = unit.program.function(call.function)
     number = f"{call.index + 1}/{len(unit.program.calls)}"
+    # A call of several layers has a line for each of them.
     first, *rest = map(_step, call.steps)
     return {
         "comment": layout.comment(f"{number} {first}", indent, more=[f"then {r}" for r in rest]),
@@ -244,6 +250,7 @@ def _step(step: Step) -> str:
 
 
 def _packed_arguments(call: RunnerCall) -> list[str]:
+    # The scratch is an argument of a packed function, too.
     count = len(call.types) + bool(call.scratch)
     values, codes = f"(TVMValue *)values_{call.index}", "(int *)type_codes"
     return [values, codes, str(count), "NULL", "NULL", "NULL"]

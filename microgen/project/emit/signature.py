@@ -27,6 +27,7 @@ def argument_types(call: RunnerCall, function: PrimFunc) -> tuple[ArrayType, ...
     """The types of a call's arguments in the order of ``tensor_parameters``."""
     given = iter(call.types)
     return tuple(
+        # Scratch is no argument of the call, but the packed function gets it as a tensor of bytes.
         ArrayType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
         for p in tensor_parameters(function)
     )
@@ -64,6 +65,7 @@ def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
 
 def _taken(parameter: Parameter, kinds: tuple[ArrayType, ...]) -> Taken:
     first = kinds[0]
+    # One shape in all calls can be checked in C; of several only the number of elements.
     if all(kind.shape == first.shape for kind in kinds):
         return Taken(parameter.name, first, any_shape=False)
     if any(kind.size != first.size for kind in kinds):

@@ -41,6 +41,7 @@ class Tensors:
         return [self._name(a, kind) for a, kind in zip(arguments, kinds, strict=True)]
 
     def _name(self, argument: Argument, kind: ArrayType) -> str:
+        # The same bytes in another shape are another tensor for a packed function.
         key = (argument, kind.shape, kind.dtype.value)
         if key not in self.numbers:
             self.numbers[key] = len(self.numbers)

@@ -76,6 +76,7 @@ class Unit:
     @cached_property
     def passed_pools(self) -> dict[str, str]:
         """The pools that the caller passes, each with the name of main's parameter, in order."""
+        # Inputs and outputs are parameters of main, too, so pools get other names.
         ports = {port.name for port in (*self.program.inputs, *self.program.outputs)}
         return {
             pool.name: cnames.unique(f"{pool.name}_{number}_var", ports)

@@ -54,6 +54,7 @@ def _pack(layer: FileLayer) -> BuiltTensor:
     one = ReshapeAttrs((*shape[:axis], 1, *shape[axis:]))
     if any(tensor.type.shape != shape for tensor in inputs):
         raise layer.invalid("packs tensors of different shapes")
+    # A single tensor needs no concatenation.
     if len(inputs) == 1:
         return layer.emit("reshape", one, inputs, output)
     rows = [_inner(layer, "reshape", one, tensor) for tensor in inputs]
@@ -127,6 +128,7 @@ def _batch_to_space_nd(layer: FileLayer) -> BuiltTensor:
     axes = (m, *(k for i in range(m) for k in (m + 1 + i, i)), *range(2 * m + 1, len(parts)))
     if not any(map(any, crops)):
         return _moved(layer, data, parts, axes, whole)
+    # Only spatial axes are cut; the batch and the channels remain whole.
     begin = (0, *(before for before, _ in crops), *(0 for _ in sizes[m:]))
     after = (0, *(after for _, after in crops), *(0 for _ in sizes[m:]))
     shape = tuple(w - b - a for w, b, a in zip(whole, begin, after, strict=True))

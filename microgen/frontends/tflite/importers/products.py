@@ -31,6 +31,7 @@ def _fully_connected(layer: FileLayer) -> BuiltTensor:
     weight = layer.weights(1, rank=2, any_zero=has_offset)
     bias = layer.bias(2, weight.type.shape[0])
     activation, keep = layer.activation(), layer.flag("KeepNumDims")
+    # With KeepNumDims the layer computes the last axis, and the others remain.
     shape = data.shape if keep else _dense_rows(layer, data, weight.shape[1])
     if is_hybrid(data, weight):
         asymmetric = layer.flag("AsymmetricQuantizeInputs")
@@ -122,12 +123,14 @@ def _hybrid(layer: FileLayer, lhs: BuiltTensor) -> BuiltTensor:
             f'has "{short(rhs.name)}" with a scale for each index of axis {quant.axis}; '
             f"one for each column, axis {len(rhs.shape) + columns}, is expected"
         )
+    # ``nn.dense_hybrid`` wants a unit's weights in one row.
     weights = np.ascontiguousarray(matrix if columns == -2 else matrix.T)
     axis = None if quant.is_per_tensor else 0
     weight = layer.constant(
         weights, f"{layer.name}/columns", Quant(quant.scale, quant.zero_point, axis)
     )
     if layer.option("AdjX"):
+        # The data's rows are its columns in the file.
         *batches, rows, depth = range(len(lhs.shape))
         lhs = layer.emit("transpose", TransposeAttrs((*batches, depth, rows)), (lhs,))
     asymmetric = layer.flag("AsymmetricQuantizeInputs")

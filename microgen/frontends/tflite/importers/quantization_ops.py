@@ -31,6 +31,7 @@ def _quantize(layer: FileLayer) -> BuiltTensor:
 
 
 def _dequantize(layer: FileLayer) -> BuiltTensor:
+    # float16 constants are float32 in the graph already, so no node is left.
     if layer.record(0).dtype == "float16":
         return layer.define(layer.constant_value(0))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())

@@ -87,6 +87,7 @@ def _lstm_attrs(layer: FileLayer, data: BuiltTensor) -> LstmAttrs:
 def _has_input_gate(layer: FileLayer) -> bool:
     """False for an LSTM that couples its input and forget gates (CIFG)."""
     parts = [layer.has_input(positions[0]) for positions in (_WEIGHT, _RECURRENT, _BIAS)]
+    # TFLite drops the input gate as a whole or not at all.
     if any(parts) and not all(parts):
         raise layer.invalid(
             "has only a part of an input gate; both weights and the bias, or none, are expected"
@@ -169,6 +170,7 @@ def _stacked(layer: FileLayer, tensors: Sequence[BuiltTensor]) -> BuiltTensor:
     """The constants of all gates as one, along a new first axis. Each keeps its own scale."""
     if not tensors:
         raise layer.invalid("lacks the biases of its gates")
+    # Stacked constants are one array, so all must have one shape and dtype.
     kinds = {(tensor.type.shape, tensor.type.dtype) for tensor in tensors}
     if len(kinds) != 1:
         found = ", ".join(str(tensor.type) for tensor in tensors)
@@ -177,6 +179,7 @@ def _stacked(layer: FileLayer, tensors: Sequence[BuiltTensor]) -> BuiltTensor:
     budget.spend_array(len(tensors) * tensors[0].type.nbytes, layer.where)
     values = np.stack([_value(tensor) for tensor in tensors])
     quant = _quant_of_stack(layer, [tensor.type.quant for tensor in tensors])
+    # A bias of int32 has the scale of its products, not one of its own.
     quant = quant if dtype is not DType.INT32 else None
     return layer.constant(values, tensors[0].name, quant, is_counted=True)
 

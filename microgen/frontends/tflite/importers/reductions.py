@@ -46,6 +46,7 @@ def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
 def _axes(layer: FileLayer) -> tuple[tuple[int, ...], bool]:
     """The axes, ascending and without duplicates, and whether the output keeps them."""
     rank = len(layer.data(0).type.shape)
+    # A negative axis and its positive form are the same axis, so the set has it once.
     axes = {resolved_axis(layer, axis, rank) for axis in integers(layer, 1)}
     return tuple(sorted(axes)), layer.flag("KeepDims")
 

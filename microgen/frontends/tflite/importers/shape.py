@@ -35,6 +35,7 @@ def _reshape(layer: FileLayer) -> BuiltTensor:
     matches = len(stated) == len(shape) and all(
         found in (-1, size) for found, size in zip(stated, shape, strict=True)
     )
+    # Two unknown sizes would leave the shape open.
     if not matches or stated.count(-1) > 1:
         raise layer.invalid(
             f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
@@ -48,6 +49,7 @@ def _squeeze(layer: FileLayer) -> BuiltTensor:
     stated = layer.option_integers("SqueezeDims")
     axes = {resolved_axis(layer, axis, rank) for axis in stated}
     if not stated:
+        # Without stated axes TFLite removes all of size 1.
         axes = {axis for axis, size in enumerate(shape) if size == 1}
     if any(shape[axis] != 1 for axis in axes):
         raise layer.invalid(

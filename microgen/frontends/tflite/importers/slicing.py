@@ -38,6 +38,7 @@ def _slice(layer: FileLayer) -> BuiltTensor:
     if not len(begin) == len(sizes) == len(shape):
         raise layer.invalid(f"slices {data.type} from {cut(begin)} with the sizes {cut(sizes)}")
     counts = tuple(
+        # -1 means up to the end of the axis.
         size - start if count == -1 else count
         for size, start, count in zip(shape, begin, sizes, strict=True)
     )
@@ -136,6 +137,7 @@ def _axes(
             last = None if spec.masks("EndMask", entry) else end
             axes.append(_range(layer, slice(first, last, stride), shape[len(axes)]))
             output.append(axes[-1][2])
+    # Axes without an entry are taken whole.
     rest = shape[len(axes) :]
     return [*axes, *((0, 1, size) for size in rest)], [*output, *rest]
 
@@ -185,6 +187,7 @@ def _split_v(layer: FileLayer) -> Value:
     data, sizes, outputs = layer.data(0), integers(layer, 1), layer.outputs()
     axis = one_axis(layer, 2, len(data.type.shape))
     whole = data.type.shape[axis]
+    # One part may be -1 and gets what the others leave.
     rest = whole - sum(size for size in sizes if size != -1)
     resolved = [rest if size == -1 else size for size in sizes]
     if len(sizes) != len(outputs) or sizes.count(-1) > 1 or sum(resolved) != whole:
@@ -236,6 +239,7 @@ def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
             f"has rows with the zero point {rows.type.zero_point}, which LiteRT refuses, too",
             supported="rows with the zero point 0",
         )
+    # The rows are chosen before they are dequantized, because the table has many more of them.
     found = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
 

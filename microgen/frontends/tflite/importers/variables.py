@@ -101,6 +101,7 @@ def _period(layer: FileLayer, rows: int) -> int:
             found = int(reader.flexbuffer(options)[_PERIOD].AsInt)
         except reader.CORRUPT as error:
             raise layer.invalid(f"has custom options that cannot be read ({error})") from None
+    # The window of flags has an element for each inference of a period.
     if found > _LONGEST:
         raise layer.invalid(f"has {_PERIOD} {found}; 1 to {_LONGEST} is expected")
     if found < 1 and rows not in _EACH_TIME:
