@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import functools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -205,6 +207,24 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
         return None
 
     return refusal
+
+
+def made_for(kernel: Implementation, other: Refuse) -> Implementation:
+    """The kernel, which also refuses nodes for which ``other`` has a reason: their arithmetic is
+    not the kernel's."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        refused = kernel.refusal(node, graph)
+        if refused:
+            return refused
+        why = other(node, graph)
+        return why and Mismatch(Trait.ARITHMETIC, why)
+
+    return dataclasses.replace(kernel, refusal=refusal)
+
+
+# A kernel of float32 data, which has a name and parameters.
+float_kernel = functools.partial(Implementation, refusal=only(DType.FLOAT32))
 
 
 def constant_float_weights(node: Node, graph: Graph) -> str | None:

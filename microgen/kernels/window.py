@@ -92,6 +92,26 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
     )
 
 
+def float_kernel(symbol: str, in_place: base.InPlace = base.not_in_place) -> base.Implementation:
+    """The reference kernel of a convolution in float32."""
+    return base.float_kernel(
+        symbol,
+        params=shaped_fields,
+        inputs=base.DATA_WEIGHT_BIAS,
+        ulps=FLOAT_ULPS,
+        in_place=in_place,
+    )
+
+
+def wide_kernel(
+    symbol: str, refusal: base.Refuse, in_place: base.InPlace = base.not_in_place
+) -> base.Implementation:
+    """The reference kernel of a convolution of int16 data."""
+    return base.Implementation(
+        symbol, refusal, shaped_fields, constants=constants, in_place=in_place
+    )
+
+
 def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.Fields:
     """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
     dilation = (1, 1) if isinstance(attrs, Conv2DTransposeAttrs) else attrs.dilation

@@ -37,20 +37,9 @@ LAYER = Layer(axis=0, params=_params, constants=window.constants)
 _OFFSET = Layer(axis=0, params=window.with_offset(_params), constants=window.constants)
 
 _MVE = weighted.vectors(
-    Loop(
-        stem="conv2d_s8",
-        is_fixed=True,
-        refusal=mve.one_group,
-        scratch=mve.window_rows,
-    )
+    Loop(stem="conv2d_s8", is_fixed=True, refusal=mve.one_group, scratch=mve.window_rows)
 )
-_POINTWISE_MVE = weighted.vectors(
-    Loop(
-        stem="conv2d_1x1_s8",
-        is_fixed=True,
-        refusal=mve.pointwise,
-    )
-)
+_POINTWISE_MVE = weighted.vectors(Loop(stem="conv2d_1x1_s8", is_fixed=True, refusal=mve.pointwise))
 _INT4_MVE = dataclasses.replace(_MVE, stem="conv2d_s4", family="conv2d_s4_mve", takes_int4=True)
 _INT4_BLOCKS = weighted.blocks(
     Loop(stem="conv2d_s4", refusal=blocks.rows, scratch=int4.four_filters, takes_int4=True)
@@ -82,19 +71,10 @@ IMPLEMENTATIONS = (
     *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),
     *_OFFSET.kernels(_OFFSET_BLOCKS, (TWICE, FLOAT_FPU, FLOAT)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
-    base.Implementation(
-        symbol="mg_conv2d_s16",
-        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
-        params=window.shaped_fields,
-        constants=window.constants,
-        in_place=lags.grouped_by_4,
+    window.wide_kernel(
+        "mg_conv2d_s16",
+        functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        lags.grouped_by_4,
     ),
-    base.Implementation(
-        symbol="mg_conv2d_f32",
-        refusal=base.only(DType.FLOAT32),
-        params=window.shaped_fields,
-        inputs=base.DATA_WEIGHT_BIAS,
-        ulps=window.FLOAT_ULPS,
-        in_place=lags.grouped_by_4,
-    ),
+    window.float_kernel("mg_conv2d_f32", lags.grouped_by_4),
 )

@@ -43,17 +43,9 @@ _LAYER = Layer(axis=0, params=_params, constants=window.constants)
 IMPLEMENTATIONS = (
     *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
     *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
-    base.Implementation(
-        symbol="mg_conv2d_transpose_s16",
-        refusal=functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
-        params=window.shaped_fields,
-        constants=window.constants,
+    window.wide_kernel(
+        "mg_conv2d_transpose_s16",
+        functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
     ),
-    base.Implementation(
-        symbol="mg_conv2d_transpose_f32",
-        refusal=base.only(DType.FLOAT32),
-        params=window.shaped_fields,
-        inputs=base.DATA_WEIGHT_BIAS,
-        ulps=window.FLOAT_ULPS,
-    ),
+    window.float_kernel("mg_conv2d_transpose_f32"),
 )

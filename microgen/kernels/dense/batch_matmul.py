@@ -95,11 +95,5 @@ IMPLEMENTATIONS = (
         params=_wide_params,
         inputs=(0, 1),
     ),
-    base.Implementation(
-        symbol="mg_batch_matmul_f32",
-        refusal=base.only(DType.FLOAT32),
-        params=_float_params,
-        inputs=(0, 1),
-        ulps=16,
-    ),
+    base.float_kernel("mg_batch_matmul_f32", params=_float_params, inputs=(0, 1), ulps=16),
 )

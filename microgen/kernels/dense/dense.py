@@ -158,11 +158,5 @@ IMPLEMENTATIONS = (
         params=_fixed_params,
         constants=_fixed_constants,
     ),
-    base.Implementation(
-        symbol="mg_dense_f32",
-        refusal=base.only(DType.FLOAT32),
-        params=_plain_params,
-        inputs=base.DATA_WEIGHT_BIAS,
-        ulps=8,
-    ),
+    base.float_kernel("mg_dense_f32", params=_plain_params, inputs=base.DATA_WEIGHT_BIAS, ulps=8),
 )

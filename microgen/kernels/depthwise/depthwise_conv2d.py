@@ -82,12 +82,7 @@ _INT4_BLOCKS = weighted.blocks(
         takes_int4=True,
     )
 )
-_INT4 = Loop(
-    stem="depthwise_conv2d_s4",
-    scratch=int4.all_weights,
-    wraps=True,
-    takes_int4=True,
-)
+_INT4 = Loop(stem="depthwise_conv2d_s4", scratch=int4.all_weights, wraps=True, takes_int4=True)
 _BLOCKS = weighted.blocks(
     Loop(stem="depthwise_conv2d_s8", refusal=blocks.depthwise, in_place=lags.depthwise_by_4)
 )
@@ -114,16 +109,9 @@ IMPLEMENTATIONS = (
     *LAYER.kernels(_BLOCKS, (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
     *LAYER.kernels((_REFERENCE,), (TWICE, NEAREST, UPWARD, FLOAT_FPU, FLOAT, SUMS)),
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
-    base.Implementation(
-        symbol="mg_depthwise_conv2d_s16",
-        refusal=_refuses_wide,
-        params=window.shaped_fields,
-        constants=window.constants,
-        in_place=lags.depthwise_by_4,
-    ),
-    base.Implementation(
-        symbol="mg_depthwise_conv2d_f32",
-        refusal=base.only(DType.FLOAT32),
+    window.wide_kernel("mg_depthwise_conv2d_s16", _refuses_wide, lags.depthwise_by_4),
+    base.float_kernel(
+        "mg_depthwise_conv2d_f32",
         params=window.shaped_fields,
         inputs=base.DATA_WEIGHT_BIAS,
         in_place=lags.depthwise_by_4,

@@ -85,7 +85,8 @@ def _in_floats(node: Node, _graph: Graph) -> str | None:
     return base.Mismatch(base.Trait.ARITHMETIC, "its stored values are not interpolated in float32")
 
 
-_AXES = 3
+_AXES = 3  # of mg_grid_sample_f32_params, without batches and channels
+_FUSED_ULPS = 4  # products and sums may be fused
 
 
 def _grid_sample_params(node: Node, graph: Graph) -> base.Fields:
@@ -148,30 +149,27 @@ BY_OP = {
             refusal=base.only(DType.INT16),
             params=_resize2d_params,
         ),
-        base.Implementation(
-            symbol="mg_resize_bilinear_f32",
-            refusal=base.only(DType.FLOAT32),
+        base.float_kernel(
+            "mg_resize_bilinear_f32",
             params=_float_params,
             ulps=3,  # along each axis, the roundings of 1 - weight, of two products and of a sum
         ),
     ),
     "grid_sample": (
-        base.Implementation(
-            symbol="mg_grid_sample_f32",
-            refusal=base.only(DType.FLOAT32),
+        base.float_kernel(
+            "mg_grid_sample_f32",
             params=_grid_sample_params,
             inputs=(0, 1),
-            ulps=4,  # products and sums may be fused
+            ulps=_FUSED_ULPS,
         ),
     ),
     "roi_align": (
-        base.Implementation(
-            symbol="mg_roi_align_f32",
-            refusal=base.only(DType.FLOAT32),
+        base.float_kernel(
+            "mg_roi_align_f32",
             params=_roi_align_params,
             inputs=(0, 1, 2),
             can_fail=True,
-            ulps=4,  # products and sums may be fused
+            ulps=_FUSED_ULPS,
         ),
     ),
 }

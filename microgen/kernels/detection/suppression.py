@@ -59,11 +59,8 @@ def _multiclass_suppression_scratch(node: Node, graph: Graph) -> int:
 
 BY_OP = {
     "vision.non_max_suppression": (
-        base.Implementation(
-            symbol="mg_non_max_suppression_f32",
-            refusal=base.only(DType.FLOAT32),
-            params=_non_max_suppression_params,
-            inputs=(0, 1, 2),
+        base.float_kernel(
+            "mg_non_max_suppression_f32", params=_non_max_suppression_params, inputs=(0, 1, 2)
         ),
     ),
     "vision.all_class_non_max_suppression": (
@@ -75,9 +72,8 @@ BY_OP = {
         ),
     ),
     "vision.multiclass_suppression": (
-        base.Implementation(
-            symbol="mg_multiclass_suppression_f32",
-            refusal=base.only(DType.FLOAT32),
+        base.float_kernel(
+            "mg_multiclass_suppression_f32",
             params=_multiclass_suppression_params,
             inputs=(0, 1),
             scratch=_multiclass_suppression_scratch,

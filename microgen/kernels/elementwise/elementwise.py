@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Graph, Node
@@ -35,12 +36,7 @@ def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
             broadcast.kernel(f"mg_{op}_s8", DType.INT8, _addition_params, is_scaled=True)
         ),
         in_float32.without(
-            broadcast.kernel(
-                f"mg_{op}_s16",
-                DType.INT16,
-                _addition_params,
-                is_scaled=True,
-            )
+            broadcast.kernel(f"mg_{op}_s16", DType.INT16, _addition_params, is_scaled=True)
         ),
         broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain),
         broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes),
@@ -112,32 +108,24 @@ def _extremum_kernels(op: str) -> tuple[base.Implementation, ...]:
 
 
 def _extremum_of_floats(symbol: str, *, keeps_nan: bool) -> base.Implementation:
-    kernel = broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes)
+    why = "the kernel keeps NaN" if keeps_nan else "NaN of either operand must be kept"
 
-    def refusal(node: Node, graph: Graph) -> str | None:
-        why = kernel.refusal(node, graph)
-        if why or getattr(node.attrs, "keeps_nan", False) is keeps_nan:
-            return why
-        why = "the kernel keeps NaN" if keeps_nan else "NaN of either operand must be kept"
-        return base.Mismatch(base.Trait.ARITHMETIC, why)
+    def other(node: Node, _graph: Graph) -> str | None:
+        return None if getattr(node.attrs, "keeps_nan", False) is keeps_nan else why
 
-    return replace(kernel, refusal=refusal)
+    return base.made_for(broadcast.kernel(symbol, DType.FLOAT32, broadcast.shapes), other)
 
 
 def _bitwise_kernels(function: BitFunction) -> Iterator[base.Implementation]:
+    def refusal(of: base.Implementation, node: Node, graph: Graph) -> str | None:
+        found = base.attrs_of(node, BitwiseAttrs).function
+        if found is function:
+            return of.refusal(node, graph)
+        why = f"it is {found.value}, the kernel computes {function.value}"
+        return base.Mismatch(base.Trait.ARITHMETIC, why)
+
     for kernel in broadcast.of_integers(function.value, "bitwise"):
-        yield replace(kernel, refusal=_bitwise_only(function, kernel.refusal))
-
-
-def _bitwise_only(function: BitFunction, refusal: base.Refuse) -> base.Refuse:
-    def refuses(node: Node, graph: Graph) -> str | None:
-        assert isinstance(node.attrs, BitwiseAttrs)
-        if node.attrs.function is not function:
-            why = f"it is {node.attrs.function.value}, the kernel computes {function.value}"
-            return base.Mismatch(base.Trait.ARITHMETIC, why)
-        return refusal(node, graph)
-
-    return refuses
+        yield replace(kernel, refusal=partial(refusal, kernel))
 
 
 def _where_params(node: Node, graph: Graph) -> base.Fields:
@@ -164,11 +152,7 @@ BY_OP = {
     "add": _addition_kernels("add"),
     "subtract": _addition_kernels("subtract"),
     "squared_difference": (
-        broadcast.kernel(
-            "mg_squared_difference_s8",
-            DType.INT8,
-            _squared_difference_params,
-        ),
+        broadcast.kernel("mg_squared_difference_s8", DType.INT8, _squared_difference_params),
         broadcast.kernel("mg_squared_difference_s32", DType.INT32, broadcast.shapes),
         broadcast.kernel("mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes),
     ),

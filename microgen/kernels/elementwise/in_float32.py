@@ -7,8 +7,6 @@ proof finds an exact form in integers, kernels with this form are cheaper.
 
 from __future__ import annotations
 
-import dataclasses
-
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.elementwise.addition import AdditionAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -18,23 +16,18 @@ from microgen.kernels.elementwise import broadcast
 
 def without(of: base.Implementation) -> base.Implementation:
     """The kernel, which refuses nodes that are computed in float32."""
-    return _choosing(of, in_float32=False)
+    return base.made_for(of, lambda n, _: "it is computed in float32" if _is_chosen(n) else None)
 
 
 def only(of: base.Implementation) -> base.Implementation:
     """The kernel, which refuses nodes that are not computed in float32."""
-    return _choosing(of, in_float32=True)
+    why = "it is computed elsewhere than float32"
+    return base.made_for(of, lambda node, _: None if _is_chosen(node) else why)
 
 
-def _choosing(of: base.Implementation, *, in_float32: bool) -> base.Implementation:
-    def refusal(node: Node, graph: Graph) -> str | None:
-        why = of.refusal(node, graph)
-        if why is None and getattr(node.attrs, "in_float32", False) is not in_float32:
-            where = "elsewhere than" if in_float32 else "in"
-            return base.Mismatch(base.Trait.ARITHMETIC, f"it is computed {where} float32")
-        return why
-
-    return dataclasses.replace(of, refusal=refusal)
+def _is_chosen(node: Node) -> bool:
+    # Ops without the attribute have no float32 arithmetic to choose.
+    return bool(getattr(node.attrs, "in_float32", False))
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -54,13 +47,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 def elementwise(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_in_float_s8`` and ``mg_<op>_in_float_s16``."""
     return tuple(
-        only(
-            broadcast.kernel(
-                f"mg_{op}_in_float_{suffix}",
-                dtype,
-                _params,
-                is_scaled=True,
-            )
-        )
+        only(broadcast.kernel(f"mg_{op}_in_float_{suffix}", dtype, _params, is_scaled=True))
         for suffix, dtype in (("s8", DType.INT8), ("s16", DType.INT16))
     )

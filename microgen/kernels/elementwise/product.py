@@ -151,12 +151,7 @@ BY_OP = {
         *map(in_float32.without, _SPECIFIED),
         *in_float32.elementwise("multiply"),
         in_float32.without(
-            broadcast.kernel(
-                "mg_multiply_s16",
-                DType.INT16,
-                _multiply_params,
-                is_scaled=True,
-            )
+            broadcast.kernel("mg_multiply_s16", DType.INT16, _multiply_params, is_scaled=True)
         ),
         broadcast.kernel("mg_multiply_s32", DType.INT32, broadcast.plain_params),
         broadcast.kernel("mg_multiply_s64", DType.INT64, broadcast.shapes),

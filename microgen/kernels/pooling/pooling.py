@@ -54,20 +54,23 @@ def kernels(stem: str) -> tuple[base.Implementation, ...]:
 def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Implementation:
     """The kernel, which refuses nodes that round halves otherwise."""
 
+    def other(node: Node, _graph: Graph) -> str | None:
+        is_made_for = base.attrs_of(node, AvgPool2DAttrs).ties_upward is ties_upward
+        return None if is_made_for else "its halves are rounded otherwise"
+
+    return base.made_for(_of_whole_windows(of), other)
+
+
+def _of_whole_windows(of: base.Implementation) -> base.Implementation:
+    """The kernel, which refuses an input with only some rows of a window: only
+    ``window_mean.ROWS`` keeps their sums."""
+
     def refusal(node: Node, graph: Graph) -> str | None:
-        why = of.refusal(node, graph) or _rows_refusal(node, graph)
-        if why is None and base.attrs_of(node, AvgPool2DAttrs).ties_upward is not ties_upward:
-            return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
-        return why
+        is_part = window_mean.is_part(node, graph)
+        missing = "the input has not all rows of a window" if is_part else None
+        return of.refusal(node, graph) or missing
 
     return dataclasses.replace(of, refusal=refusal)
-
-
-def _rows_refusal(node: Node, graph: Graph) -> str | None:
-    """Refusal of an input with only some rows of a window: only ``window_mean.ROWS`` keeps their
-    sums.
-    """
-    return "the input has not all rows of a window" if window_mean.is_part(node, graph) else None
 
 
 def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
@@ -79,17 +82,14 @@ def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
 
 def _in_float32() -> base.Implementation:
     """``mg_avg_pool2d_in_float_s8``, which has further fields."""
-    made = kernel("mg_avg_pool2d_in_float_s8", DType.INT8)
+    made = _of_whole_windows(kernel("mg_avg_pool2d_in_float_s8", DType.INT8))
 
     def params(node: Node, graph: Graph) -> base.Fields:
         (data,), output = base.types(node, graph)
         scales = (("input_scale", data.scale), ("output_scale", output.scale))
         return (*made.params(node, graph), *base.offsets(data, output), *scales)
 
-    def refusal(node: Node, graph: Graph) -> str | None:
-        return made.refusal(node, graph) or _rows_refusal(node, graph)
-
-    return dataclasses.replace(made, params=params, refusal=refusal)
+    return dataclasses.replace(made, params=params)
 
 
 _SPECIFIED = (

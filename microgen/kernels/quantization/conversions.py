@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -126,13 +125,11 @@ def _even_params(node: Node, graph: Graph) -> base.Fields:
 def _rounding(of: base.Implementation, *, ties_even: bool) -> base.Implementation:
     """The kernel, which refuses nodes that round halves otherwise."""
 
-    def refusal(node: Node, graph: Graph) -> str | None:
-        why = of.refusal(node, graph)
-        if why is None and base.attrs_of(node, QuantizeAttrs).ties_even is not ties_even:
-            return base.Mismatch(base.Trait.ARITHMETIC, "its halves are rounded otherwise")
-        return why
+    def other(node: Node, _graph: Graph) -> str | None:
+        is_made_for = base.attrs_of(node, QuantizeAttrs).ties_even is ties_even
+        return None if is_made_for else "its halves are rounded otherwise"
 
-    return dataclasses.replace(of, refusal=refusal)
+    return base.made_for(of, other)
 
 
 _AWAY = (

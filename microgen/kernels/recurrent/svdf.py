@@ -28,10 +28,12 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 
 def _integer_params(node: Node, graph: Graph) -> base.Fields:
     inputs, output = base.types(node, graph)
-    found = svdf.scales(inputs, output)
+    found, state = svdf.scales(inputs, output), inputs[svdf.STATE]
+    is_narrow = state.dtype is DType.INT8  # an int16 memory has no zero point
     return (
         *_shape(node, graph),
         *base.offsets(inputs[0], output),
+        *([("state_offset", state.zero_point)] if is_narrow else []),
         *recurrent.scale_fields("feature", found.feature),
         *recurrent.scale_fields("time", found.time),
     )
@@ -70,18 +72,6 @@ def _remembering(dtype: DType) -> base.Refuse:
     return refusal
 
 
-def _narrow_params(node: Node, graph: Graph) -> base.Fields:
-    inputs, output = base.types(node, graph)
-    found = svdf.scales(inputs, output)
-    return (
-        *_shape(node, graph),
-        *base.offsets(inputs[0], output),
-        ("state_offset", inputs[svdf.STATE].zero_point),
-        *recurrent.scale_fields("feature", found.feature),
-        *recurrent.scale_fields("time", found.time),
-    )
-
-
 _INTEGER = base.Implementation(
     symbol="mg_svdf_s8",
     refusal=_remembering(DType.INT16),
@@ -97,7 +87,7 @@ IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_svdf_s8_narrow",
         refusal=_remembering(DType.INT8),
-        params=_narrow_params,
+        params=_integer_params,
         inputs=(0, svdf.STATE),
         constants=_constants("int8_t", "int8_t", "int32_t"),
         writes=(svdf.STATE,),

@@ -84,59 +84,30 @@ def _l2_normalize_float(node: Node, graph: Graph) -> base.Fields:
 _L2_NORMALIZE_FLOAT_ULPS = 4
 
 
+def _kernel(
+    symbol: str, dtype: DType, params: base.Params, *, ulps: int = 0
+) -> base.Implementation:
+    """The kernel of one dtype, which reads each row before it writes it."""
+    return base.Implementation(symbol, base.only(dtype), params, in_place=base.as_is, ulps=ulps)
+
+
 BY_OP = {
     "nn.softmax": (
-        base.Implementation(
-            symbol="mg_softmax_s8",
-            refusal=base.only(DType.INT8),
-            params=_softmax_int8,
-        ),
-        base.Implementation(
-            symbol="mg_softmax_s8_s16",
-            refusal=base.only(DType.INT8, DType.INT16),
-            params=_softmax_int8,
-        ),
-        base.Implementation(
-            symbol="mg_softmax_s16",
-            refusal=base.only(DType.INT16),
-            params=_softmax_int16,
-            in_place=base.as_is,
-        ),
-        base.Implementation(
-            symbol="mg_softmax_f32",
-            refusal=base.only(DType.FLOAT32),
-            params=_softmax_float,
-            in_place=base.as_is,
-            ulps=_SOFTMAX_FLOAT_ULPS,
-        ),
+        base.Implementation("mg_softmax_s8", base.only(DType.INT8), _softmax_int8),
+        base.Implementation("mg_softmax_s8_s16", base.only(DType.INT8, DType.INT16), _softmax_int8),
+        _kernel("mg_softmax_s16", DType.INT16, _softmax_int16),
+        _kernel("mg_softmax_f32", DType.FLOAT32, _softmax_float, ulps=_SOFTMAX_FLOAT_ULPS),
     ),
     "nn.log_softmax": (
-        base.Implementation(
-            symbol="mg_log_softmax_s8",
-            refusal=base.only(DType.INT8),
-            params=_log_softmax_int8,
-            in_place=base.as_is,
-        ),
-        base.Implementation(
-            symbol="mg_log_softmax_f32",
-            refusal=base.only(DType.FLOAT32),
-            params=sizes,
-            in_place=base.as_is,
-            ulps=_LOG_SOFTMAX_FLOAT_ULPS,
-        ),
+        _kernel("mg_log_softmax_s8", DType.INT8, _log_softmax_int8),
+        _kernel("mg_log_softmax_f32", DType.FLOAT32, sizes, ulps=_LOG_SOFTMAX_FLOAT_ULPS),
     ),
     "nn.l2_normalize": (
-        base.Implementation(
-            symbol="mg_l2_normalize_s8",
-            refusal=base.only(DType.INT8),
-            params=_l2_normalize_int8,
-            in_place=base.as_is,
-        ),
-        base.Implementation(
-            symbol="mg_l2_normalize_f32",
-            refusal=base.only(DType.FLOAT32),
-            params=_l2_normalize_float,
-            in_place=base.as_is,
+        _kernel("mg_l2_normalize_s8", DType.INT8, _l2_normalize_int8),
+        _kernel(
+            "mg_l2_normalize_f32",
+            DType.FLOAT32,
+            _l2_normalize_float,
             ulps=_L2_NORMALIZE_FLOAT_ULPS,
         ),
     ),

@@ -163,15 +163,20 @@ def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
 # requantize_multiplier: weight scales float32 [n]; ``input_scale``, ``output_scale``, ``rule`` (a
 # key of RULES), ``channels`` (n, or the length of the table if one scale is repeated for all).
 # Multipliers int32 [channels], Q31.
-def _requantize_multiplier(sources: Sequence[Array], arguments: Arguments) -> Array:
-    multipliers, _ = int8.per_channel_multipliers(effective_scales(sources, arguments))
-    return multipliers
-
-
+#
 # requantize_shift: the same sources and arguments. Shifts int8 [channels], positive to the left.
-def _requantize_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
-    _, shifts = int8.per_channel_multipliers(effective_scales(sources, arguments))
-    return shifts
+#
+# real_significand: the same. The scales' significands, int64 [channels], as ``int16.real_parts``
+# returns them.
+#
+# real_shift: the same. Right shifts, int8 [channels].
+def _part(split: Callable[[Array], tuple[Array, Array]], part: int) -> Function:
+    """The transform to one of the two parts of which ``split`` makes each scale."""
+
+    def transform(sources: Sequence[Array], arguments: Arguments) -> Array:
+        return split(effective_scales(sources, arguments))[part]
+
+    return transform
 
 
 # requantize_rounding_shift: the same, for scales below 1/2. Right shifts minus one, int8
@@ -182,19 +187,6 @@ def _requantize_rounding_shift(sources: Sequence[Array], arguments: Arguments) -
         raise ValueError("a scale is 1/2 or more")
     rounding_shifts: Array = np.where(multipliers == 0, 0, -1 - shifts).astype(np.int8)
     return rounding_shifts
-
-
-# real_significand: the arguments of requantize_multiplier. The scales' significands, int64
-# [channels], as ``int16.real_parts`` returns them.
-def _real_significand(sources: Sequence[Array], arguments: Arguments) -> Array:
-    significands, _ = int16.real_parts(effective_scales(sources, arguments))
-    return significands
-
-
-# real_shift: the same. Right shifts, int8 [channels].
-def _real_shift(sources: Sequence[Array], arguments: Arguments) -> Array:
-    _, shifts = int16.real_parts(effective_scales(sources, arguments))
-    return shifts
 
 
 def effective_scales(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -231,9 +223,9 @@ KINDS: Mapping[str, Function] = {
     "pack_int4": _pack_int4,
     "clamp": _clamp,
     "fold_zero": _fold_zero,
-    "requantize_multiplier": _requantize_multiplier,
-    "requantize_shift": _requantize_shift,
+    "requantize_multiplier": _part(int8.per_channel_multipliers, 0),
+    "requantize_shift": _part(int8.per_channel_multipliers, 1),
     "requantize_rounding_shift": _requantize_rounding_shift,
-    "real_significand": _real_significand,
-    "real_shift": _real_shift,
+    "real_significand": _part(int16.real_parts, 0),
+    "real_shift": _part(int16.real_parts, 1),
 }
