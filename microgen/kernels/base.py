@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from microgen.base.errors import short
 from microgen.graph.arithmetic.int8 import (
@@ -20,7 +21,7 @@ from microgen.graph.arithmetic.int8 import (
 from microgen.graph.arithmetic.int16 import SUM_LIMIT
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
-from microgen.graph.ops.base import Pair
+from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.constraints import leaves_int32, weight_zero
 from microgen.kernels import headers
 from microgen.kernels.constant import Arguments, Tables
@@ -30,6 +31,9 @@ from microgen.kernels.work import Cost, Work, work
 from microgen.planner.program.kernel_call import KernelCode
 from microgen.planner.program.types import Fields as Fields
 from microgen.target.cpu import Cpu, Feature
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 A = TypeVar("A")
 Refuse = Callable[[Node, Graph], str | None]
@@ -326,6 +330,39 @@ def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
 def spatial(tensor: ArrayType) -> Pair:
     """(height, width) of an NHWC tensor or of an OHWI or 1HWC weight."""
     return tensor.shape[1], tensor.shape[2]
+
+
+def image_fields(node: Node, graph: Graph, channels: str = "channels") -> Fields:
+    """Extents of the data and of an output with the same batches; ``channels`` are the data's."""
+    data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+    return (
+        ("batches", data.shape[0]),
+        ("input_height", data.shape[1]),
+        ("input_width", data.shape[2]),
+        (channels, data.shape[3]),
+        ("output_height", output.shape[1]),
+        ("output_width", output.shape[2]),
+    )
+
+
+def axis_fields(shape: Shape, axis: int) -> Fields:
+    """The numbers of elements before, along and after an axis."""
+    return (
+        ("outer_size", math.prod(shape[:axis])),
+        ("axis_size", shape[axis]),
+        ("inner_size", math.prod(shape[axis + 1 :])),
+    )
+
+
+def suffix(dtype: DType) -> str:
+    """The end of a symbol for numbers of that dtype, such as "s8", "u16" or "f32"."""
+    letter = {"i": "s", "u": "u", "f": "f"}[dtype.numpy.kind]
+    return f"{letter}{8 * dtype.nbytes}"
+
+
+def fields_of(parameters: DataclassInstance) -> Fields:
+    """A dataclass of parameters as fields of the same names, in the same order."""
+    return tuple(dataclasses.asdict(parameters).items())
 
 
 def offsets(data: ArrayType, output: ArrayType) -> Fields:

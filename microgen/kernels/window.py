@@ -64,14 +64,9 @@ def constants(node: Node, graph: Graph) -> Tables:
 
 def sizes(node: Node, graph: Graph) -> base.Fields:
     """Extents of data, output and filters, for kernels whose filters see several channels."""
-    (data, weight, *_), output = base.types(node, graph)
+    (_, weight, *_), output = base.types(node, graph)
     return (
-        ("batches", data.shape[0]),
-        ("input_height", data.shape[1]),
-        ("input_width", data.shape[2]),
-        ("input_channels", data.shape[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
+        *base.image_fields(node, graph, "input_channels"),
         ("output_channels", output.shape[3]),
         ("kernel_height", weight.shape[1]),
         ("kernel_width", weight.shape[2]),

@@ -8,14 +8,7 @@ from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast
 from microgen.kernels.unary import unary
 
-_SUFFIXES = {
-    DType.INT8: "s8",
-    DType.INT16: "s16",
-    DType.INT32: "s32",
-    DType.INT64: "s64",
-    DType.FLOAT32: "f32",
-}
-
+_DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 _SCALED = (DType.INT8, DType.INT16)
 
 
@@ -35,7 +28,9 @@ def _scaled_params(node: Node, graph: Graph) -> base.Fields:
 
 def kernels(op: str, *, is_equality: bool = False) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype."""
-    suffixes = {**_SUFFIXES, DType.BOOL: "bool"} if is_equality else _SUFFIXES
+    suffixes = {dtype: base.suffix(dtype) for dtype in _DTYPES}
+    if is_equality:
+        suffixes[DType.BOOL] = "bool"  # less and greater are not defined for bool
     return (
         *(
             broadcast.kernel(

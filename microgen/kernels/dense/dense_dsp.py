@@ -7,7 +7,7 @@ import dataclasses
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.kernels.dense import dense
-from microgen.kernels.requantization import paired
+from microgen.kernels.requantization import paired, weighted
 from microgen.kernels.requantization.weighted import HIGH_WIDE, TWICE_NARROW, Loop, on_stack
 from microgen.kernels.work import Work, common
 
@@ -44,17 +44,17 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-_SCRATCH = Loop(
-    stem="dense_s8",
-    suffix="paired",
-    family="dense_s8_paired",
-    needs=base.DSP,
-    refusal=_refusal,
-    scratch=paired.values,
-    cores=("mg_paired_dense_{}",),
-    sums=paired.SUMS,
-    layout=paired.layout(_GROUP),
-    work=_work,
+_SCRATCH = weighted.dsp(
+    Loop(
+        stem="dense_s8",
+        suffix="paired",
+        refusal=_refusal,
+        scratch=paired.values,
+        cores=("mg_paired_dense_{}",),
+        sums=paired.SUMS,
+        layout=paired.layout(_GROUP),
+        work=_work,
+    )
 )
 _STACK = dataclasses.replace(
     on_stack(_SCRATCH, paired.STACK, "data"),

@@ -13,7 +13,7 @@ from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, lags
 from microgen.kernels.constant import WeightLayout
 from microgen.kernels.depthwise.depthwise_conv2d import LAYER
-from microgen.kernels.requantization import transforms
+from microgen.kernels.requantization import transforms, weighted
 from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import LINEAR, Loop
 from microgen.kernels.work import Work, common
@@ -126,18 +126,18 @@ def _columns_3x3(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
     return np.ascontiguousarray(words).view("<i4").reshape(-1).astype(np.int32)
 
 
-_LOOP = Loop(
-    stem="depthwise_conv2d_s8",
-    suffix="columns",
-    family="depthwise_conv2d_s8_columns",
-    needs=base.DSP,
-    refusal=_refusal,
-    scratch=_scratch,
-    in_place=_in_place,
-    cores=_CORES,
-    work=_work,
-    sums=RAW,
-    layout=WeightLayout("columns_3x3", "int32_t"),
+_LOOP = weighted.dsp(
+    Loop(
+        stem="depthwise_conv2d_s8",
+        suffix="columns",
+        refusal=_refusal,
+        scratch=_scratch,
+        in_place=_in_place,
+        cores=_CORES,
+        work=_work,
+        sums=RAW,
+        layout=WeightLayout("columns_3x3", "int32_t"),
+    )
 )
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"columns_3x3": _columns_3x3}

@@ -18,11 +18,8 @@ def _axis(node: Node) -> int:
 
 def _resample_params(node: Node, graph: Graph) -> base.Fields:
     (data, _, weights), _ = base.types(node, graph)
-    axis = _axis(node)
     return (
-        ("outer_size", prod(data.shape[:axis])),
-        ("axis_size", data.shape[axis]),
-        ("inner_size", prod(data.shape[axis + 1 :])),
+        *base.axis_fields(data.shape, _axis(node)),
         ("places", weights.shape[0]),
         ("terms", weights.shape[1]),
     )
@@ -40,22 +37,10 @@ def _resample_refusal(node: Node, graph: Graph) -> str | None:
     return base.only(DType.FLOAT32)(node, graph)
 
 
-def _sizes(node: Node, graph: Graph) -> base.Fields:
-    (data,), output = base.types(node, graph)
-    return (
-        ("batches", data.shape[0]),
-        ("input_height", data.shape[1]),
-        ("input_width", data.shape[2]),
-        ("channels", data.shape[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
-    )
-
-
 def _resize2d_params(node: Node, graph: Graph) -> base.Fields:
     height, width = axes(base.attrs_of(node, Resize2DAttrs), graph.types[node.inputs[0]])
     return (
-        *_sizes(node, graph),
+        *base.image_fields(node, graph),
         ("step_y", height.step),
         ("start_y", height.start),
         ("step_x", width.step),
@@ -66,7 +51,7 @@ def _resize2d_params(node: Node, graph: Graph) -> base.Fields:
 def _float_params(node: Node, graph: Graph) -> base.Fields:
     height, width = float_axes(base.attrs_of(node, Resize2DAttrs), graph.types[node.inputs[0]])
     return (
-        *_sizes(node, graph),
+        *base.image_fields(node, graph),
         ("step_y", height.step),
         ("step_x", width.step),
         ("offset", height.offset),

@@ -119,13 +119,7 @@ def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Grap
     return (
         *shapes(node, graph),
         *offsets(node, graph),
-        ("left_shift", p.left_shift),
-        ("lhs_multiplier", p.lhs_multiplier),
-        ("lhs_shift", p.lhs_shift),
-        ("rhs_multiplier", p.rhs_multiplier),
-        ("rhs_shift", p.rhs_shift),
-        ("output_multiplier", p.output_multiplier),
-        ("output_shift", p.output_shift),
+        *base.fields_of(p),
         *base.activation_fields(activation, output),
     )
 
@@ -140,6 +134,8 @@ def in_place(node: Node, graph: Graph) -> base.Lags:
     }
 
 
+# Suffixes of the kernels of plain integers, in the order of their kernels. Kernels of scaled values
+# have "s8" and "s16".
 _INTEGERS = {
     DType.INT8: "i8",
     DType.UINT8: "u8",
@@ -203,10 +199,5 @@ def kernel(
         return too_many_axes(node, graph)
 
     return base.Implementation(
-        symbol=symbol,
-        refusal=refusal,
-        params=params,
-        inputs=(0, 1),
-        in_place=in_place,
-        family=family,
+        symbol, refusal, params, inputs=(0, 1), in_place=in_place, family=family
     )

@@ -91,17 +91,17 @@ def _rescaled_kernel(symbol: str, params: base.Params) -> base.Implementation:
     return broadcast.kernel(symbol, DType.INT8, params, family="rescaled_arithmetic_s8")
 
 
-_EXTREMUM_SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.INT32: "s32"}
+_EXTREMUM_DTYPES = (DType.INT8, DType.INT16, DType.INT32)  # also of scaled values
 
 
 def _extremum_kernels(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` for every dtype, and ``mg_<op>_nan_f32``, which keeps NaN."""
     return (
         *(
-            broadcast.kernel(f"mg_{op}_{suffix}", dtype, broadcast.shapes)
-            for dtype, suffix in _EXTREMUM_SUFFIXES.items()
+            broadcast.kernel(f"mg_{op}_{base.suffix(dtype)}", dtype, broadcast.shapes)
+            for dtype in _EXTREMUM_DTYPES
         ),
-        *broadcast.of_integers(op, but=tuple(_EXTREMUM_SUFFIXES)),
+        *broadcast.of_integers(op, but=_EXTREMUM_DTYPES),
         _extremum_of_floats(f"mg_{op}_f32", keeps_nan=False),
         _extremum_of_floats(f"mg_{op}_nan_f32", keeps_nan=True),
     )

@@ -136,13 +136,7 @@ def _prelu_int16(node: Node, graph: Graph) -> base.Fields:
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:
     (data, alpha), output = base.types(node, graph)
-    p = prelu_parameters(data, alpha, output)
-    return (
-        ("multiplier", p.multiplier),
-        ("shift", p.shift),
-        ("alpha_multiplier", p.alpha_multiplier),
-        ("alpha_shift", p.alpha_shift),
-    )
+    return base.fields_of(prelu_parameters(data, alpha, output))
 
 
 BY_OP = {

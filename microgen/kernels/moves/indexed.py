@@ -16,7 +16,7 @@ from microgen.graph.ops.moves.scatter import ScatterAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
 
-_ND_POSITIONS_AXES = 8
+_INDEXED_AXES = 8  # of mg_nd_positions_params and mg_gather_nd_params
 
 
 def _nd_positions_shape(node: Node) -> tuple[int, ...]:
@@ -29,18 +29,20 @@ def _nd_positions_params(node: Node, graph: Graph) -> base.Fields:
     return (
         ("count", output.size),
         ("depth", len(shape)),
-        ("shape", (*shape, *(1,) * (_ND_POSITIONS_AXES - len(shape)))),
+        ("shape", (*shape, *(1,) * (_INDEXED_AXES - len(shape)))),
         ("index_bytes", indices.dtype.nbytes),
     )
 
 
 def _nd_positions_refusal(node: Node, _graph: Graph) -> str | None:
-    depth = len(_nd_positions_shape(node))
-    return (
-        None
-        if depth <= _ND_POSITIONS_AXES
-        else f"{depth} axes have indices, the kernel takes {_ND_POSITIONS_AXES}"
-    )
+    return _too_deep(len(_nd_positions_shape(node)))
+
+
+def _too_deep(depth: int) -> str | None:
+    """Refusal of more axes with indices than the kernels of several axes take."""
+    if depth <= _INDEXED_AXES:
+        return None
+    return f"{depth} axes have indices, the kernel takes {_INDEXED_AXES}"
 
 
 _AXIS_POSITIONS_AXES = 6
@@ -117,28 +119,20 @@ def _unknown(node: Node, graph: Graph) -> str | None:
     return None
 
 
-_GATHER_ND_AXES = 8
-
-
 def _gather_nd_params(node: Node, graph: Graph) -> base.Fields:
     data, indices = graph.type_of(node.inputs)
     depth = indices.shape[-1]
     return (
         ("count", prod(indices.shape[:-1])),
         ("depth", depth),
-        ("shape", (*data.shape[:depth], *(1,) * (_GATHER_ND_AXES - depth))),
+        ("shape", (*data.shape[:depth], *(1,) * (_INDEXED_AXES - depth))),
         ("inner_bytes", prod(data.shape[depth:]) * data.dtype.nbytes),
         *strided.element_bytes(node, graph),
     )
 
 
 def _gather_nd_refusal(node: Node, graph: Graph) -> str | None:
-    depth = graph.types[node.inputs[1]].shape[-1]
-    return (
-        None
-        if depth <= _GATHER_ND_AXES
-        else f"{depth} axes have indices, the kernel takes {_GATHER_ND_AXES}"
-    )
+    return _too_deep(graph.types[node.inputs[1]].shape[-1])
 
 
 _REDUCTIONS = ("add", "mul", "max", "min")  # scatter.h: MG_SCATTER_*
@@ -192,24 +186,22 @@ def _scatter_kernel(symbol: str, refusal: base.Refuse) -> base.Implementation:
     )
 
 
+def _positions(symbol: str, refusal: base.Refuse, params: base.Params) -> base.Implementation:
+    """The kernel that makes positions of indices, and fails if one is outside."""
+    return base.Implementation(symbol, refusal, params, in_place=base.as_is, can_fail=True)
+
+
+def _take_computed(symbol: str, indices: DType) -> base.Implementation:
+    """The kernel that checks each index when it runs."""
+    return base.Implementation(
+        symbol, _reading(indices), _take_params, inputs=(0, 1), can_fail=True
+    )
+
+
 BY_OP = {
-    "nd_positions": (
-        base.Implementation(
-            symbol="mg_nd_positions",
-            refusal=_nd_positions_refusal,
-            params=_nd_positions_params,
-            in_place=base.as_is,
-            can_fail=True,
-        ),
-    ),
+    "nd_positions": (_positions("mg_nd_positions", _nd_positions_refusal, _nd_positions_params),),
     "axis_positions": (
-        base.Implementation(
-            symbol="mg_axis_positions",
-            refusal=_axis_positions_refusal,
-            params=_axis_positions_params,
-            in_place=base.as_is,
-            can_fail=True,
-        ),
+        _positions("mg_axis_positions", _axis_positions_refusal, _axis_positions_params),
     ),
     "take": (
         base.Implementation(
@@ -218,20 +210,8 @@ BY_OP = {
             params=_take_params,
             inputs=(0, 1),
         ),
-        base.Implementation(
-            symbol="mg_take_computed",
-            refusal=_reading(DType.INT32),
-            params=_take_params,
-            inputs=(0, 1),
-            can_fail=True,
-        ),
-        base.Implementation(
-            symbol="mg_take_computed_wide",
-            refusal=_reading(DType.INT64),
-            params=_take_params,
-            inputs=(0, 1),
-            can_fail=True,
-        ),
+        _take_computed("mg_take_computed", DType.INT32),
+        _take_computed("mg_take_computed_wide", DType.INT64),
     ),
     "gather_nd": (
         base.Implementation(

@@ -17,16 +17,10 @@ from microgen.target.cpu import Feature
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_params`` and ``mg_pool_f32_params``."""
     attrs = base.attrs_of(node, PoolAttrs)
-    inputs, output = base.types(node, graph)
-    data = inputs[0].shape
+    _, output = base.types(node, graph)
     top, left, _, _ = explicit(attrs.padding)
     return (
-        ("batches", data[0]),
-        ("input_height", data[1]),
-        ("input_width", data[2]),
-        ("channels", data[3]),
-        ("output_height", output.shape[1]),
-        ("output_width", output.shape[2]),
+        *base.image_fields(node, graph),
         ("pool_height", attrs.pool_size[0]),
         ("pool_width", attrs.pool_size[1]),
         ("stride_height", attrs.strides[0]),
@@ -66,9 +60,10 @@ def _of_whole_windows(of: base.Implementation) -> base.Implementation:
     ``window_mean.ROWS`` keeps their sums."""
 
     def refusal(node: Node, graph: Graph) -> str | None:
-        is_part = window_mean.is_part(node, graph)
-        missing = "the input has not all rows of a window" if is_part else None
-        return of.refusal(node, graph) or missing
+        why = of.refusal(node, graph)
+        if why is None and window_mean.is_part(node, graph):
+            return "the input has not all rows of a window"
+        return why
 
     return dataclasses.replace(of, refusal=refusal)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from microgen.graph.ir.graph import DType, Graph, Node
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
@@ -26,19 +26,15 @@ def _cast_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _cast_bytes_params(node: Node, graph: Graph) -> base.Fields:
-    (data,), _ = base.types(node, graph)
-    return (
-        *((f"cast.{name}", value) for name, value in _cast_params(node, graph)),
-        ("input_is_unsigned", int(data.dtype is DType.UINT8)),
-    )
+def _cast_unsigned_params(unsigned: Collection[DType]) -> base.Params:
+    """The fields, and whether the kernel reads the input as an integer without a sign."""
 
+    def params(node: Node, graph: Graph) -> base.Fields:
+        fields = tuple((f"cast.{name}", value) for name, value in _cast_params(node, graph))
+        is_unsigned = graph.types[node.inputs[0]].dtype in unsigned
+        return (*fields, ("input_is_unsigned", int(is_unsigned)))
 
-def _unsigned_params(node: Node, graph: Graph) -> base.Fields:
-    (data,), _ = base.types(node, graph)
-    is_unsigned = data.dtype is DType.BOOL or data.dtype.numpy.kind == "u"
-    fields = [(f"cast.{name}", value) for name, value in _cast_params(node, graph)]
-    return (*fields, ("input_is_unsigned", int(is_unsigned)))
+    return params
 
 
 def _has(dtypes: Sequence[DType], node: Node, graph: Graph) -> bool:
@@ -64,19 +60,19 @@ def _wide_only(node: Node, graph: Graph) -> str | None:
     return f"neither input nor output is {' or '.join(d.value for d in _WIDE)}"
 
 
+def _quantization_fields(stored: ArrayType) -> base.Fields:
+    """Of kernels with one stored dtype: the number of elements, zero point and scale."""
+    return (("size", stored.size), ("zero_point", stored.zero_point), ("scale", stored.scale))
+
+
 def _dequantize_params(node: Node, graph: Graph) -> base.Fields:
-    (data,), output = base.types(node, graph)
-    return (
-        ("size", output.size),
-        ("input_bytes", data.dtype.nbytes),
-        ("zero_point", data.zero_point),
-        ("scale", data.scale),
-    )
+    data = graph.types[node.inputs[0]]
+    size, *quantization = _quantization_fields(data)
+    return (size, ("input_bytes", data.dtype.nbytes), *quantization)
 
 
 def _dequantize_bytes_params(node: Node, graph: Graph) -> base.Fields:
-    size, _, *rest = _dequantize_params(node, graph)
-    return (size, *rest)
+    return _quantization_fields(graph.types[node.inputs[0]])
 
 
 def _dequantize_signed_only(node: Node, graph: Graph) -> str | None:
@@ -85,13 +81,9 @@ def _dequantize_signed_only(node: Node, graph: Graph) -> str | None:
 
 
 def _quantize_params(node: Node, graph: Graph) -> base.Fields:
-    _, output = base.types(node, graph)
-    return (
-        ("size", output.size),
-        ("output_bytes", output.dtype.nbytes),
-        ("zero_point", output.zero_point),
-        ("scale", output.scale),
-    )
+    output = graph.types[node.outputs[0]]
+    size, *quantization = _quantization_fields(output)
+    return (size, ("output_bytes", output.dtype.nbytes), *quantization)
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
@@ -100,8 +92,7 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _quantize_bytes_params(node: Node, graph: Graph) -> base.Fields:
-    _, output = base.types(node, graph)
-    return (("size", output.size), ("zero_point", output.zero_point), ("scale", output.scale))
+    return _quantization_fields(graph.types[node.outputs[0]])
 
 
 def _narrow_only(node: Node, graph: Graph) -> str | None:
@@ -110,15 +101,15 @@ def _narrow_only(node: Node, graph: Graph) -> str | None:
 
 
 def _even_params(node: Node, graph: Graph) -> base.Fields:
-    _, output = base.types(node, graph)
+    output = graph.types[node.outputs[0]]
     limits = np.iinfo(output.dtype.numpy)
+    size, *quantization = _quantization_fields(output)
     return (
-        ("size", output.size),
+        size,
         ("output_bytes", output.dtype.nbytes),
         ("least", int(limits.min)),
         ("greatest", int(limits.max)),
-        ("zero_point", output.zero_point),
-        ("scale", output.scale),
+        *quantization,
     )
 
 
@@ -132,57 +123,39 @@ def _rounding(of: base.Implementation, *, ties_even: bool) -> base.Implementatio
     return base.made_for(of, other)
 
 
-_AWAY = (
-    base.Implementation(
-        symbol="mg_quantize_f32",
-        refusal=_narrow_only,
-        params=_quantize_params,
-    ),
-    base.Implementation(
-        symbol="mg_quantize_f32_u8",
-        refusal=base.only(DType.FLOAT32, DType.UINT8),
-        params=_quantize_bytes_params,
-    ),
-    base.Implementation(
-        symbol="mg_quantize_f32_s32",
-        refusal=base.only(DType.FLOAT32, DType.INT32),
-        params=_wide_params,
-    ),
+def _casting(symbol: str, refusal: base.Refuse, params: base.Params) -> base.Implementation:
+    return base.Implementation(symbol, refusal, params, in_place=strided.of_equal_size)
+
+
+def _quantizing(symbol: str, dtype: DType, params: base.Params) -> base.Implementation:
+    return base.Implementation(symbol, base.only(DType.FLOAT32, dtype), params)
+
+
+_AWAY = (  # halves are rounded away from zero
+    base.Implementation("mg_quantize_f32", _narrow_only, _quantize_params),
+    _quantizing("mg_quantize_f32_u8", DType.UINT8, _quantize_bytes_params),
+    _quantizing("mg_quantize_f32_s32", DType.INT32, _wide_params),
 )
-_EVEN = base.Implementation(
-    symbol="mg_quantize_even_f32",
-    refusal=base.any_node,
-    params=_even_params,
-)
+_EVEN = base.Implementation("mg_quantize_even_f32", base.any_node, _even_params)
 
 
 BY_OP = {
     "cast": (
-        base.Implementation(
-            symbol="mg_cast",
-            refusal=_cast_signed_only,
-            params=_cast_params,
-            in_place=strided.of_equal_size,
+        _casting("mg_cast", _cast_signed_only, _cast_params),
+        _casting(
+            "mg_cast_u8",
+            _bytes_only,
+            # 0 stands for a uint8 output, whose input may be bool.
+            _cast_unsigned_params((DType.UINT8,)),
         ),
-        base.Implementation(
-            symbol="mg_cast_u8",
-            refusal=_bytes_only,
-            params=_cast_bytes_params,
-            in_place=strided.of_equal_size,
-        ),
-        base.Implementation(
-            symbol="mg_cast_unsigned",
-            refusal=_wide_only,
-            params=_unsigned_params,
-            in_place=strided.of_equal_size,
+        _casting(
+            "mg_cast_unsigned",
+            _wide_only,
+            _cast_unsigned_params((DType.BOOL, DType.UINT8, *_WIDE)),
         ),
     ),
     "qnn.dequantize": (
-        base.Implementation(
-            symbol="mg_dequantize_f32",
-            refusal=_dequantize_signed_only,
-            params=_dequantize_params,
-        ),
+        base.Implementation("mg_dequantize_f32", _dequantize_signed_only, _dequantize_params),
         base.Implementation(
             symbol="mg_dequantize_f32_u8",
             refusal=base.only(DType.UINT8, DType.FLOAT32),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Callable
 
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.quantization.rescale import (
@@ -12,6 +14,7 @@ from microgen.graph.ops.quantization.rescale import (
 )
 from microgen.kernels import base
 from microgen.kernels.moves import strided
+from microgen.kernels.unary import unary
 
 
 def _rescale_refusal(node: Node, graph: Graph) -> str | None:
@@ -69,30 +72,16 @@ def _requantize_params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _any_params(node: Node, graph: Graph) -> base.Fields:
-    size, *rest = _requantize_params(node, graph)
-    (data,), output = base.types(node, graph)
-    return (
-        size,
-        ("input_bytes", data.dtype.nbytes),
-        ("output_bytes", output.dtype.nbytes),
-        *rest,
-    )
+def _requantize_params_with(name: str, of: Callable[[DType], int]) -> base.Params:
+    """The fields, and after the size ``input_<name>`` and ``output_<name>`` of the dtypes."""
 
+    def params(node: Node, graph: Graph) -> base.Fields:
+        size, *rest = _requantize_params(node, graph)
+        (data,), output = base.types(node, graph)
+        own = ((f"input_{name}", of(data.dtype)), (f"output_{name}", of(output.dtype)))
+        return (size, *own, *rest)
 
-def _bytes_params(node: Node, graph: Graph) -> base.Fields:
-    size, *rest = _requantize_params(node, graph)
-    (data,), output = base.types(node, graph)
-    return (
-        size,
-        ("input_is_unsigned", int(data.dtype is DType.UINT8)),
-        ("output_is_unsigned", int(output.dtype is DType.UINT8)),
-        *rest,
-    )
-
-
-def _flip_params(node: Node, graph: Graph) -> base.Fields:
-    return (("size", graph.types[node.outputs[0]].size),)
+    return params
 
 
 def _has_uint8(node: Node, graph: Graph) -> bool:
@@ -127,40 +116,29 @@ def _not_flipped(node: Node, graph: Graph) -> str | None:
     return None
 
 
+def _kernel(symbol: str, refusal: base.Refuse, params: base.Params) -> base.Implementation:
+    return base.Implementation(symbol, refusal, params, in_place=strided.of_equal_size)
+
+
 BY_OP = {
     "qnn.rescale": (
-        base.Implementation(
-            symbol="mg_rescale_int",
-            refusal=_rescale_refusal,
-            params=_rescale_params,
+        dataclasses.replace(
+            _kernel("mg_rescale_int", _rescale_refusal, _rescale_params),
             constants=_rescale_constants,
-            in_place=strided.of_equal_size,
         ),
     ),
     "qnn.requantize": (
-        base.Implementation(
-            symbol="mg_requantize_s8",
-            refusal=base.only(DType.INT8),
-            params=_requantize_params,
-            in_place=base.as_is,
+        _kernel("mg_requantize_s8", base.only(DType.INT8), _requantize_params),
+        _kernel(
+            "mg_requantize_int",
+            _signed_only,
+            _requantize_params_with("bytes", lambda dtype: dtype.nbytes),
         ),
-        base.Implementation(
-            symbol="mg_requantize_int",
-            refusal=_signed_only,
-            params=_any_params,
-            in_place=strided.of_equal_size,
-        ),
-        base.Implementation(
-            symbol="mg_flip_sign",
-            refusal=_not_flipped,
-            params=_flip_params,
-            in_place=base.as_is,
-        ),
-        base.Implementation(
-            symbol="mg_requantize_u8",
-            refusal=_unsigned_only,
-            params=_bytes_params,
-            in_place=base.as_is,
+        _kernel("mg_flip_sign", _not_flipped, unary.size),
+        _kernel(
+            "mg_requantize_u8",
+            _unsigned_only,
+            _requantize_params_with("is_unsigned", lambda dtype: int(dtype is DType.UINT8)),
         ),
     ),
 }

@@ -165,54 +165,32 @@ def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]
         attrs = base.attrs_of(node, ArgExtremeAttrs)
         (data,), output = base.types(node, graph)
         return (
-            ("outer_size", prod(data.shape[: attrs.axis])),
-            ("axis_size", data.shape[attrs.axis]),
-            ("inner_size", prod(data.shape[attrs.axis + 1 :])),
+            *base.axis_fields(data.shape, attrs.axis),
             ("is_minimum", int(is_minimum)),
             ("output_bytes", output.dtype.nbytes),
         )
 
-    dtypes = {"s8": DType.INT8, "s32": DType.INT32, "f32": DType.FLOAT32}
     return tuple(
-        base.Implementation(
-            f"mg_argmax_{suffix}",
-            _arg_extreme_refusal(dtype),
-            params,
-        )
-        for suffix, dtype in dtypes.items()
+        base.Implementation(f"mg_argmax_{base.suffix(dtype)}", _arg_extreme_refusal(dtype), params)
+        for dtype in (DType.INT8, DType.INT32, DType.FLOAT32)
     )
-
-
-_LETTERS = {"i": "s", "u": "u", "f": "f"}  # of suffixes, by numpy's kind
 
 
 def _topk_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, TopKAttrs)
     (data,), output = base.types(node, graph)
     return (
-        ("outer_size", prod(data.shape[: attrs.axis])),
-        ("axis_size", data.shape[attrs.axis]),
-        ("inner_size", prod(data.shape[attrs.axis + 1 :])),
+        *base.axis_fields(data.shape, attrs.axis),
         ("k", attrs.k),
         ("is_largest", int(attrs.is_largest)),
         ("output_bytes", output.dtype.nbytes),
     )
 
 
-def _suffix(dtype: DType) -> str:
-    return f"{_LETTERS[dtype.numpy.kind]}{8 * dtype.nbytes}"
-
-
-_RUNNING_SUFFIXES = {"s32": DType.INT32, "s64": DType.INT64, "f32": DType.FLOAT32}
-
-
 def _running_params(node: Node, graph: Graph) -> base.Fields:
-    attrs, shape = node.attrs, graph.types[node.inputs[0]].shape
-    assert isinstance(attrs, RunningAttrs)
+    attrs = base.attrs_of(node, RunningAttrs)
     return (
-        ("outer_size", prod(shape[: attrs.axis])),
-        ("axis_size", shape[attrs.axis]),
-        ("inner_size", prod(shape[attrs.axis + 1 :])),
+        *base.axis_fields(graph.types[node.inputs[0]].shape, attrs.axis),
         ("exclusive", int(attrs.exclusive)),
         ("reverse", int(attrs.reverse)),
     )
@@ -222,12 +200,12 @@ def _running_kernels(op: str) -> tuple[base.Implementation, ...]:
     """``mg_<op>_<dtype>`` of ``cumulation.h``."""
     return tuple(
         base.Implementation(
-            symbol=f"mg_{op}_{suffix}",
+            symbol=f"mg_{op}_{base.suffix(dtype)}",
             refusal=base.only(dtype),
             params=_running_params,
             in_place=base.as_is,
         )
-        for suffix, dtype in _RUNNING_SUFFIXES.items()
+        for dtype in (DType.INT32, DType.INT64, DType.FLOAT32)
     )
 
 
@@ -240,9 +218,7 @@ BY_OP = {
     "argmin": _arg_extreme_kernels(is_minimum=True),
     "topk": tuple(
         base.Implementation(
-            f"mg_topk_{_suffix(dtype)}",
-            _arg_extreme_refusal(dtype),
-            _topk_params,
+            f"mg_topk_{base.suffix(dtype)}", _arg_extreme_refusal(dtype), _topk_params
         )
         for dtype in DType
         if dtype is not DType.BOOL

@@ -26,13 +26,7 @@ def _beta(node: Node) -> float:
 
 def _softmax_int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    scaling = softmax_parameters(data, _beta(node))
-    return (
-        *sizes(node, graph),
-        ("input_multiplier", scaling.input_multiplier),
-        ("input_left_shift", scaling.input_left_shift),
-        ("diff_min", scaling.diff_min),
-    )
+    return (*sizes(node, graph), *base.fields_of(softmax_parameters(data, _beta(node))))
 
 
 def _softmax_int16(node: Node, graph: Graph) -> base.Fields:
@@ -54,15 +48,7 @@ _SOFTMAX_FLOAT_ULPS = 16
 
 def _log_softmax_int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    p = log_softmax_parameters(data)
-    return (
-        *sizes(node, graph),
-        ("input_multiplier", p.input_multiplier),
-        ("input_left_shift", p.input_left_shift),
-        ("diff_min", p.diff_min),
-        ("reverse_multiplier", p.reverse_multiplier),
-        ("reverse_shift", p.reverse_shift),
-    )
+    return (*sizes(node, graph), *base.fields_of(log_softmax_parameters(data)))
 
 
 # As in softmax, the sum has a relative error. It is an absolute error of the sum's logarithm, which

@@ -156,6 +156,11 @@ def vectors(loop: Loop) -> Loop:
     return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
 
 
+def dsp(loop: Loop) -> Loop:
+    """The loop for the DSP extension, which ``<stem>_<suffix>.h`` has."""
+    return dataclasses.replace(loop, family=f"{loop.stem}_{loop.suffix}", needs=base.DSP)
+
+
 def in_floats(loop: Loop) -> Loop:
     """The loop of vectors for ``FLOAT_MVE``, whose functions out of line are others."""
     return dataclasses.replace(loop, cores=tuple(f"{core}_float" for core in loop.cores))

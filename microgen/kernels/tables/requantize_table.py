@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.rescale import REQUANTIZE, RequantizeAttrs
 from microgen.kernels import base
 from microgen.kernels.requantization import transforms
+from microgen.kernels.unary import unary
 
 OP_NAME = "qnn.requantize"
 PRECEDENCE = 1
@@ -41,19 +43,8 @@ def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
     )
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
-    return (("size", graph.types[node.outputs[0]].size),)
-
-
-IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_lookup_s8",
-        refusal=base.only(DType.INT8),
-        params=_params,
-        constants=_constants,
-        in_place=base.as_is,
-    ),
-)
+# The kernel of ``lookup``, mg_lookup_s8, with a table that the model does not have.
+IMPLEMENTATIONS = (dataclasses.replace(unary.kernel("lookup", DType.INT8), constants=_constants),)
 
 # requantize_table: the scales of the input and the output, float32 [1] each; ``input_zero_point``,
 # ``output_zero_point``. int8 [256].

@@ -11,7 +11,7 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.geometry import resolve
 from microgen.kernels import base, blocks, lags
 from microgen.kernels.convolution import conv2d
-from microgen.kernels.requantization import paired
+from microgen.kernels.requantization import paired, weighted
 from microgen.kernels.requantization.weighted import (
     HIGH,
     HIGH_FLOATS,
@@ -102,19 +102,19 @@ def _is_inside(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair, pixel
     return is_row and right <= size[1] and bottom < size[0]
 
 
-_SCRATCH = Loop(
-    stem="conv2d_s8",
-    suffix="paired",
-    family="conv2d_s8_paired",
-    needs=base.DSP,
-    refusal=_refusal,
-    scratch=paired.columns,
-    sums=paired.SUMS,
-    layout=paired.layout(_PAIR),
-    in_place=_in_place,
-    cores=("mg_paired_block_{}", "mg_paired_pixel_{}"),
-    core_parts=("block", "lone_pixel"),
-    work=_work,
+_SCRATCH = weighted.dsp(
+    Loop(
+        stem="conv2d_s8",
+        suffix="paired",
+        refusal=_refusal,
+        scratch=paired.columns,
+        sums=paired.SUMS,
+        layout=paired.layout(_PAIR),
+        in_place=_in_place,
+        cores=("mg_paired_block_{}", "mg_paired_pixel_{}"),
+        core_parts=("block", "lone_pixel"),
+        work=_work,
+    )
 )
 _STACK = dataclasses.replace(
     on_stack(_SCRATCH, paired.STACK, "columns"),
