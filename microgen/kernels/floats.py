@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from microgen.graph.ir.graph import Array, DType, Graph, Node
-from microgen.kernels import base, window
+from microgen.kernels import base, weights, window
 from microgen.kernels.constant import WeightLayout
 from microgen.kernels.float_work import TILE, WIDE
 from microgen.kernels.requantization.transforms import Arguments, Function
@@ -50,10 +50,10 @@ def vectors(
     """The kernel for MVE that the header ``<stem>_mve.h`` has."""
 
     def refuses(node: Node, graph: Graph) -> str | None:
-        return base.constant_float_weights(node, graph) or refusal(node, graph)
+        return weights.constant_float_weights(node, graph) or refusal(node, graph)
 
     def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-        weight, bias = base.weight_and_bias(node, graph)
+        weight, bias = weights.weight_and_bias(node, graph)
         return layout.of(weight, node, graph), dataclasses.replace(bias, ctype="float")
 
     return base.Implementation(

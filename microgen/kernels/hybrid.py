@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import hybrid
-from microgen.kernels import base
+from microgen.kernels import base, weights
 
 
 def kernel(
@@ -16,7 +16,7 @@ def kernel(
     """A kernel that quantizes its data to ``scratch`` bytes."""
     return base.Implementation(
         symbol=symbol,
-        refusal=base.constant_float_weights,
+        refusal=weights.constant_float_weights,
         params=params,
         constants=_constants,
         scratch=scratch,

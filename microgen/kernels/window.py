@@ -12,7 +12,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import (
     DepthwiseConv2DHybridAttrs,
 )
 from microgen.graph.ops.geometry import explicit
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.constant import Tables
 from microgen.kernels.work import seen
 
@@ -59,7 +59,7 @@ def with_offset(params: base.Params) -> base.Params:
 def constants(node: Node, graph: Graph) -> Tables:
     """Weight, bias, and the scale of each output channel."""
     channels = graph.types[node.outputs[0]].shape[3]
-    return base.weights_and_tables(node, graph, "conv", channels)
+    return weights.weights_and_tables(node, graph, "conv", channels)
 
 
 def sizes(node: Node, graph: Graph) -> base.Fields:

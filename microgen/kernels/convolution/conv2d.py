@@ -6,7 +6,7 @@ import dataclasses
 import functools
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, lags, mve, window
+from microgen.kernels import base, blocks, int4, lags, mve, weights, window
 from microgen.kernels.requantization import weighted
 from microgen.kernels.requantization.weighted import (
     FLOAT,
@@ -73,7 +73,7 @@ IMPLEMENTATIONS = (
     *_OFFSET.kernels((_OFFSET_REFERENCE,), (TWICE, FLOAT, SUMS)),
     window.wide_kernel(
         "mg_conv2d_s16",
-        functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        functools.partial(weights.constant_weights, axis=0, dtype=DType.INT16),
         lags.grouped_by_4,
     ),
     window.float_kernel("mg_conv2d_f32", lags.grouped_by_4),

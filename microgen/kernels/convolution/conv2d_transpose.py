@@ -7,7 +7,7 @@ import functools
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.geometry import explicit
-from microgen.kernels import base, window
+from microgen.kernels import base, weights, window
 from microgen.kernels.requantization import weighted
 from microgen.kernels.requantization.weighted import (
     FLOAT,
@@ -45,7 +45,7 @@ IMPLEMENTATIONS = (
     *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
     window.wide_kernel(
         "mg_conv2d_transpose_s16",
-        functools.partial(base.constant_weights, axis=0, dtype=DType.INT16),
+        functools.partial(weights.constant_weights, axis=0, dtype=DType.INT16),
     ),
     window.float_kernel("mg_conv2d_transpose_f32"),
 )

@@ -10,7 +10,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.constraints import weight_zero
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.constant import Tables
 from microgen.kernels.requantization import weighted
 from microgen.kernels.requantization.sums import largest_sums
@@ -70,18 +70,18 @@ def _offset_params(node: Node, graph: Graph) -> base.Fields:
 def _constants(node: Node, graph: Graph) -> Tables:
     if _is_per_channel(node, graph):
         channels = graph.types[node.inputs[1]].shape[0]
-        return base.weights_and_tables(node, graph, "conv", channels)
+        return weights.weights_and_tables(node, graph, "conv", channels)
     # LiteRT, which rounds once, multiplies scales in double. TensorFlow Lite Micro uses float32 if
     # there is one weight scale.
-    rule: base.Rule = (
+    rule: weights.Rule = (
         "conv" if base.attrs_of(node, DenseAttrs).rounding is Rounding.SINGLE else "dense"
     )
-    return base.weights_and_tables(node, graph, rule, 1)
+    return weights.weights_and_tables(node, graph, rule, 1)
 
 
 def _refuses_wide(node: Node, graph: Graph) -> str | None:
     """Refusal if a result of mg_requantize_real may exceed int32 for some data."""
-    refusal = base.constant_weights(
+    refusal = weights.constant_weights(
         node, graph, axis=0, dtype=DType.INT16, roundings=(Rounding.REAL,)
     )
     if refusal:
@@ -95,7 +95,7 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
 
 
 def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return base.weights_and_real_scales(node, graph, scales(node, graph))
+    return weights.weights_and_real_scales(node, graph, scales(node, graph))
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
@@ -115,7 +115,7 @@ def _fixed_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    return base.weights_and_tables(node, graph, "dense", graph.types[node.inputs[1]].shape[0])
+    return weights.weights_and_tables(node, graph, "dense", graph.types[node.inputs[1]].shape[0])
 
 
 def _plain_params(node: Node, graph: Graph) -> base.Fields:
@@ -153,7 +153,7 @@ IMPLEMENTATIONS = (
     base.Implementation(
         symbol="mg_dense_s16_fixed",
         refusal=functools.partial(
-            base.constant_weights, axis=0, dtype=DType.INT16, roundings=_FIXED
+            weights.constant_weights, axis=0, dtype=DType.INT16, roundings=_FIXED
         ),
         params=_fixed_params,
         constants=_fixed_constants,

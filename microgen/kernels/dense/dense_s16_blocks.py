@@ -8,7 +8,7 @@ import functools
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.constant import AS_IS, WeightLayout
 from microgen.kernels.dense import dense
 from microgen.kernels.requantization import layouts, wide
@@ -17,12 +17,12 @@ OP_NAME = "nn.dense"
 PRECEDENCE = 5
 
 _PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
-_RULES: dict[Rounding, base.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}
+_RULES: dict[Rounding, weights.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
     """Refusal unless sums fit int32, and factors scale them exactly."""
-    refusal = base.constant_weights(
+    refusal = weights.constant_weights(
         node, graph, axis=0, dtype=DType.INT16, roundings=tuple(_RULES)
     ) or wide.sums(node, graph, 0)
     if refusal:
@@ -34,7 +34,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 def _factor(node: Node, graph: Graph) -> base.KernelConstant:
     rounding = base.attrs_of(node, DenseAttrs).rounding
-    scales = base.scale_arguments(node, graph, _RULES[rounding], dense.scales(node, graph))
+    scales = weights.scale_arguments(node, graph, _RULES[rounding], dense.scales(node, graph))
     arguments = (*scales, ("rounding", rounding.value))
     return base.KernelConstant(
         "factor", "int32_t", node.inputs[1], "scale", "wide_factors", arguments

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.kernels import base, blocks, int4, lags, mve, window
+from microgen.kernels import base, blocks, int4, lags, mve, weights, window
 from microgen.kernels.requantization import weighted
 from microgen.kernels.requantization.weighted import (
     FLOAT,
@@ -48,7 +48,7 @@ def _refuses_wide(node: Node, graph: Graph) -> str | None:
     width = graph.types[node.inputs[1]].shape[2]
     if width > PRODUCTS_S16:
         return f"its filters are {width} wide, the kernel takes {PRODUCTS_S16}"
-    return base.constant_weights(node, graph, axis=3, dtype=DType.INT16)
+    return weights.constant_weights(node, graph, axis=3, dtype=DType.INT16)
 
 
 def _mve_scratch(node: Node, graph: Graph) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from microgen.graph.arithmetic import high
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.constant import AS_IS, KernelConstant, Tables, WeightLayout
 from microgen.kernels.requantization import by_fpu, linear, narrow, paired
 from microgen.kernels.requantization.recipe import (
@@ -30,7 +30,7 @@ _PACKED = WeightLayout("pack_int4", "uint8_t")  # two weights to a byte
 
 
 def _no_scales(recipe: Recipe, node: Node, graph: Graph) -> Tables:
-    weight, bias = base.weight_and_bias(node, graph)
+    weight, bias = weights.weight_and_bias(node, graph)
     multiplier, shift = KernelConstant("multiplier", "int32_t"), KernelConstant("shift", "int8_t")
     return recipe.folded(Tables(weight, bias, multiplier, shift), node, graph)
 
@@ -110,7 +110,7 @@ class Loop:
     """A way of computing sums.
 
     ``compact``, ``scratch``, ``stack``, ``in_place`` and ``work`` are as in
-    ``base.Implementation``, ``wraps`` and ``has_offset`` as in ``base.constant_weights``, and
+    ``base.Implementation``, ``wraps`` and ``has_offset`` as in ``weights.constant_weights``, and
     ``sums`` and ``layout`` as in ``Recipe``.
     """
 
@@ -139,7 +139,7 @@ class Loop:
         if self.takes_int4 and node.inputs[1] not in graph.int4:
             return base.Mismatch(base.Trait.WEIGHTS, "its weights are not int4")
         of = (DType.INT8, requantization.output, requantization.roundings, self.has_offset)
-        return base.mismatch(node, graph, *of) or self.refusal(node, graph)
+        return weights.mismatch(node, graph, *of) or self.refusal(node, graph)
 
 
 def blocks(loop: Loop) -> tuple[Loop, Loop]:
@@ -208,7 +208,7 @@ class Layer:
             wraps = loop.wraps or requantization.output is not None
             return (
                 loop.refuses(node, graph, requantization)
-                or base.overflow(node, graph, self.axis, wraps)
+                or weights.overflow(node, graph, self.axis, wraps)
                 or recipe.refusal(node, graph)
             )
 

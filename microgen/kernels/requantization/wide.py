@@ -10,7 +10,7 @@ import numpy as np
 from microgen.base.errors import MicrogenError
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, DType, Graph, Node
-from microgen.kernels import base, window
+from microgen.kernels import base, weights, window
 from microgen.kernels.constant import AS_IS, WeightLayout
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.sums import largest_sums
@@ -24,7 +24,7 @@ _INT32 = 2**31
 def refusal(node: Node, graph: Graph, axis: int) -> str | None:
     """Refusal unless no sum can exceed int32, and mg_folded_s16 can scale the sums. ``axis`` is the
     weight's axis of output channels."""
-    why = base.constant_weights(
+    why = weights.constant_weights(
         node, graph, axis=axis, dtype=DType.INT16, roundings=(Rounding.REDUCED,)
     )
     return why or sums(node, graph, axis) or _unfit(node, graph, axis)
@@ -56,7 +56,7 @@ def is_possible(factor: base.KernelConstant, graph: Graph) -> bool:
 def _folded(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
     """The factors of mg_folded_s16."""
     weight = node.inputs[1]
-    arguments = base.scale_arguments(node, graph, "conv", graph.types[weight].shape[axis])
+    arguments = weights.scale_arguments(node, graph, "conv", graph.types[weight].shape[axis])
     return base.KernelConstant("factor", "int32_t", weight, "scale", "folded_factor", arguments)
 
 
@@ -77,7 +77,7 @@ def narrow_bias(node: Node, graph: Graph, axis: int) -> base.KernelConstant:
 
 def weight_of(node: Node, graph: Graph, layout: WeightLayout) -> base.KernelConstant:
     """The weight in an order."""
-    return layout.of(base.weight_and_bias(node, graph)[0], node, graph)
+    return layout.of(weights.weight_and_bias(node, graph)[0], node, graph)
 
 
 def _constants(

@@ -9,7 +9,7 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.dense.dense import DenseAttrs
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.cost import Cost
 from microgen.kernels.requantization.transforms import Arguments
 from microgen.target.cpu import Cpu
@@ -38,7 +38,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    weight, _, multiplier, shift = base.weights_and_tables(node, graph, "conv", 1)
+    weight, _, multiplier, shift = weights.weights_and_tables(node, graph, "conv", 1)
     zero = graph.types[node.inputs[0]].zero_point
     folded = base.KernelConstant(
         "folded",

@@ -18,7 +18,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.elementwise import product
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
-from microgen.kernels import base
+from microgen.kernels import base, weights
 from microgen.kernels.requantization.sums import largest_sums
 
 _INT32 = 2**31
@@ -48,7 +48,7 @@ def _weighted(node: Node, graph: Graph, axis: int) -> str | None:
     assert isinstance(node.attrs, Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs)
     if node.attrs.rounding is Rounding.SINGLE:
         return _ONCE
-    return base.constant_weights(
+    return weights.constant_weights(
         node, graph, axis=axis, roundings=(Rounding.DOUBLE,)
     ) or _shifted_sums(node, graph, axis)
 
