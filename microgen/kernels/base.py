@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from microgen.base.errors import short
-from microgen.graph.arithmetic.int8 import (
-    activation_range,
-    float_range,
-    int32_range,
-)
+from microgen.graph.arithmetic.int8 import activation_range, float_range, int32_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.base import Pair, Shape
@@ -246,6 +242,13 @@ def suffix(dtype: DType) -> str:
     """The end of a symbol for numbers of that dtype, such as "s8", "u16" or "f32"."""
     letter = {"i": "s", "u": "u", "f": "f"}[dtype.numpy.kind]
     return f"{letter}{8 * dtype.nbytes}"
+
+
+def scale_fields(scale: tuple[int, int], name: str = "") -> Fields:
+    """A pair (multiplier, shift) as two fields, which begin with ``name`` if it is given."""
+    prefix = f"{name}_" if name else ""
+    multiplier, shift = scale
+    return ((f"{prefix}multiplier", multiplier), (f"{prefix}shift", shift))
 
 
 def fields_of(parameters: DataclassInstance) -> Fields:

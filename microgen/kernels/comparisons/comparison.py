@@ -17,12 +17,8 @@ def _scaled_params(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), _ = base.types(node, graph)
     fields = list(broadcast.shapes(node, graph))
     for side, operand in (("lhs", lhs), ("rhs", rhs)):
-        multiplier, shift = parameters(operand)
-        fields += [
-            (f"{side}_offset", -operand.zero_point),
-            (f"{side}_multiplier", multiplier),
-            (f"{side}_shift", shift),
-        ]
+        fields.append((f"{side}_offset", -operand.zero_point))
+        fields += base.scale_fields(parameters(operand), side)
     return tuple(fields)
 
 

@@ -52,8 +52,7 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
 
 def _scaling(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = scale(base.attrs_of(node, BatchMatmulAttrs), lhs, rhs, output)
-    return (("multiplier", multiplier), ("shift", shift))
+    return base.scale_fields(scale(base.attrs_of(node, BatchMatmulAttrs), lhs, rhs, output))
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:

@@ -28,6 +28,14 @@ from microgen.kernels.work import Work, common
 OP_NAME = "nn.depthwise_conv2d"
 PRECEDENCE = 2
 _CORES = tuple(f"mg_planes_{part}" for part in ("describe", "fill", "fill_one"))
+# The fields ``<name>_fast`` and ``<name>_slow`` of the kernels, and the parts of a WindowAxis.
+_AXIS_FIELDS = {
+    "input": "values",
+    "output": "outputs",
+    "kernel": "taps",
+    "stride": "stride",
+    "pad": "pad",
+}
 _ROW = "021"  # of filters_3x3_s8.h: sxtb16 makes words of taps 0 and 1
 _END = 4  # bytes that are read after the last filter
 
@@ -80,23 +88,17 @@ class _Filters:
 
     def params(self, node: Node, graph: Graph) -> base.Fields:
         shape = self.shape(node, graph)
-        fast, slow = shape.fast, shape.slow
         usual = dict(window.fields(node, graph))
         last = ("input_offset", "output_offset", "activation_min", "activation_max")
         return (
             ("batches", shape.batches),
             ("input_channels", shape.channels),
             ("depth_multiplier", shape.multiplier),
-            ("input_fast", fast.values),
-            ("input_slow", slow.values),
-            ("output_fast", fast.outputs),
-            ("output_slow", slow.outputs),
-            ("kernel_fast", fast.taps),
-            ("kernel_slow", slow.taps),
-            ("stride_fast", fast.stride),
-            ("stride_slow", slow.stride),
-            ("pad_fast", fast.pad),
-            ("pad_slow", slow.pad),
+            *(
+                (f"{name}_{axis}", getattr(extents, part))
+                for name, part in _AXIS_FIELDS.items()
+                for axis, extents in (("fast", shape.fast), ("slow", shape.slow))
+            ),
             ("is_upright", int(shape.is_upright)),
             *((name, usual[name]) for name in last),
         )

@@ -30,12 +30,10 @@ def of_integers(op: str, but: Collection[DType] = ()) -> tuple[base.Implementati
 
 def _int8_params(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = parameters(lhs, rhs, output)
     return (
         *broadcast.shapes(node, graph),
         *broadcast.offsets(node, graph),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(parameters(lhs, rhs, output)),
         *base.activation_fields(base.attrs_of(node, DivideAttrs).activation, output),
         ("divisors", rhs.size),
     )

@@ -58,10 +58,8 @@ def _rescaled_sum_params(node: Node, graph: Graph) -> base.Fields:
     lhs, rhs = of_sum(attrs)
     return (
         *_rescaled_fields(attrs, node, graph),
-        ("lhs_multiplier", lhs[0]),
-        ("lhs_shift", lhs[1]),
-        ("rhs_multiplier", rhs[0]),
-        ("rhs_shift", rhs[1]),
+        *base.scale_fields(lhs, "lhs"),
+        *base.scale_fields(rhs, "rhs"),
         ("ties", base.TIES[attrs.rounding]),
     )
 
@@ -69,11 +67,9 @@ def _rescaled_sum_params(node: Node, graph: Graph) -> base.Fields:
 def _rescaled_product_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_rescaled_product_params``."""
     attrs = base.attrs_of(node, RescaledAttrs)
-    multiplier, shift = of_product(attrs)
     return (
         *_rescaled_fields(attrs, node, graph),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(of_product(attrs)),
         ("ties", base.TIES[attrs.rounding]),
     )
 

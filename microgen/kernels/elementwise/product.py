@@ -84,12 +84,10 @@ _MOST_RIGHT = 22  # bits that mg_multiply_s8_rows shifts
 def _multiply_params(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, MultiplyAttrs)
     (lhs, rhs), output = base.types(node, graph)
-    multiplier, shift = multiply_parameters(node.attrs, lhs, rhs, output)
     return (
         *broadcast.shapes(node, graph),
         *broadcast.offsets(node, graph),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(multiply_parameters(node.attrs, lhs, rhs, output)),
         *base.activation_fields(node.attrs.activation, output),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from math import prod
 
 from microgen.base.errors import short
@@ -191,11 +192,9 @@ def _positions(symbol: str, refusal: base.Refuse, params: base.Params) -> base.I
     return base.Implementation(symbol, refusal, params, in_place=base.as_is, can_fail=True)
 
 
-def _take_computed(symbol: str, indices: DType) -> base.Implementation:
-    """The kernel that checks each index when it runs."""
-    return base.Implementation(
-        symbol, _reading(indices), _take_params, inputs=(0, 1), can_fail=True
-    )
+def _taking(symbol: str, refusal: base.Refuse, params: base.Params) -> base.Implementation:
+    """The kernel of data and indices, which fails if an index is outside."""
+    return base.Implementation(symbol, refusal, params, inputs=(0, 1), can_fail=True)
 
 
 BY_OP = {
@@ -204,24 +203,12 @@ BY_OP = {
         _positions("mg_axis_positions", _axis_positions_refusal, _axis_positions_params),
     ),
     "take": (
-        base.Implementation(
-            symbol="mg_take",
-            refusal=_unknown,
-            params=_take_params,
-            inputs=(0, 1),
-        ),
-        _take_computed("mg_take_computed", DType.INT32),
-        _take_computed("mg_take_computed_wide", DType.INT64),
+        # Its indices are proven, so it does not check them.
+        replace(_taking("mg_take", _unknown, _take_params), can_fail=False),
+        _taking("mg_take_computed", _reading(DType.INT32), _take_params),
+        _taking("mg_take_computed_wide", _reading(DType.INT64), _take_params),
     ),
-    "gather_nd": (
-        base.Implementation(
-            symbol="mg_gather_nd",
-            refusal=_gather_nd_refusal,
-            params=_gather_nd_params,
-            inputs=(0, 1),
-            can_fail=True,
-        ),
-    ),
+    "gather_nd": (_taking("mg_gather_nd", _gather_nd_refusal, _gather_nd_params),),
     "scatter": (
         _scatter_kernel("mg_scatter", _moving),
         _scatter_kernel("mg_scatter_f32", _combining(DType.FLOAT32)),

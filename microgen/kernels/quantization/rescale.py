@@ -27,7 +27,6 @@ def _rescale_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, RescaleAttrs)
     (data, *scales), output = base.types(node, graph)
     axis = attrs.axis if scales else 0
-    factor, shift = rescale_multiplier(attrs)
     channels = data.shape[axis] if scales else 1
     return (
         ("outer", math.prod(data.shape[:axis])),
@@ -38,8 +37,7 @@ def _rescale_params(node: Node, graph: Graph) -> base.Fields:
         ("input_offset", -attrs.input_zero_point),
         ("output_offset", attrs.output_zero_point),
         ("ties", base.TIES[attrs.rounding]),
-        ("multiplier", factor),
-        ("shift", shift),
+        *base.scale_fields(rescale_multiplier(attrs)),
     )
 
 
@@ -63,13 +61,8 @@ def _rescale_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, .
 
 def _requantize_params(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    multiplier, shift = requantize_multiplier(data, output)
-    return (
-        ("size", output.size),
-        *base.offsets(data, output),
-        ("multiplier", multiplier),
-        ("shift", shift),
-    )
+    scale = base.scale_fields(requantize_multiplier(data, output))
+    return (("size", output.size), *base.offsets(data, output), *scale)
 
 
 def _requantize_params_with(name: str, of: Callable[[DType], int]) -> base.Params:

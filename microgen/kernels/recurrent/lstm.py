@@ -73,10 +73,10 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
         *_tables("peephole", _with_none_for_the_cell_gate(p.peephole)),
         ("cell_bits", p.cell_bits),
         ("cell_clip", p.cell_clip),
-        *recurrent.scale_fields("hidden", p.hidden),
+        *base.scale_fields(p.hidden, "hidden"),
         ("hidden_offset", sign * p.hidden_zero_point),
         ("projection_offset", p.hidden_zero_point),
-        *recurrent.scale_fields("projection", p.projection or (0, 0)),
+        *base.scale_fields(p.projection or (0, 0), "projection"),
         ("output_offset", p.state_zero_point),
         ("projection_clip", p.projection_clip),
     )
@@ -98,11 +98,11 @@ def _table_params(node: Node, graph: Graph) -> base.Fields:
         ("state_offset", -p.state_zero_point),
         *_tables("input", p.weight),
         *_tables("recurrent", p.recurrent),
-        *recurrent.scale_fields("take", p.take),
+        *base.scale_fields(p.take, "take"),
         ("tanh_multiplier", p.tanh.multiplier),
         ("tanh_shift", p.tanh.shift),
         ("cell_clip", p.cell_clip),
-        *recurrent.scale_fields("hidden", p.hidden),
+        *base.scale_fields(p.hidden, "hidden"),
     )
 
 

@@ -25,12 +25,6 @@ def constants_but_variables(dtype: DType) -> base.Refuse:
     return refusal
 
 
-def scale_fields(name: str, scale: tuple[int, int]) -> base.Fields:
-    """A pair (multiplier, shift) as two fields."""
-    multiplier, shift = scale
-    return ((f"{name}_multiplier", multiplier), (f"{name}_shift", shift))
-
-
 USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
 _PLACES = 3
 _WHOLE = 8  # inputs of an LSTM with peepholes

@@ -34,8 +34,8 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
         *_shape(node, graph),
         *base.offsets(inputs[0], output),
         *([("state_offset", state.zero_point)] if is_narrow else []),
-        *recurrent.scale_fields("feature", found.feature),
-        *recurrent.scale_fields("time", found.time),
+        *base.scale_fields(found.feature, "feature"),
+        *base.scale_fields(found.time, "time"),
     )
 
 
@@ -84,13 +84,11 @@ _INTEGER = base.Implementation(
 IMPLEMENTATIONS = (
     dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=base.DSP),
     _INTEGER,
-    base.Implementation(
+    dataclasses.replace(
+        _INTEGER,
         symbol="mg_svdf_s8_narrow",
         refusal=_remembering(DType.INT8),
-        params=_integer_params,
-        inputs=(0, svdf.STATE),
         constants=_constants("int8_t", "int8_t", "int32_t"),
-        writes=(svdf.STATE,),
     ),
     base.Implementation(
         symbol="mg_svdf_f32",

@@ -82,12 +82,10 @@ def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, MeanAttrs)
     (data,), output = base.types(node, graph)
     scale = arithmetic.scale_of_mean(data, output, count(node.attrs, data))
-    multiplier, shift = quantize_multiplier(float(scale))
     return (
         *_shape(node, graph),
         ("bias", -data.zero_point * count(node.attrs, data)),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(quantize_multiplier(float(scale))),
         ("output_offset", output.zero_point),
     )
 

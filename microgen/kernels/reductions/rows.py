@@ -31,8 +31,8 @@ def _softmax_int8(node: Node, graph: Graph) -> base.Fields:
 
 def _softmax_int16(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    multiplier, shift = softmax_parameters_16(data, _beta(node))
-    return (*sizes(node, graph), ("multiplier", multiplier), ("shift", shift))
+    scale = softmax_parameters_16(data, _beta(node))
+    return (*sizes(node, graph), *base.scale_fields(scale))
 
 
 def _softmax_float(node: Node, graph: Graph) -> base.Fields:

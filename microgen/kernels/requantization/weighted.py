@@ -156,9 +156,14 @@ def vectors(loop: Loop) -> Loop:
     return dataclasses.replace(loop, family=f"{loop.stem}_mve", suffix="mve", needs=base.MVE)
 
 
+def own_header(loop: Loop) -> Loop:
+    """The loop, which ``<stem>_<suffix>.h`` has."""
+    return dataclasses.replace(loop, family=f"{loop.stem}_{loop.suffix}")
+
+
 def dsp(loop: Loop) -> Loop:
-    """The loop for the DSP extension, which ``<stem>_<suffix>.h`` has."""
-    return dataclasses.replace(loop, family=f"{loop.stem}_{loop.suffix}", needs=base.DSP)
+    """The loop for the DSP extension, which has a header of its own."""
+    return dataclasses.replace(own_header(loop), needs=base.DSP)
 
 
 def in_floats(loop: Loop) -> Loop:

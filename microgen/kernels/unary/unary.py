@@ -53,19 +53,16 @@ def kernel(name: str, dtype: DType, params: Params = size, ulps: int = 0) -> bas
 
 def _abs_params(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    scale, shift = abs_multiplier(data, output)
-    return (*size(node, graph), ("multiplier", scale), ("shift", shift))
+    return (*size(node, graph), *base.scale_fields(abs_multiplier(data, output)))
 
 
 def _clip_int8(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, ClipAttrs)
     (data,), output = base.types(node, graph)
-    multiplier, shift = clip_multiplier(data, output)  # 0: the kernel then only clamps
     return (
         ("size", output.size),
         *base.offsets(data, output),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(clip_multiplier(data, output)),  # 0: the kernel then only clamps
         *base.activation_fields(attrs.activation, output),
     )
 
@@ -83,16 +80,8 @@ def _clip_float(node: Node, graph: Graph) -> base.Fields:
 
 def _leaky_relu_int16(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
-    (multiplier, shift), (alpha_multiplier, alpha_shift) = leaky_relu_multipliers(
-        base.attrs_of(node, LeakyReluAttrs), data, output
-    )
-    return (
-        *size(node, graph),
-        ("multiplier", multiplier),
-        ("shift", shift),
-        ("alpha_multiplier", alpha_multiplier),
-        ("alpha_shift", alpha_shift),
-    )
+    scale, alpha = leaky_relu_multipliers(base.attrs_of(node, LeakyReluAttrs), data, output)
+    return (*size(node, graph), *base.scale_fields(scale), *base.scale_fields(alpha, "alpha"))
 
 
 def _leaky_relu_float(node: Node, graph: Graph) -> base.Fields:

@@ -30,25 +30,31 @@ _FEWEST_BITS, _MOST_BITS = 0, 6  # of the cell state's integer part
 _LARGEST_LOG_ERROR = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class LstmParameters:
-    """Fixed-point parameters. Scales of gates are in the order of the gates. Without peepholes
-    ``peephole`` is empty; without a projection ``projection`` is None.
-
-    ``cell_bits`` is the number of integer bits of the cell state. The zero points are for input,
-    output state, hidden state and output. Clips are stored values; 0 means none.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateParameters:
+    """Fixed-point parameters. Scales of gates are in the order of the gates. The zero points are
+    for input and output state. ``cell_clip`` is a stored value."""
 
     weight: tuple[Scale, ...]
     recurrent: tuple[Scale, ...]
-    peephole: tuple[Scale, ...]
-    hidden: Scale
-    projection: Scale | None
-    cell_bits: int
+    hidden: Scale  # of products of two functions' values, which become the hidden state
     input_zero_point: int
     state_zero_point: int
-    hidden_zero_point: int
     cell_clip: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LstmParameters(GateParameters):
+    """Without peepholes ``peephole`` is empty; without a projection ``projection`` is None.
+
+    ``cell_bits`` is the number of integer bits of the cell state. Clips are stored values; 0 means
+    none.
+    """
+
+    peephole: tuple[Scale, ...]
+    projection: Scale | None
+    cell_bits: int
+    hidden_zero_point: int
     projection_clip: int
 
 

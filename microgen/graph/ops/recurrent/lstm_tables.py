@@ -20,7 +20,7 @@ from microgen.graph.ops.constraints import activation_constraint, scale_constrai
 from microgen.graph.ops.elementwise.broadcast import scale
 from microgen.graph.ops.fixed_point_16 import saturate
 from microgen.graph.ops.recurrent import lstm_integer, lstm_sequence
-from microgen.graph.ops.recurrent.lstm_integer import Scale
+from microgen.graph.ops.recurrent.lstm_integer import GateParameters, Scale
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 from microgen.graph.ops.unary import sigmoid
 from microgen.graph.ops.unary.sigmoid import SigmoidParameters
@@ -33,23 +33,13 @@ _FEWEST, _MOST = -30, 2  # powers of two that the cell state's scale may be
 _NO_LIMIT = 2**15
 
 
-@dataclass(frozen=True, slots=True)
-class TableParameters:
-    """Fixed-point parameters. Scales of gates are in the order of the gates.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableParameters(GateParameters):
+    """``take`` scales products of two functions' values that are added to the cell state, and
+    ``tanh`` scales the cell state to tanh's argument. The hidden state is the output state."""
 
-    ``take`` scales products of two functions' values that are added to the cell state, ``hidden``
-    scales products that become the output state, and ``tanh`` scales the cell state to tanh's
-    argument. The zero points are for input and output state. ``cell_clip`` is a stored value.
-    """
-
-    weight: tuple[Scale, ...]
-    recurrent: tuple[Scale, ...]
     take: Scale
-    hidden: Scale
     tanh: SigmoidParameters
-    input_zero_point: int
-    state_zero_point: int
-    cell_clip: int
 
 
 def parameters(types: Inputs[ArrayType], cell_clip: float) -> TableParameters:

@@ -202,15 +202,9 @@ class LogSoftmaxAttrs(Attrs):
 
 
 @dataclass(frozen=True, slots=True)
-class LogSoftmaxParameters:
-    """Fixed-point parameters: to Q5.26, and back from it to steps of the input.
+class LogSoftmaxParameters(SoftmaxParameters):
+    """Also the parameters from Q5.26 back to steps of the input."""
 
-    Differences from the row's maximum below ``diff_min`` are treated as minus infinity.
-    """
-
-    input_multiplier: int
-    input_left_shift: int
-    diff_min: int
     reverse_multiplier: int
     reverse_shift: int
 
