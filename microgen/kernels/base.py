@@ -185,6 +185,7 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
             if found is not wanted:
                 why = f"{short(name)!r} is {found.value}, the kernel computes {wanted.value}"
                 return Mismatch(Trait.DTYPE, why)
+            # int8 and int16 without a scale are plain integers, which other kernels compute.
             if found in _SCALED and graph.types[name].quant is None:
                 why = f"{short(name)!r} has no scale, the kernel computes values with one"
                 return Mismatch(Trait.DTYPE, why)

@@ -61,6 +61,7 @@ def _axes(node: Node, graph: Graph) -> tuple[_Axis, _Axis]:
 
 def _parts(rows: _Axis, columns: _Axis, depth: int, *, is_one_run: bool) -> dict[str, int]:
     """Tiles and lone pixels, with the runs and values that they read."""
+    # As mg_pixel_lines_of: lines are columns only if more tiles fit into these.
     by_row = len(rows.taps) * columns.tiles >= len(columns.taps) * rows.tiles
     line, across = (columns, rows) if by_row else (rows, columns)
     lone = list(line.lone())
@@ -102,6 +103,7 @@ def conv2d(node: Node, graph: Graph) -> Work:
     data, weight = (graph.types[name].shape for name in node.inputs[:2])
     groups = data[3] // weight[3]
     rows, columns = _axes(node, graph)
+    # Without groups and dilation, the values of a window's row follow one another.
     is_one_run = groups == 1 and base.attrs_of(node, Conv2DAttrs).dilation[1] == 1
     parts = _parts(rows, columns, weight[3], is_one_run=is_one_run)
     images = _images(node, graph, rows, columns)
@@ -124,6 +126,7 @@ def dense(node: Node, graph: Graph) -> Work:
     rows = graph.types[node.outputs[0]].size // filters
     wide, rest = divmod(filters, WIDE)
     parts = _parts(_Axis((1,), 1), _Axis((1,) * rows, 1), depth, is_one_run=True)
+    # A row of data is one run, so runs would only count tiles again.
     del parts["tile_run"], parts["lone_run"]
     return {
         **common(node, graph),

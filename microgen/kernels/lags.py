@@ -125,6 +125,8 @@ def each_channel(node: Node, graph: Graph, last: int) -> base.Lags:
     channels = graph.types[node.outputs[0]].shape[3]
     read = first_read(node, graph).ravel()
     written = np.arange(len(read), dtype=np.int64) * channels
+    # Each pixel has two steps: before its first channel, and before its last ones, for which only
+    # their own values are still read.
     late = read + max(0, depth - last)
     return of_steps(
         node,

@@ -15,9 +15,8 @@ from microgen.kernels.base import Mismatch, Trait, only, types
 from microgen.kernels.constant import Arguments, KernelConstant, Tables
 from microgen.kernels.requantization.sums import largest_sums
 
-Rule = Literal[
-    "conv", "dense", "sums", "float32"
-]  # how scales are multiplied: see microgen.kernels.requantization.transforms
+# How scales are multiplied: see microgen.kernels.requantization.transforms.
+Rule = Literal["conv", "dense", "sums", "float32"]
 TFLITE = tuple(rounding for rounding in Rounding if rounding not in RELAY)
 _SUM_LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}
 _RULES: dict[Rounding | None, Rule] = {  # of roundings whose rule is the same for every op
@@ -166,6 +165,7 @@ def weight_and_bias(node: Node, graph: Graph) -> tuple[KernelConstant, KernelCon
 
 def _bias(node: Node, dtype: DType) -> KernelConstant:
     bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    # The models' biases for int16 data are int32 or int64, and the kernels' are int64.
     if dtype is DType.INT16:
         return KernelConstant("bias", "int64_t", bias, transform="widen")
     return KernelConstant("bias", "int32_t", bias)

@@ -79,6 +79,7 @@ def shaped_fields(node: Node, graph: Graph) -> base.Fields:
     attrs = node.attrs
     assert isinstance(attrs, _Convolution)
     inputs, output = base.types(node, graph)
+    # A depthwise filter sees one channel. The last axis of its weight, 1HWC, has all of them.
     depth = 1 if isinstance(attrs, DepthwiseConv2DAttrs) else inputs[1].shape[3]
     return (
         *shape_fields(attrs, node, graph, depth),

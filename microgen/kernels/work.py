@@ -285,6 +285,7 @@ def _by_channel(seen: tuple[list[int], list[int]], kernel: Pair, output: Shape) 
         "line": lines * channels * looped,
         "tap": taps * channels * looped,
         "unrolled_tap": taps * channels * is_unrolled,
+        # Addresses need a multiplication unless the number of channels is a power of two.
         "uneven_tap": taps * channels * (channels & (channels - 1) != 0),
         "pixel_tap": taps,
         **clipped,
@@ -315,6 +316,7 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         **_runs(lines * sum(columns), [depth], filters),
         **_loops(lines * output[2] * filters, width),
         **_loops(lines * sum(columns) * filters, depth, "tap"),
+        # Each output looks at every tap: with strides, only some meet a pixel of the input.
         "attempt": math.prod(output) * height * width,
     }
 

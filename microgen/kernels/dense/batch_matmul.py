@@ -64,6 +64,7 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
+    # int16 values have the zero point 0, so the kernel has no fields for offsets.
     return (*_float_params(node, graph), *_scaling(node, graph))
 
 

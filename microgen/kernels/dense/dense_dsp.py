@@ -61,6 +61,7 @@ _STACK = dataclasses.replace(
     suffix="paired_stack",
     family="dense_s8_paired_stack",
 )
+# For layers without memory for a row of data: values are widened again for each group of channels.
 _DIRECT = dataclasses.replace(
     _SCRATCH,
     suffix="paired_direct",

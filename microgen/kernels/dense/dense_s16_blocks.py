@@ -16,6 +16,7 @@ from microgen.kernels.requantization import layouts, wide
 OP_NAME = "nn.dense"
 PRECEDENCE = 5
 
+# The reference kernel, whose fields these kernels take, too.
 _PLAIN = next(kernel for kernel in dense.IMPLEMENTATIONS if kernel.symbol == "mg_dense_s16")
 _RULES: dict[Rounding, weights.Rule] = {Rounding.REAL: "conv", Rounding.REDUCED: "dense"}
 

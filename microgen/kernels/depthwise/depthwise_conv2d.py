@@ -25,7 +25,9 @@ from microgen.kernels.work import Work, work
 OP_NAME = "nn.depthwise_conv2d"
 _NOT_COMPACT = ("depth_multiplier", "dilation_height", "dilation_width")
 _FOUR = 4
-PRODUCTS_S16 = 511  # MG_PRODUCTS_S16 of microgen/blocks/sums_s16.h
+# MG_PRODUCTS_S16 of microgen/blocks/sums_s16.h: this many products of int16 and int8 fit int32,
+# because 511 * 2**15 * 2**7 is less than 2**31.
+PRODUCTS_S16 = 511
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:

@@ -36,6 +36,7 @@ class _Axes:
 
     @property
     def ring(self) -> int:
+        # A filter with one value around the ring needs no other values there.
         return 1 if self.kernel[1] == 1 else RING
 
     @property

@@ -80,6 +80,8 @@ def _pixel(node: Node, graph: Graph) -> int:
 
 
 def _kernel(loop: str) -> base.Implementation:
+    # Names without a requantization are those of kernels that round twice, see ``Layer.usual``. The
+    # body takes one requantization for both convolutions.
     pair = _Pair(
         _named(f"mg_depthwise_conv2d_s8_{loop}", depthwise_conv2d.IMPLEMENTATIONS),
         _named(f"mg_conv2d_1x1_s8_{loop}", conv2d.IMPLEMENTATIONS),

@@ -20,10 +20,10 @@ from microgen.kernels.work import Work
 _PLANES = 4  # MG_PLANES
 _WORD = 4  # bytes, two values of a plane
 _PITCH = {1: 14, 2: 9}  # MG_3X3_PITCH and MG_3X3_2_PITCH, by the stride along the fast axis
-_BAND = {1: 26, 2: 8}  # MG_3X3_BAND and MG_3X3_2_BAND
-_MOST_STEP = (
-    2**16 - 1
-)  # bytes from one output to the next: the assembly adds the half of a register
+# MG_3X3_BAND and MG_3X3_2_BAND: the most outputs whose words, see ``Shape.words``, fit the pitch.
+_BAND = {1: 26, 2: 8}
+# Bytes from one output to the next: the assembly adds the half of a register.
+_MOST_STEP = 2**16 - 1
 _LINE, _STORE, _TAPS = 12, 4, 3  # instructions, about
 
 
@@ -57,6 +57,7 @@ class Shape:
     @property
     def step(self) -> int:
         """Bytes from one output to the next."""
+        # Along the height, the next output is a whole row of pixels further.
         return self.channels * self.multiplier * (self.slow.outputs if self.is_upright else 1)
 
     @property
@@ -94,17 +95,22 @@ class Shape:
         for count in self.bands(is_3x3):
             begin = max(0, first * fast.stride - fast.pad) * (slow.values if self.is_upright else 1)
             first += count
+            # An upright band is some whole rows of the image. Another one is some columns, which
+            # end in the last row.
             before = (slow.outputs - 1) * fast.outputs
             end = first * slow.outputs if self.is_upright else before + first
             for n in range(self.batches):
                 written.append(done)
                 read.append(n * fast.values * slow.values + begin)
+                # The next band begins at the first image again, so ends do not only grow.
                 done = max(done, n * fast.outputs * slow.outputs + end)
         return np.array(written, np.int64), np.array(read, np.int64)
 
     def words(self, count: int, is_3x3: bool) -> int:
         """The words of a plane's line that are read for ``count`` outputs."""
         if is_3x3:
+            # Two outputs of stride 1 need four values, which are two words, and the next two need
+            # the second of these again. One output of stride 2 needs as many words.
             return (count + 1) // 2 + 1 if self.fast.stride == 1 else count + 1
         return -(-count // self.group) * 2 + self.filter_words - 1
 
@@ -193,5 +199,6 @@ def _shapes(node: Node, graph: Graph) -> Iterator[Shape]:
     )
     channels = data.shape[3]
     others = (data.shape[0], channels, output.shape[3] // channels)
+    # ``min`` chooses the first one of equals, so the width comes first.
     yield Shape(width, height, False, *others)
     yield Shape(height, width, True, *others)

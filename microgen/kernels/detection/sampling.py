@@ -153,7 +153,7 @@ BY_OP = {
             "mg_roi_align_f32",
             params=_roi_align_params,
             inputs=(0, 1, 2),
-            can_fail=True,
+            can_fail=True,  # a region may state an image that does not exist
             ulps=_FUSED_ULPS,
         ),
     ),

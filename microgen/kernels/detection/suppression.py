@@ -32,6 +32,7 @@ def _all_class_suppression_params(node: Node, graph: Graph) -> base.Fields:
         ("most", attrs.most),
         ("is_centred", int(attrs.is_centred)),
         ("has_least", int(attrs.least_score is not None)),
+        # Without a least score, the kernel does not read it.
         ("least_score", float(attrs.least_score or 0.0)),
         ("overlap", attrs.overlap),
     )

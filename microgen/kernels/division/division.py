@@ -13,6 +13,8 @@ from microgen.kernels.elementwise import broadcast
 
 def params(node: Node, graph: Graph) -> base.Fields:
     """The fields of ``mg_floor_division_params``."""
+    # Kernels look for zeros in all divisors before they write, so that a failure leaves the output
+    # unchanged. So they need their number, not only the output's shape.
     return (*broadcast.shapes(node, graph), ("divisors", graph.types[node.inputs[1]].size))
 
 

@@ -189,6 +189,7 @@ def kernel(
     """The reference kernel ``symbol`` for two operands of that dtype. If ``is_scaled`` is given,
     the first operand must have a scale, or must have none."""
 
+    # Not base.only: comparisons have outputs of another dtype, and many kernels take any scale.
     def refusal(node: Node, graph: Graph) -> str | None:
         found = graph.types[node.inputs[0]]
         if found.dtype is not dtype:

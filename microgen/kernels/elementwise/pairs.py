@@ -74,6 +74,7 @@ def pair(node: Node, graph: Graph) -> OperandPair | None:
     if any(kind.dtype is not DType.INT8 or not kind.quant for kind in (lhs, rhs, output)):
         return None
     if isinstance(attrs, RescaledAttrs):
+        # Relay's qnn operators have scales and zero points as attributes of their own.
         scales = (attrs.lhs_scale, attrs.rhs_scale, attrs.output_scale)
         zeros = (attrs.lhs_zero_point, attrs.rhs_zero_point, attrs.output_zero_point)
         quants = [Quant((s,), (z,)) for s, z in zip(scales, zeros, strict=True)]
@@ -125,6 +126,7 @@ class PairForm:
         of = pair(node, graph)
         if of is None:
             return base.Mismatch(base.Trait.DTYPE, "it does not compute int8")
+        # The search is last because it computes all pairs. Its results are kept.
         refusal = broadcast.too_many_for_rows(node, graph)
         return refusal or (None if self.search(of) else self.missing)
 

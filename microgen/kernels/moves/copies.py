@@ -30,6 +30,7 @@ def _broadcast_to_strides(node: Node, graph: Graph) -> tuple[int, ...]:
     (data,), output = base.types(node, graph)
     shape = (*(1,) * (len(output.shape) - len(data.shape)), *data.shape)
     steps = strided.row_major(shape)
+    # Along a broadcast axis, the same element is read again.
     return tuple(0 if size == 1 else step for size, step in zip(shape, steps, strict=True))
 
 

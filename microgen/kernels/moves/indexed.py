@@ -151,13 +151,16 @@ def _scatter_params(node: Node, graph: Graph) -> base.Fields:
         ("rows", attrs.shape[0]),
         ("row_size", prod(attrs.shape[1:])),
         ("count", positions.size),
+        # Data of another shape is one element, which fills the output.
         ("is_filled", int(data.shape != attrs.shape)),
         *strided.element_bytes(node, graph),
+        # mg_scatter, which only moves rows, does not read it.
         ("reduction", _REDUCTIONS.index(attrs.reduction) if is_combined else 0),
     )
 
 
 def _scatter_in_place(node: Node, graph: Graph) -> base.Lags:
+    # One element that fills the output has no room for it.
     return {0: 0} if graph.types[node.inputs[0]].shape == _scatter_attrs(node).shape else {}
 
 

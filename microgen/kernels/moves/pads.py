@@ -26,6 +26,7 @@ def _pad_merged(node: Node, graph: Graph) -> list[PadAxis]:
         if any(pads) or not found:
             found.append((pads[0], size, pads[1]))
         else:
+            # One step along that axis is ``size`` elements of the merged one.
             before, outer, after = found[-1]
             found[-1] = (before * size, outer * size, after * size)
     return found
@@ -39,7 +40,7 @@ def _pad_params(node: Node, graph: Graph) -> base.Fields:
     steps = strided.row_major([sum(axis) for axis in axes])
     return (
         ("shape", tuple(size for _, size, _ in axes)),
-        ("stride", steps[:-1]),
+        ("stride", steps[:-1]),  # the last one is 1
         ("offset", sum(before * step for (before, _, _), step in zip(axes, steps, strict=True))),
         ("size", output.size),
         *strided.element_bytes(node, graph),
@@ -49,6 +50,7 @@ def _pad_params(node: Node, graph: Graph) -> base.Fields:
 
 def _value(value: float, output: ArrayType) -> base.Fields:
     """The bits of the stored value as one integer, or two for 8 bytes."""
+    # Fields have 32 bits, so values of 8 bytes need two.
     stored = np.array(value, output.dtype.numpy).tobytes()
     bits = int.from_bytes(stored, "little", signed=True)
     low, high = np.array([bits], "<i8").view("<i4").tolist()
@@ -63,6 +65,7 @@ def _pad_work(node: Node, graph: Graph) -> Work:
     each, value = data.dtype.nbytes, dict(_value(base.attrs_of(node, PadAttrs).value, output))
     before, width, after = (n * each for n in _pad_merged(node, graph)[-1])
     rows, is_filled = data.nbytes // max(1, width), each > 1 and any(value.values())
+    # Addresses of such rows in input and output do not differ by a multiple of a word.
     is_uneven = before % _WORD != 0 or (before + after) % _WORD != 0
     return {
         "call": 1,

@@ -122,6 +122,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 def _value_refusal(node: Node, graph: Graph) -> str | None:
     of = _mean(node, graph)
+    # This is first, because the proof computes a mean for every sum.
     if of.count > _MOST:
         return f"a window has {of.count} values, the kernel adds up to {_MOST}"
     if _proven(of) is None:
@@ -318,13 +319,11 @@ def _in_float32_params(node: Node, graph: Graph) -> base.Fields:
     sizes = geometry(node, graph)
     count = dict(sizes)["pool_height"] * dict(sizes)["pool_width"]
     scale = arithmetic.scale_of_mean(data, output, count)
-    multiplier, shift = quantize_multiplier(float(scale))
     activation = getattr(node.attrs, "activation", Activation.NONE)
     return (
         *sizes,
         ("bias", -data.zero_point * count),
-        ("multiplier", multiplier),
-        ("shift", shift),
+        *base.scale_fields(quantize_multiplier(float(scale))),
         ("output_offset", output.zero_point),
         *base.activation_fields(activation, output),
     )

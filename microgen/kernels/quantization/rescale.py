@@ -27,6 +27,7 @@ def _rescale_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, RescaleAttrs)
     (data, *scales), output = base.types(node, graph)
     axis = attrs.axis if scales else 0
+    # With one scale, the whole tensor is one channel.
     channels = data.shape[axis] if scales else 1
     return (
         ("outer", math.prod(data.shape[:axis])),
@@ -45,6 +46,7 @@ def _rescale_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, .
     """The tables if there are several scales; NULL if there is one."""
     attrs = base.attrs_of(node, RescaleAttrs)
     scales = node.inputs[1] if len(node.inputs) > 1 else ""
+    # The table has the scales of the input, in the place of a weight's. The other factor is 1.
     arguments: tuple[tuple[str, float | int | str], ...] = (
         ("input_scale", 1.0),
         ("output_scale", attrs.output_scale),
@@ -99,6 +101,7 @@ def _unsigned_only(node: Node, graph: Graph) -> str | None:
 def _not_flipped(node: Node, graph: Graph) -> str | None:
     """Refusal unless the values before and after differ by 128 and mean the same numbers."""
     (data,), output = base.types(node, graph)
+    # The kernel inverts the highest bit, which adds 128 to int8 or subtracts it from uint8.
     zeros = {kind.dtype: kind.zero_point for kind in (data, output)}
     if set(zeros) != {DType.INT8, DType.UINT8}:
         return base.Mismatch(

@@ -26,8 +26,9 @@ def constants_but_variables(dtype: DType) -> base.Refuse:
 
 
 USUAL = {"rnn": ("tanh",), "gru": ("sigmoid", "tanh"), "lstm": ("sigmoid", "tanh", "tanh")}
-_PLACES = 3
+_PLACES = 3  # functions of an LSTM
 _WHOLE = 8  # inputs of an LSTM with peepholes
+# Kernels for the usual functions call these two only, so that firmware does not have the others.
 _USUAL_CORES = ("mg_recurrent_sigmoid", "mg_recurrent_tanh")
 _CORES = (
     *(*_USUAL_CORES, "mg_recurrent_expm1", "mg_recurrent_softplus"),
@@ -38,6 +39,7 @@ _CORES = (
 def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
+    # Kernels of kinds with fewer functions do not read the others.
     missing = _PLACES - len(attrs.functions)
     functions = (*attrs.functions, *[ActivationFormula("relu")] * missing)
     return (

@@ -69,6 +69,7 @@ def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Field
     (data,), output = base.types(node, graph)
     return (
         *_shape(node, graph),
+        # The sum of stored values has the zero point once for each of them.
         ("bias", -data.zero_point * count(attrs, data)),
         ("multiplier", scale.multiplier),
         ("shift", scale.shift),
@@ -128,6 +129,7 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
 
     def of_floats(node: Node, graph: Graph) -> base.Fields:
         assert isinstance(node.attrs, MaxAttrs | MinAttrs)
+        # A minimum begins with the greatest number, so that any other one replaces it.
         find = limits.greatest if is_minimum else limits.least
         first = find(np.dtype(np.float32), infinite=node.attrs.from_infinity)
         return (*params(node, graph), ("first", float(first)))
@@ -146,6 +148,7 @@ def _sum_scale(node: Node, graph: Graph) -> SumParameters:
 
 
 def _arg_extreme_refusal(dtype: DType) -> base.Refuse:
+    # Not base.only: positions do not depend on a scale, and the output has another dtype.
     def refusal(node: Node, graph: Graph) -> str | None:
         found = graph.types[node.inputs[0]].dtype
         if found is not dtype:

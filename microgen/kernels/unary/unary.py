@@ -69,6 +69,7 @@ def _clip_int8(node: Node, graph: Graph) -> base.Fields:
 
 def _clip_int16(node: Node, graph: Graph) -> base.Fields:
     """The fields of int8 kernels, but without zero points."""
+    # int16 values have the zero point 0.
     return tuple(field for field in _clip_int8(node, graph) if not field[0].endswith("_offset"))
 
 
@@ -100,6 +101,7 @@ def _sqrt_params(node: Node, graph: Graph) -> base.Fields:
 def _significand(name: str, scale: float) -> base.Fields:
     """A float32 number as 24 bits and a power of two."""
     fraction, exponent = math.frexp(float(np.float32(scale)))
+    # The fraction is below 1, and a float32 has 24 significant bits, so this is an integer.
     significand = int(fraction * 2**24)
     return ((f"{name}_significand", significand), (f"{name}_exponent", exponent - 24))
 
