@@ -86,5 +86,5 @@ def joint_ops() -> tuple[tuple[str, ...], ...]:
 
 
 def named(op: str, symbol: str) -> Implementation | None:
-    """The kernel of an op or pattern with the name ``name``; None if there is none."""
+    """The kernel of the op or pattern with that symbol, or None."""
     return next((kernel for kernel in registry().get(op, ()) if kernel.symbol == symbol), None)

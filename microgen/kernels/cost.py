@@ -111,8 +111,8 @@ def measured_core(cpu: Cpu) -> str | None:
 
 
 def said(cpu: Cpu) -> str:
-    """A sentence that says whose costs stand for the CPU; empty if they are its own, or if nobody's
-    do."""
+    """A sentence that names the core whose costs stand for the CPU. It is empty if the costs are
+    the CPU's own, or if no core stands for it."""
     found = standing.core(cpu, cores())
     return standing.said("costs", found, cpu) if found else ""
 
@@ -124,9 +124,9 @@ def cores() -> tuple[str, ...]:
 
 @cache
 def table(name: str) -> Mapping[str, Any]:
-    """The coefficients of a kernel by core and form; empty if it was never measured. For the name
-    of a requantization's constant in C, they are the additional cost of outputs, compared with the
-    requantization of the measured kernel.
+    """The coefficients of a kernel by core and form; empty if it was never measured. ``name``
+    may also be a requantization's constant in C. Then they are the additional cost of outputs,
+    compared with the requantization of the measured kernel.
     """
     found: dict[str, dict[str, Any]] = {}
     for column, numbers in measured.load(measured.COSTS).by_column(name).items():

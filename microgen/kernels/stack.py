@@ -25,7 +25,7 @@ _SPECIALISED = {"gcc": 32, "llvm": 240}
 # Frames differ with shapes and options of the compiler that were not measured, by 72 bytes of 1,000
 # and by 48 of 450 in firmware of the tests. So this part more is reserved.
 DOUBT = 8
-# Of code of which nothing is known: other code generators' functions, and new kernels. It is more
+# For code whose stack is unknown: other code generators' functions, and new kernels. It is more
 # than all kernels take that do not have an array for their data.
 UNKNOWN = 1024
 

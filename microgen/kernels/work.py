@@ -316,7 +316,6 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         **_runs(lines * sum(columns), [depth], filters),
         **_loops(lines * output[2] * filters, width),
         **_loops(lines * sum(columns) * filters, depth, "tap"),
-        # Each output looks at every tap: with strides, only some meet a pixel of the input.
         "attempt": math.prod(output) * height * width,
     }
 

@@ -27,7 +27,7 @@ _OFFSETS = 2**16  # bytes that vectors of 16-bit offsets reach
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """The axis with more outputs, and the other one. ``ring`` is the bytes of a ring."""
+    """The axis with more outputs, and the other one. ``ring`` is the number of bytes of a ring."""
 
     outputs: Pair
     kernel: Pair

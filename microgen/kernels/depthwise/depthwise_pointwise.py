@@ -24,7 +24,7 @@ OP_NAME = JOINT.join((depthwise_conv2d.OP_NAME, conv2d.OP_NAME))
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The two kernels whose loops a kernel of both has."""
+    """The kernels of the two convolutions, whose loops the joint kernel contains."""
 
     depthwise: base.Implementation
     pointwise: base.Implementation
@@ -80,8 +80,8 @@ def _pixel(node: Node, graph: Graph) -> int:
 
 
 def _kernel(loop: str) -> base.Implementation:
-    # Names without a requantization are those of kernels that round twice, see ``Layer.usual``. The
-    # body takes one requantization for both convolutions.
+    # A name without a requantization belongs to the kernel that rounds twice, see ``Layer.usual``.
+    # The body takes one requantization for both convolutions.
     pair = _Pair(
         _named(f"mg_depthwise_conv2d_s8_{loop}", depthwise_conv2d.IMPLEMENTATIONS),
         _named(f"mg_conv2d_1x1_s8_{loop}", conv2d.IMPLEMENTATIONS),

@@ -170,9 +170,8 @@ class Shape:
 
 def chosen(node: Node, graph: Graph, *, is_3x3: bool, stride: int | None = None) -> Shape | None:
     """The shape with the better fast axis among shapes with the stride ``stride``, by default 1 or
-    2; None if there is none. If both axes are equally good, the one with the smaller lag in place
-    is chosen.
-    """
+    2; None if no shape has it. Of two equally good axes, the one with the smaller lag in place is
+    chosen."""
     shapes = [
         shape
         for shape in _shapes(node, graph)

@@ -50,7 +50,7 @@ def too_many_axes(node: Node, graph: Graph, most: int = _AXES) -> str | None:
 
 
 def too_many_for_rows(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the elements lie along two axes, the second of which is a row."""
+    """Refusal unless the elements lie along two axes: rows, and the elements of a row."""
     return too_many_axes(node, graph, _ROW_AXES)
 
 
@@ -70,7 +70,7 @@ def in_rows(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 
 def _row_work(node: Node, graph: Graph) -> Work:
-    """Parts of such kernels' loops: groups of four elements, remaining elements, rows."""
+    """Parts of the loops of kernels of rows: groups of four elements, remaining elements, rows."""
     fields, counted = dict(in_rows(node, graph)), work(node, graph)
     rows, size = fields["rows"], fields["size"]
     return {

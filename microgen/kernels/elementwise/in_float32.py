@@ -1,5 +1,5 @@
-"""Shared by kernels of int8 or int16 elements, of nodes that are computed in float32: their
-parameters, and the assignment of nodes to kernels.
+"""Shared by kernels that compute int8 or int16 elements in float32: their parameters, and the
+assignment of nodes to kernels.
 
 The kernels compute with float, so cores without an FPU call the compiler's functions for it. If a
 proof finds an exact form in integers, kernels with this form are cheaper.

@@ -44,7 +44,7 @@ class OperandPair:
 
     @property
     def activation(self) -> Activation:
-        """Its fused activation."""
+        """The operator's fused activation."""
         found: Activation = getattr(self.attrs, "activation", Activation.NONE)
         return found
 
@@ -108,7 +108,7 @@ def arguments(of: OperandPair) -> proven.Arguments:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PairForm:
-    """A form of functions of two values for kernels, with numbers from a search."""
+    """A formula that kernels compute for two values. A search finds its numbers for a node."""
 
     kind: str  # the transform that makes the kernels' constant
     # None if it finds no numbers that are exact for all pairs

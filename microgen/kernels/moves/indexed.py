@@ -40,7 +40,7 @@ def _nd_positions_refusal(node: Node, _graph: Graph) -> str | None:
 
 
 def _too_deep(depth: int) -> str | None:
-    """Refusal of more axes with indices than the kernels of several axes take."""
+    """Refusal if more axes have indices than mg_nd_positions and mg_gather_nd take."""
     if depth <= _INDEXED_AXES:
         return None
     return f"{depth} axes have indices, the kernel takes {_INDEXED_AXES}"

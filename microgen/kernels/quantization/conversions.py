@@ -61,7 +61,7 @@ def _wide_only(node: Node, graph: Graph) -> str | None:
 
 
 def _quantization_fields(stored: ArrayType) -> base.Fields:
-    """Of kernels with one stored dtype: the number of elements, zero point and scale."""
+    """Number of elements, zero point and scale: fields of kernels with one stored dtype."""
     return (("size", stored.size), ("zero_point", stored.zero_point), ("scale", stored.scale))
 
 

@@ -14,7 +14,7 @@ from microgen.kernels import base
 
 
 def sizes(node: Node, graph: Graph) -> base.Fields:
-    """The number of rows and of elements per row: the first fields of every such kernel."""
+    """The numbers of rows and of elements per row. They are the first fields of these kernels."""
     output = graph.types[node.outputs[0]]
     depth = output.shape[-1]
     return (("outer_size", output.size // depth), ("depth", depth))

@@ -10,7 +10,7 @@ from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.graph.ops.constraints import weight_zero
 from microgen.kernels.identity import Same
 
-_KEPT = 256  # layers, each of which many kernels look at
+_KEPT = 256  # layers: many kernels compute the sums of each one
 
 
 def largest_sums(node: Node, graph: Graph, axis: int) -> Array:

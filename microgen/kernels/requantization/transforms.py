@@ -171,7 +171,7 @@ def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
 #
 # real_shift: the same. Right shifts, int8 [channels].
 def _part(split: Callable[[Array], tuple[Array, Array]], part: int) -> Function:
-    """The transform to one of the two parts of which ``split`` makes each scale."""
+    """A transform: the first or second part of each scale, as ``split`` returns them."""
 
     def transform(sources: Sequence[Array], arguments: Arguments) -> Array:
         return split(effective_scales(sources, arguments))[part]

@@ -22,7 +22,8 @@ _SUFFIXES = {DType.INT8: "s8", DType.INT16: "s16", DType.FLOAT32: "f32"}
 
 
 def size(node: Node, graph: Graph) -> base.Fields:
-    """The number of elements: the first field of every such kernel, and often the only one."""
+    """The number of elements. It is the first field of each of these kernels, and often the only
+    one."""
     return (("size", graph.types[node.outputs[0]].size),)
 
 

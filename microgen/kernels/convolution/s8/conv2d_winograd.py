@@ -32,7 +32,7 @@ _WIDTH = 8  # outputs in a row of four tiles, whose input is an area
 _ROWS = 2  # of an area
 _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
 # Transformed weights take 32 bytes for 9, and transforming them costs less the more outputs there
-# are. So large ones are left to the kernels that do so.
+# are. So kernels that transform weights when they run compute layers with large ones.
 _MOST_BYTES = 32 * 1024
 # Twice Winograd's filter transform, which has halves. So all numbers are integers, and results are
 # times 4.
