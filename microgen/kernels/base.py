@@ -194,6 +194,13 @@ def only(dtype: DType, output: DType | None = None) -> Refuse:
     return refusal
 
 
+def computed(name: str, graph: Graph) -> str | None:
+    """Refusal unless the tensor is a constant."""
+    if name in graph.constants:
+        return None
+    return f"{short(name)!r} is computed at run time, the kernel needs a constant"
+
+
 def made_for(kernel: Implementation, other: Refuse) -> Implementation:
     """The kernel, which also refuses nodes for which ``other`` has a reason: their arithmetic is
     not the kernel's."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
-from microgen.base.errors import short
 from microgen.graph.arithmetic.int8 import RELAY, conv_scales
 from microgen.graph.arithmetic.int16 import SUM_LIMIT
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.constraints import leaves_int32, weight_zero
-from microgen.kernels.base import Mismatch, Trait, only, types
+from microgen.kernels.base import Fields, Mismatch, Params, Trait, computed, only, types
 from microgen.kernels.constant import Arguments, KernelConstant, Tables
 from microgen.kernels.requantization.sums import largest_sums
 
@@ -105,10 +104,7 @@ def _wrapped(node: Node, graph: Graph) -> str | None:
 
 
 def _computed(node: Node, graph: Graph) -> str | None:
-    for name in node.inputs[1:]:
-        if name not in graph.constants:
-            return f"{short(name)!r} is computed at run time, the kernel needs a constant"
-    return None
+    return next(filter(None, (computed(name, graph) for name in node.inputs[1:])), None)
 
 
 def _overflow(node: Node, graph: Graph, axis: int) -> str | None:
@@ -144,6 +140,17 @@ def weights_and_real_scales(node: Node, graph: Graph, channels: int) -> tuple[Ke
         KernelConstant("significand", "int64_t", weight, "scale", "real_significand", scales),
         KernelConstant("shift", "int8_t", weight, "scale", "real_shift", scales),
     )
+
+
+def with_offset(params: Params, layer: str) -> Params:
+    """The fields of kernels for weights with a zero point: ``params`` in the structure ``layer``,
+    and the weights' offset."""
+
+    def fields(node: Node, graph: Graph) -> Fields:
+        nested = tuple((f"{layer}.{name}", value) for name, value in params(node, graph))
+        return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
+
+    return fields
 
 
 def scale_arguments(node: Node, graph: Graph, rule: Rule, channels: int) -> Arguments:

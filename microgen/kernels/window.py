@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Padding, Pair
-from microgen.graph.ops.constraints import weight_zero
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import (
@@ -44,16 +43,6 @@ def _steps(strides: Pair, dilation: Pair, padding: Padding) -> base.Fields:
         ("pad_top", top),
         ("pad_left", left),
     )
-
-
-def with_offset(params: base.Params) -> base.Params:
-    """The fields of kernels for weights with a zero point: ``params`` and the weights' offset."""
-
-    def fields(node: Node, graph: Graph) -> base.Fields:
-        nested = tuple((f"conv.{name}", value) for name, value in params(node, graph))
-        return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
-
-    return fields
 
 
 def constants(node: Node, graph: Graph) -> Tables:

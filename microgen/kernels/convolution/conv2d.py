@@ -34,7 +34,7 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 
 LAYER = Layer(axis=0, params=_params, constants=window.constants)
-_OFFSET = Layer(axis=0, params=window.with_offset(_params), constants=window.constants)
+_OFFSET = Layer(axis=0, params=weights.with_offset(_params, "conv"), constants=window.constants)
 
 _MVE = weighted.vectors(
     Loop(stem="conv2d_s8", is_fixed=True, refusal=mve.one_group, scratch=mve.window_rows)

@@ -8,7 +8,6 @@ import functools
 from microgen.graph.arithmetic.int8 import conv_scales
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.graph.ops.constraints import weight_zero
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.kernels import base, weights
 from microgen.kernels.constant import Tables
@@ -62,11 +61,6 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _offset_params(node: Node, graph: Graph) -> base.Fields:
-    nested = tuple((f"dense.{name}", value) for name, value in _params(node, graph))
-    return (*nested, ("weight_offset", -weight_zero(graph.types[node.inputs[1]])))
-
-
 def _constants(node: Node, graph: Graph) -> Tables:
     if _is_per_channel(node, graph):
         channels = graph.types[node.inputs[1]].shape[0]
@@ -99,12 +93,12 @@ def _wide_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]
 
 
 def _wide_params(node: Node, graph: Graph) -> base.Fields:
-    *extents, least, most = _plain_params(node, graph)
+    *extents, least, most = plain_params(node, graph)
     return (*extents, ("per_channel", int(_is_per_channel(node, graph))), least, most)
 
 
 def _fixed_params(node: Node, graph: Graph) -> base.Fields:
-    *extents, least, most = _plain_params(node, graph)
+    *extents, least, most = plain_params(node, graph)
     output = graph.types[node.outputs[0]]
     return (
         *extents,
@@ -118,7 +112,8 @@ def _fixed_constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...
     return weights.weights_and_tables(node, graph, "dense", graph.types[node.inputs[1]].shape[0])
 
 
-def _plain_params(node: Node, graph: Graph) -> base.Fields:
+def plain_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of float32 kernels, which are in those of int16 kernels, too."""
     output = graph.types[node.outputs[0]]
     return (
         *sizes(node, graph),
@@ -127,7 +122,7 @@ def _plain_params(node: Node, graph: Graph) -> base.Fields:
 
 
 LAYER = Layer(axis=0, params=_params, constants=_constants, usual="nearest")
-_OFFSET = dataclasses.replace(LAYER, params=_offset_params)
+_OFFSET = dataclasses.replace(LAYER, params=weights.with_offset(_params, "dense"))
 
 _MVE = weighted.vectors(Loop(stem="dense_s8"))
 _INT4_MVE = weighted.vectors(Loop(stem="dense_s4", takes_int4=True))
@@ -158,5 +153,5 @@ IMPLEMENTATIONS = (
         params=_fixed_params,
         constants=_fixed_constants,
     ),
-    base.float_kernel("mg_dense_f32", params=_plain_params, inputs=base.DATA_WEIGHT_BIAS, ulps=8),
+    base.float_kernel("mg_dense_f32", params=plain_params, inputs=base.DATA_WEIGHT_BIAS, ulps=8),
 )

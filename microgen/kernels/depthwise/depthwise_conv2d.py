@@ -59,7 +59,7 @@ def _mve_scratch(node: Node, graph: Graph) -> int:
 
 LAYER = Layer(axis=3, params=_params, constants=window.constants)
 COMPACT_LAYER = dataclasses.replace(LAYER, params=compact_params)
-_OFFSET = Layer(axis=3, params=window.with_offset(_params), constants=window.constants)
+_OFFSET = Layer(axis=3, params=weights.with_offset(_params, "conv"), constants=window.constants)
 
 _MVE = weighted.vectors(
     Loop(

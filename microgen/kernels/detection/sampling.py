@@ -28,8 +28,8 @@ def _resample_params(node: Node, graph: Graph) -> base.Fields:
 def _resample_refusal(node: Node, graph: Graph) -> str | None:
     """Refusal unless all values are known to be inside the axis."""
     data, first, weights = node.inputs
-    if first not in graph.constants:
-        return f"{short(first)!r} is computed at run time, the kernel needs a constant"
+    if why := base.computed(first, graph):
+        return why
     last = graph.types[data].shape[_axis(node)] - graph.types[weights].shape[1]
     found = graph.constants[first]
     if not 0 <= found.min() <= found.max() <= last:

@@ -106,11 +106,9 @@ def _reading(dtype: DType) -> base.Refuse:
 
 def _unknown(node: Node, graph: Graph) -> str | None:
     """Refusal unless all indices are int32, and known to be within the axis."""
-    name, other = node.inputs[1], _reading(DType.INT32)(node, graph)
-    if other is not None:
-        return other
-    if name not in graph.constants:
-        return f"{short(name)!r} is computed at run time, the kernel needs a constant"
+    name = node.inputs[1]
+    if why := _reading(DType.INT32)(node, graph) or base.computed(name, graph):
+        return why
     indices, size = (
         graph.constants[name],
         graph.types[node.inputs[0]].shape[base.attrs_of(node, TakeAttrs).axis],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from microgen.base.errors import short
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import registry as ops
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
@@ -18,8 +17,8 @@ def constants_but_variables(dtype: DType) -> base.Refuse:
     def refusal(node: Node, graph: Graph) -> str | None:
         variables = ops()[node.op].writes(node.attrs, len(node.inputs))
         for position, name in enumerate(node.inputs):
-            if position and position not in variables and name not in graph.constants:
-                return f"{short(name)!r} is computed at run time, the kernel needs a constant"
+            if position and position not in variables and (why := base.computed(name, graph)):
+                return why
         return base.only(dtype)(node, graph)
 
     return refusal

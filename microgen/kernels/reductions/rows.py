@@ -20,23 +20,24 @@ def sizes(node: Node, graph: Graph) -> base.Fields:
     return (("outer_size", output.size // depth), ("depth", depth))
 
 
-def _beta(node: Node) -> float:
+def beta(node: Node) -> float:
+    """The factor of a softmax's exponents."""
     return base.attrs_of(node, SoftmaxAttrs).beta
 
 
 def _softmax_int8(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    return (*sizes(node, graph), *base.fields_of(softmax_parameters(data, _beta(node))))
+    return (*sizes(node, graph), *base.fields_of(softmax_parameters(data, beta(node))))
 
 
 def _softmax_int16(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    scale = softmax_parameters_16(data, _beta(node))
+    scale = softmax_parameters_16(data, beta(node))
     return (*sizes(node, graph), *base.scale_fields(scale))
 
 
 def _softmax_float(node: Node, graph: Graph) -> base.Fields:
-    return (*sizes(node, graph), ("beta", _beta(node)))
+    return (*sizes(node, graph), ("beta", beta(node)))
 
 
 # Below, u is half a unit of the largest output. Exponentials and their sum, the difference and its

@@ -9,7 +9,6 @@ import numpy as np
 from microgen.graph.arithmetic.int8 import rounding_doubling_high_mul, softmax_parameters
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node, Quant
 from microgen.graph.ops.fixed_point import exp_of_negative
-from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.kernels import base
 from microgen.kernels.reductions import rows
 from microgen.kernels.requantization import transforms
@@ -19,10 +18,6 @@ PRECEDENCE = 1
 
 _KIND = "softmax_exponentials"
 _DIFFERENCES = 256  # of int8 values to the largest one
-
-
-def _beta(node: Node) -> float:
-    return base.attrs_of(node, SoftmaxAttrs).beta
 
 
 def _exponentials(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
@@ -40,14 +35,14 @@ def _exponentials(sources: Sequence[Array], arguments: transforms.Arguments) -> 
 
 
 def _constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
-    beta = (("beta", _beta(node)),)
+    beta = (("beta", rows.beta(node)),)
     (data,) = node.inputs
     return (base.KernelConstant("table", "int32_t", data, "scale", _KIND, beta),)
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     (data,), _ = base.types(node, graph)
-    entries = min(_DIFFERENCES, 1 - softmax_parameters(data, _beta(node)).diff_min)
+    entries = min(_DIFFERENCES, 1 - softmax_parameters(data, rows.beta(node)).diff_min)
     return (*rows.sizes(node, graph), ("entries", entries))
 
 
