@@ -131,6 +131,7 @@ def scaled_operands(p: AddParameters, operands: Operands) -> tuple[Array, Array]
     Source: TFLite reference/integer_ops/add.h, AddFunc.
     """
     left, right = centred(operands)
+    # Values are shifted first, so that scaling keeps a fraction of them.
     return (
         scale(left << p.left_shift, p.lhs_multiplier, p.lhs_shift),
         scale(right << p.left_shift, p.rhs_multiplier, p.rhs_shift),

@@ -78,6 +78,7 @@ def _expected(found: Inputs[ArrayType]) -> tuple[tuple[str, ArrayType | None, Sh
         ("input", found.data, (*found.data.shape[:2], features)),
         ("recurrent weights", found.recurrent, (gates, cells, outputs)),
         ("bias", found.bias, (gates, cells)),
+        # All gates but the cell gate have a peephole.
         ("peephole", found.peephole, (gates - 1, cells)),
         ("projection", found.projection, (outputs, cells)),
         ("projection bias", found.projection_bias, (outputs,)),
@@ -94,6 +95,7 @@ def _check_states(found: Inputs[ArrayType], outputs: int, cells: int) -> None:
 def check(attrs: LstmAttrs, inputs: Types, outputs: Types) -> str | None:
     """All float32, or integers as ``LstmAttrs`` says, with scales that the fixed point holds."""
     found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    # This form refuses NaN, too.
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
         return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"
     accepted = lstm_tables.DTYPES if attrs.by_tables else (DType.INT8, DType.FLOAT32)
