@@ -66,7 +66,7 @@ def per_channel_multipliers(
     return _multipliers(np.asarray(scales, np.float64).tobytes(), scales.shape)
 
 
-@functools.lru_cache(maxsize=1024)  # layers, each of which many kernels look at
+@functools.lru_cache(maxsize=1024)  # layers: many kernels scale each one
 def _multipliers(
     values: bytes, shape: tuple[int, ...]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:

@@ -117,7 +117,7 @@ def walk(
     ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
     with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
     inference. ``off``, float64, are the bounds of the inputs' errors. ``lacking`` has the known
-    tensors of which the implementation lacks channels, or that it has in another layout.
+    tensors that the implementation has without some channels, or in another layout.
     ``slack(node, inexact)`` is the error that the implementation may have in addition to the bound
     of the node's op. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
     """

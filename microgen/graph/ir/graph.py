@@ -226,7 +226,7 @@ class Graph:
     # The int8 constants that the model stores in 4 bits: their values are -8 to 7, and kernels may
     # get them two to a byte.
     int4: frozenset[str] = frozenset()
-    # The model's tensors of which a pass has removed channels; ``types`` are without these.
+    # The model's tensors from which a pass has removed channels; ``types`` are without these.
     channels: Mapping[str, KeptChannels] = field(default_factory=dict)
     # The tensors that passes have made, and that have the elements of one of the model's tensors in
     # another layout (``graph/ir/layouts.py``).

@@ -17,7 +17,7 @@ class Refusal(Generic[Part]):
 
     ``what`` is its operator or the pattern that it matched, ``where`` its place in the model, empty
     if that is not known, and ``why`` the reason as a sentence. ``details`` are the refusals of a
-    codegen's kernels, because of which it refuses.
+    codegen's kernels, if these are the reason.
     """
 
     by: str

@@ -70,8 +70,8 @@ def like_input(name: str) -> Infer:
 
 
 def like_rows(name: str) -> Infer:
-    """``like_input`` of an op that computes along its last axis, of which there must be one that is
-    not empty."""
+    """``like_input`` of an op that computes along its last axis, which must exist and have
+    elements."""
 
     def infer(_attrs: Attrs, inputs: Types) -> Shapes:
         data = one_input(name, inputs)

@@ -1,4 +1,4 @@
-"""Functions of single integers, of which a table has all results, and clamps of stored integers."""
+"""Functions of single integers, whose results fit a table, and clamps of stored integers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_NODES = 64  # of one function
 
 
 def follow(rewriting: Rewriting, node: Node) -> None:
-    """Note the integers of which the node's output is an elementwise function."""
+    """Note the integers from which the node computes its output, element by element."""
     if node.op not in ELEMENTWISE:
         return
     shape = rewriting.graph.types[node.outputs[0]].shape

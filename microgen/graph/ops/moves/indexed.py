@@ -109,7 +109,7 @@ def _take_reference(attrs: TakeAttrs, operands: Operands) -> Arrays:
     expect_indices(wrong, indices, size, position=1)
     batches = math.prod(data.shape[: attrs.batch_dims])
     outer = math.prod(data.shape[attrs.batch_dims : attrs.axis])
-    # Four axes: the batches, what is before the axis, the axis, and what is after it.
+    # Four axes: the batches, the axes before ``axis``, the axis itself, and the axes after it.
     places = indices.reshape(batches, 1, math.prod(indices.shape[attrs.batch_dims :]), 1)
     parts = data.reshape(batches, outer, size, math.prod(data.shape[attrs.axis + 1 :]))
     return (np.take_along_axis(parts, places, 2).reshape(operands.output_types[0].shape),)
