@@ -81,7 +81,7 @@ def loaded(tree: Path, model: Path, one: Combination, folder: Path) -> Loaded | 
             text=True,
         )
         if done.returncode:
-            return done.stderr.strip()
+            return done.stderr.strip().replace(str(folder), "FOLDER").replace(str(tree), "TREE")
     (elf,) = (path for path in (folder / "build").rglob("*.elf"))
     with elf.open("rb") as file:
         return [
