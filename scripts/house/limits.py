@@ -2,6 +2,8 @@
 
 ``tests/scripts/test_house.py`` compares the tree with ``allowed``. A change that improves a figure
 also lowers its limit, until the limit is the goal.
+Totals (lines, files, pairs) may grow by new features: such a change raises ``allowed``, and its
+commit says by how much and for which feature. A change without a feature raises none.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ QUICK = {
     "lines of costs": Limit(5_000, 5_000),
     "kilobytes of costs": Limit(700, 700),
     "longest line of costs": Limit(200, 200),
-    "lines of Python code": Limit(50_000, 61_800),
-    "comments, % of lines": Limit(3, 1.5, at_least=True),
-    "files of Python": Limit(800, 840),
+    "lines of Python code": Limit(50_000, 58_200),
+    "comments, % of lines": Limit(3, 3, at_least=True),
+    "files of Python": Limit(800, 800),
     "modules above 400 lines": Limit(0, 0),
     "lines of C": Limit(35_000, 35_000),
     "pairs of alike places, crt": Limit(150, 150),
-    "pairs of alike places, microgen": Limit(80, 260),
+    "pairs of alike places, microgen": Limit(80, 80),
 }
 # Measured only if asked for, or by importing microgen.
 SLOW = {

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import functools
 import struct
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from flatbuffers import flexbuffers, number_types, table
 
 from microgen.base.errors import ModelError
 from microgen.graph.ir.graph import Array
+
+T = TypeVar("T")
 
 _UOFFSET = struct.Struct("<I")
 _dtype = functools.cache(number_types.to_numpy_type)
@@ -126,10 +129,11 @@ class Reader:
             raise self.corrupt(f"it has more than {MAX_TABLES} tables")
         return table
 
-    def child(self, table: Any, name: str) -> Any | None:
-        """A table that a field points to; None if the field is absent."""
+    def child(self, table: Any, name: str, read: Callable[[Reader, Any], T]) -> T | None:
+        """The record that ``read`` makes of the table to which a field points; None if the field is
+        absent."""
         child = self.get(table, name)
-        return None if child is None else self.table(child)
+        return None if child is None else read(self, self.table(child))
 
     def union(self, table: Any, name: str, schema: Any) -> Any | None:
         """The union field ``name`` as a ``schema`` table; None if it is absent."""

@@ -209,17 +209,14 @@ def _tensor(reader: Reader, table: Any, buffers: list[Array]) -> TensorRecord:
         reader.integers(table, "Shape"),
         reader.integers(table, "ShapeSignature"),
         _DTYPES.get(code, f"of unknown type {code}"),
-        _quantization(reader, table),
+        reader.child(table, "Quantization", _quantization),
         buffers[buffer],
         bool(reader.get(table, "IsVariable")),
-        sparsity.read(reader, table),
+        reader.child(table, "Sparsity", sparsity.read),
     )
 
 
-def _quantization(reader: Reader, tensor: Any) -> QuantizationRecord | None:
-    table = reader.child(tensor, "Quantization")
-    if table is None:
-        return None
+def _quantization(reader: Reader, table: Any) -> QuantizationRecord:
     return QuantizationRecord(
         reader.numbers(table, "Scale"),
         reader.numbers(table, "ZeroPoint"),

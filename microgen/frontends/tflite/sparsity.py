@@ -56,12 +56,8 @@ class SparsityRecord:
     levels: tuple[Level, ...]
 
 
-def read(reader: Reader, tensor: Any) -> SparsityRecord | None:
-    """The sparsity of a tensor's table; None if the tensor is dense. ModelError if the file's bytes
-    make no sense."""
-    table = reader.child(tensor, "Sparsity")
-    if table is None:
-        return None
+def read(reader: Reader, table: Any) -> SparsityRecord:
+    """The sparsity that a table has. ModelError if the file's bytes make no sense."""
     return SparsityRecord(
         reader.integers(table, "TraversalOrder"),
         reader.integers(table, "BlockMap"),
