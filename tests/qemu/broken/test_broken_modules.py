@@ -132,8 +132,8 @@ BREAKAGES: dict[str, tuple[Breakage, set[str]]] = {
         _all(
             _edited(
                 "crt/src/modules/module_types.h",
-                "extern const mg_loader_run",
-                "extern mg_loader_run",
+                "MG_EXTERN const mg_loader_run",
+                "MG_EXTERN mg_loader_run",
             ),
             _edited(LOADERS, "^const mg_loader_run", "mg_loader_run"),
         ),
