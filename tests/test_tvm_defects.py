@@ -24,7 +24,7 @@ from microgen.project.firmware import conventions
 from microgen.project.firmware.compiled import Compiled
 from microgen.relay import Function, blob
 from microgen.relay.blob import LIBRARY, Module
-from microgen.tvm.mlf import storage
+from microgen.tvm.mlf import metadata
 from tests.aot.native import CRT, compiled
 from tests.devices import sequences, stubs
 from tests.devices.networks import BOTH, chain
@@ -141,7 +141,7 @@ def test_08_sizes_of_storage_ids_that_are_used_again() -> None:
             "dltype": ["list_str", ["int8", "int8", "int8", "int16"]],
         },
     }
-    assert [s["size_bytes"] for s in storage.sids(graph)] == [4, 9, 14]
+    assert [s["size_bytes"] for s in metadata.sids(graph)] == [4, 9, 14]
 
 
 def test_09_two_targets_of_one_device_type_have_an_entry_each() -> None:
