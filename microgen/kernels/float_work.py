@@ -22,8 +22,8 @@ WIDE = 16  # features that the dense kernel for MVE computes at a time
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis of a window. ``taps`` has the taps inside the input for each place, ``whole`` the
-    places with all of them."""
+    """An axis of a window. ``taps`` has, for each place of the window, the number of its taps that
+    are inside the input. ``whole`` are the places at which all taps are inside."""
 
     taps: tuple[int, ...]
     kernel: int

@@ -133,7 +133,7 @@ class Board:
 
     @property
     def rams(self) -> tuple[Memory, ...]:
-        """The regions that a program writes. The region for code is left out, even if it is RAM."""
+        """The writable regions for data: all but the code's, which may be RAM, too."""
         return tuple(m for m in self.memories if "w" in m.access and m.name != self.flash)
 
     @property

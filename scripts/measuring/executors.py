@@ -1,5 +1,4 @@
-"""Sizes and times of models with each executor and interface: the tables of
-docs/guides/executors.md.
+"""Prints the tables of docs/guides/executors.md: sizes and times with each executor.
 
     scripts/measure.py executors [--board B] [--executor E] [--interface I] [MODEL ...]
 

@@ -17,7 +17,7 @@
 /* The alignment of tensors in the workspace. */
 #define MG_DNNL_ALIGNMENT 16U
 
-/* Operators in the order of their names in dnnl_names.c. */
+/* Operators in the order of their names in dnnl_reader.c. */
 typedef enum {
     MG_DNNL_CONV2D,
     MG_DNNL_DENSE,

@@ -203,10 +203,10 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConstantRecord:
-    """A constant of the firmware: its ELF symbol and size. ``kernels.transforms`` makes its bytes
-    from ``sources``, which are names in ``model/parameters/<module>.params``. A constant in a pool
-    that the caller passes has no symbol, but an ``offset`` in ``pool`` and the ``name`` that calls
-    use for it."""
+    """A constant of the firmware: its ELF symbol and size. The function ``transform`` of the
+    kernel's module makes its bytes from ``sources``, names in ``model/parameters/<module>.params``.
+    A constant in a pool that the caller passes has no symbol, but an ``offset`` in ``pool`` and the
+    ``name`` that calls use for it."""
 
     symbol: str
     nbytes: int

@@ -56,7 +56,7 @@ class AssembledOption(Option):
 
     @property
     def form(self) -> tuple[str, bool]:
-        """The kind of option instead of a kernel's form."""
+        """A constant: no kernel computes the option, so it has no kernel's name and form."""
         return options.ASSEMBLED, False
 
     @property

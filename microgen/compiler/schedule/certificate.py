@@ -167,8 +167,8 @@ class _Network:
         self.patterns.setdefault(end, []).append((first, nbytes))
 
     def _outside(self, first: int, end: int) -> int:
-        """The bytes of tensors that are live during a call, without the tensors inside the call.
-        The result of a single layer is never inside."""
+        """The bytes of tensors that are live during a call of the layers from ``first`` to ``end``,
+        without tensors that only these layers read. A single layer's own result is counted."""
         living = self.made_before[end + 1] - self.dead_before[first + 1]
         if end - first == 1 and _is_plain(self.parts.regions[first]):
             return living

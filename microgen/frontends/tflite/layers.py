@@ -151,11 +151,11 @@ class FileLayer(Operator):
         return quant
 
     def output(self) -> BuiltTensor:
-        """The output, with the dtypes that ``data`` allows for inputs."""
+        """The output. ModelError unless its dtype is one that ``data`` accepts."""
         return self._per_tensor(self.plain_output())
 
     def outputs(self) -> tuple[BuiltTensor, ...]:
-        """All outputs, each with the dtypes that ``data`` allows for inputs."""
+        """All outputs. ModelError unless each has a dtype that ``data`` accepts."""
         found = (self._tensors.get(index, self.where) for index in self._record.outputs)
         return tuple(map(self._per_tensor, found))
 

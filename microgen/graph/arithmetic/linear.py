@@ -17,7 +17,7 @@ from microgen.graph.arithmetic import int8
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array
 
-SHIFT = 34  # MG_LINEAR_SHIFT of crt/include/microgen/requantization/scaling_s8.h
+SHIFT = 34  # of mg_linear in crt/include/microgen/requantization/scaling_s8.h
 BIAS_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)

@@ -216,8 +216,9 @@ def _are_stored(operands: Operands) -> bool:
 
 
 def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) -> Array:
-    """The bound for an element of the output of a node, if up to ``roundings`` roundings may be
-    missing. Any value is allowed if one within the bound may exceed float32."""
+    """The bound for each element of a node's output if an implementation may leave out up to
+    ``roundings`` of the node's roundings. It is infinite if a value within the bound may exceed
+    float32."""
     if expected.dtype.kind != "f":
         return bound
     if roundings:

@@ -71,7 +71,7 @@ def spend(cost: ReferenceCost, where: str, *, kept: int = 0) -> None:
 
 
 def spend_array(nbytes: int, where: str) -> None:
-    """Call ``spend`` for a constant of ``nbytes`` bytes, made by copying or converting another."""
+    """Charge a constant of ``nbytes`` bytes that is a copy of another, or converted from it."""
     spend(ReferenceCost(2 * nbytes, 2 * nbytes), where, kept=nbytes)
 
 

@@ -69,7 +69,7 @@ def _wide_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _int8(symbol: str, requantization: str) -> base.Implementation:
-    """A kernel of ``batch_matmul_s8.h``, whose body takes this constant."""
+    """A kernel of ``batch_matmul.h``, whose body takes this constant."""
     return base.Implementation(
         symbol=symbol,
         refusal=base.only(DType.INT8),

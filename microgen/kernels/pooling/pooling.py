@@ -69,7 +69,7 @@ def _of_whole_windows(of: base.Implementation) -> base.Implementation:
 
 
 def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
-    """A kernel of ``avg_pool2d_s8.h``, whose body takes this constant."""
+    """A kernel of ``avg_pool2d.h``, whose body takes this constant."""
     made = kernel(symbol, DType.INT8)
     loop = "mg_avg_pool2d_s8"
     return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)

@@ -45,8 +45,8 @@ class Stack:
 
     @property
     def is_computed(self) -> bool:
-        """Whether the reserve follows from the bound and the margin. Then a build may reserve more
-        if the compiler's code takes more."""
+        """Whether the reserve is the sum of bound and margin. If it is, a build reserves more when
+        the compiled code takes more; a reserve that the user chose is kept."""
         return self.reserve == reserve(self.bound + self.margin)
 
     @property

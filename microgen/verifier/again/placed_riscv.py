@@ -77,9 +77,9 @@ _NOP, _C_NOP = (0x13).to_bytes(4, "little"), (0x1).to_bytes(2, "little")
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """The part of label + addend - base in an instruction at the address ``place``: the whole
-    number, its "upper" or "lower" part, or nothing, because the linker removed the instruction
-    ("gone")."""
+    """A relocation whose instruction is at the address ``place``. ``number`` is label + addend -
+    base. ``form`` says which part of it the instruction has: all of it, its "upper" or its "lower"
+    part, or none, because the linker removed the instruction ("gone")."""
 
     relocation: Relocation
     place: int

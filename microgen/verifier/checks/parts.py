@@ -20,9 +20,9 @@ _Place = tuple[str, str]  # the storage, and the buffer in it
 def problems(module: ModuleRecord) -> Iterator[str]:
     """Two calls that write the same bytes of a buffer, and results that are only partly written.
 
-    The first step of an argument is the result that the call writes there. A later step of the same
-    argument is a larger result, of which this is the last part. Variables are left out, because
-    calls write them again.
+    Results may be assembled from parts. The first step of an argument is the part that the call
+    itself writes; each later step is a larger result whose last part is the step before it.
+    Variables are left out, because calls write them again.
     """
     state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
     written: dict[_Place, _Written] = {}

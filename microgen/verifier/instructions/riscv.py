@@ -117,7 +117,7 @@ def _registers(operands: tuple[str, ...]) -> frozenset[str]:
 
 
 def _control(name: str, operands: tuple[str, ...]) -> ControlFlow | None:
-    """The flow of an instruction that does nothing else; None if it does."""
+    """The flow of an instruction that only branches, jumps or returns; None for others."""
     if test := _test(name, operands):
         return ControlFlow("branch", test=test)
     if name == "ret":

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Products of rows of inputs with rows of weights, for MVE: what the kernels have in common that
- * sum raw products, see is_raw of microgen/kernels/requantization/weighted.py. Zero points are in
+ * sum raw products, see is_raw of microgen/kernels/requantization/recipe.py. Zero points are in
  * the bias.
  *
  * Sums are below 2^30 in magnitude, and scales below 1/2, as MG_ROUND_TWICE_NARROW requires. */

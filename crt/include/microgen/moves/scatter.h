@@ -12,7 +12,7 @@ typedef struct {
     int32_t count;         /* of the positions */
     int32_t is_filled;     /* 1: the data is one element, for all of the output; 0: rows */
     int32_t element_bytes; /* 1, 2, 4 or 8 */
-    int32_t reduction;     /* of scatter_combined.h; mg_scatter does not read it */
+    int32_t reduction;     /* of mg_scatter_combined; mg_scatter does not read it */
 } mg_scatter_params;
 
 /* Copies data [rows][row_size] to output, or fills output with data [1], then copies row n of

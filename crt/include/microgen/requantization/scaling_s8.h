@@ -27,11 +27,11 @@ enum {
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
     MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
-    MG_HIGH_WIDE,           /* mg_high_wide, likewise */
+    MG_HIGH_WIDE,           /* mg_high, by 2^-40 instead of 2^-42; no clamp */
     MG_HIGH_WIDE_CLAMPED,
     MG_HIGH_FPU, /* mg_scaled_by_fpu of sums that are times 256; no clamp */
     MG_HIGH_FPU_CLAMPED,
-    MG_LINEAR_VECTOR, /* mg_mve_linear of mve_rows.h, where that was proven to be the same */
+    MG_LINEAR_VECTOR, /* mg_mve_linear, where that was proven to be the same */
     MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
 

@@ -1,7 +1,7 @@
 """The states of ONNX Runtime's recurrent layers, as the graph's nodes return them.
 
 A node of the graph returns all states of one direction, and the model's outputs are parts of them.
-With the states of each step, errors do not add up over steps: see ``ops.recurrent_steps.run``.
+With the states of each step, errors do not add up over steps: see ``ops.recurrent.recurrent.run``.
 """
 
 from __future__ import annotations

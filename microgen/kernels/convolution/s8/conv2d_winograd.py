@@ -27,7 +27,7 @@ PRECEDENCE = 6
 
 _GROUP = 4  # input channels
 _CORES = tuple(f"mg_winograd_{part}" for part in ("columns", "rows", "products"))
-_STEPS = 4  # a multiple of this: MG_WINOGRAD_STEPS of a loop
+_STEPS = 4  # mg_winograd_steps rounds up to a multiple of this
 _WIDTH = 8  # outputs in a row of four tiles, whose input is an area
 _ROWS = 2  # of an area
 _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS

@@ -35,7 +35,7 @@ _NAMES = {"EM_ARM": "arm", "EM_RISCV": "riscv:rv32"}
 
 class RemoteTarget:
     """A core that is stopped. ``where`` names the server in errors, and ``limit`` is the limit of
-    ``opened``. It is a ``calls.Program``, and raises as ``Remote`` does."""
+    ``opened``. It is a ``calls.DebuggedProgram``, and raises as ``Remote`` does."""
 
     def __init__(self, remote: Remote, image: Image, description: Description, where: str) -> None:
         self.image = image
