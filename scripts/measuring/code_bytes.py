@@ -136,14 +136,16 @@ def _library(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> dict[str, int]
 
 def _helpers(objects: Sequence[Path], cpu: Cpu, scratch: Path) -> int:
     """Bytes that GCC's library adds to the objects."""
-    # A whole link adds code that joins the parts. With -r it does not shorten calls (RISC-V) and
-    # merge equal constants, so that objects shrink by more than the library adds.
+    # A whole link has the code that joins parts, but on RISC-V it shortens calls and merges equal
+    # constants, which can be more bytes than the library adds. A link with -r does neither.
     quiet = ("-Wl,--unresolved-symbols=ignore-all", "-Wl,-e0", "-Wl,--no-warn-mismatch")
     command = [GCC[cpu.architecture], *cpu.cflags, "-nostdlib", *quiet]
-    linked = {form: scratch / f"linked{form}" for form in ("-r", "-no-pie")}
-    for form, path in linked.items():
-        subprocess.run([*command, form, *objects, "-lgcc", "-o", path], check=True)
-    return max(map(_bytes, linked.values())) - sum(map(_bytes, objects))
+    linked = scratch / "linked"
+    totals = []
+    for form in ((), ("-r",)):
+        subprocess.run([*command, *form, *objects, "-lgcc", "-o", linked], check=True)
+        totals.append(_bytes(linked))
+    return max(totals) - sum(map(_bytes, objects))
 
 
 def _bytes(path: Path) -> int:
