@@ -63,15 +63,15 @@ Value = BuiltTensor | tuple["Value", ...]
 
 def fields(value: Value) -> tuple[BuiltTensor, ...]:
     """The tensors of a value. Nested tuples are flattened in order."""
-    found: list[BuiltTensor] = []
+    tensors: list[BuiltTensor] = []
     stack = [value]
     while stack:
         top = stack.pop()
         if isinstance(top, BuiltTensor):
-            found.append(top)
+            tensors.append(top)
         else:
             stack.extend(reversed(top))
-    return tuple(found)
+    return tuple(tensors)
 
 
 def renamed(value: Value, names: Mapping[str, str]) -> Value:
@@ -108,8 +108,8 @@ def folded(
     if len(values) < len(inputs):
         return None
     operands = Operands(values, tuple(tensor.type for tensor in inputs), (output,))
-    (found,) = budget.evaluated(op, attrs, operands, where)
-    return found
+    (value,) = budget.evaluated(op, attrs, operands, where)
+    return value
 
 
 def fresh(wanted: str, taken: Container[str]) -> str:

@@ -65,9 +65,9 @@ def describe(data: bytes) -> tuple[Described, ...]:
     Raises ProjectError if ``data`` is not exactly one well-formed file.
     """
     stream = _stream(data)
-    found = tuple(Described(name, *ndarray.describe(stream)) for name in _names(stream))
+    described = tuple(Described(name, *ndarray.describe(stream)) for name in _names(stream))
     stream.end("array")
-    return found
+    return described
 
 
 def _head(arrays: Mapping[str, Array]) -> bytes:

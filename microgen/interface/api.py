@@ -156,8 +156,8 @@ def compile_models(
             (opened.enter_context(_file(model, own)), own)
             for (model, _), own in zip(pairs, chosen, strict=True)
         ]
-        found = pipeline.load_board(board)
-        return pipeline.compile_models(files, found, shared_workspace=shared_workspace)
+        target = pipeline.load_board(board)
+        return pipeline.compile_models(files, target, shared_workspace=shared_workspace)
 
 
 @of_machine()
@@ -320,8 +320,8 @@ def _run_model(
 
     other_main.check(inputs, elf, where, **asked)
     checks = _sound(project, verify(project, elf=elf, scope="model"))
-    ran, found = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
-    return replace(_result(ran, checks), verdicts=found)
+    ran, verdicts = other_main.run(project, inputs, elf, where, **asked, timeout=timeout)
+    return replace(_result(ran, checks), verdicts=verdicts)
 
 
 def _up_to_date(project: Path, sanitize: bool) -> Path:

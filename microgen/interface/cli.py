@@ -24,15 +24,15 @@ VERSION = ("-V", "--version")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 for success, 1 if a check failed, 2 for bad input or a missing tool."""
-    given = _words(sys.argv[1:] if argv is None else argv)
+    words = _words(sys.argv[1:] if argv is None else argv)
     # Read before the arguments are parsed, so that the parser's errors have the requested form.
-    console = Console(as_json="--json" in given, verbose=bool({"-v", "--verbose"} & {*given}))
+    console = Console(as_json="--json" in words, verbose=bool({"-v", "--verbose"} & {*words}))
     try:
-        parser = _parser(given)
-        if not given:  # a person who tries the command needs the help more than an error
+        parser = _parser(words)
+        if not words:  # a person who tries the command needs the help more than an error
             parser.print_help(sys.stderr)
             return UsageError.exit_code
-        args = parser.parse_args(given)
+        args = parser.parse_args(words)
         console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
         with of_machine():
             outcome = args.execute(args, console)
@@ -103,36 +103,36 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse unknown arguments here, where the command is known, not at the program's level."""
-        found, unknown = super().parse_known_args(args, namespace)
+        values, unknown = super().parse_known_args(args, namespace)
         if unknown:
             known = [name for action in self._actions for name in action.option_strings]
             longer = [name for name in known if name.startswith(unknown[0])]
             hint = f"did you mean {longer[0]}? " if longer else likely(unknown[0], known)
             self.error(f"unrecognized arguments: {' '.join(unknown)}", hint)
-        return found, unknown
+        return values, unknown
 
 
-def _words(given: Sequence[str]) -> list[str]:
+def _words(argv: Sequence[str]) -> list[str]:
     """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``.
     Another word after ``help`` is the name of a page, which the command reads."""
-    if list(given) == ["help"]:
+    if list(argv) == ["help"]:
         return ["--help"]
-    if len(given) == 2 and given[0] == "help" and given[1] in COMMANDS:
-        return [given[1], "--help"]
-    return list(given)
+    if len(argv) == 2 and argv[0] == "help" and argv[1] in COMMANDS:
+        return [argv[1], "--help"]
+    return list(argv)
 
 
-def asked(given: Sequence[str]) -> Sequence[str]:
+def asked(argv: Sequence[str]) -> Sequence[str]:
     """The command that the arguments begin with, because importing all takes half a second. All
     commands if the arguments begin with something else, such as ``--help``. For the version, which
     build systems query at each configuration, no commands."""
-    words = _words(given)
+    words = _words(argv)
     if words and words[0] in VERSION:
         return ()
     return [name for name in COMMANDS if name in words[:1]] or COMMANDS
 
 
-def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="microgen",
         description="Compile a trained network to a verified microcontroller firmware project.",
@@ -141,10 +141,10 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument(*VERSION, action="version", version=f"microgen {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
-        what = f"there is no command {given[0]!r}; commands: {', '.join(COMMANDS)}"
-        parser.error(what, likely(given[0], COMMANDS))
-    for name in asked(given):
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        what = f"there is no command {words[0]!r}; commands: {', '.join(COMMANDS)}"
+        parser.error(what, likely(words[0], COMMANDS))
+    for name in asked(words):
         module = importlib.import_module(f"microgen.interface.commands.{name}")
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.configure(command)

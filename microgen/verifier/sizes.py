@@ -191,11 +191,11 @@ def sections_fit(subject: Subject) -> Finding:
     ]
     limits = ", ".join(f"{memory.length} in {memory.name}" for memory, _, _ in takes)
     expected = f"at most these bytes: {limits} with a stack of {subject.board.stack_bytes}"
-    found = ", ".join(f"{n} in {m.name}" for m, n, _ in takes)
+    actual = ", ".join(f"{n} in {m.name}" for m, n, _ in takes)
     memories = [{"name": m.name, "used": n, "capacity": m.length, "kind": k} for m, n, k in takes]
     left = {} if reserved is None else {"stack_left": reserved}
     stack = subject.board.stack_bytes
-    return judged(expected, problems, found, memories=memories, stack_reserve=stack, **left)
+    return judged(expected, problems, actual, memories=memories, stack_reserve=stack, **left)
 
 
 def _takes(board: Board, elf: Elf, used: Sizes) -> list[tuple[Memory, int, str]]:
@@ -266,8 +266,8 @@ def _budget(subject: Subject, memory: str, budget: int) -> Finding:
         return not_applicable("the host's memory is not the firmware's")
     used = measure(subject.elf, subject.manifest)
     nbytes = used.flash if memory == "flash" else used.ram
-    found = f"{nbytes} bytes; largest: {used.top(memory)}"
-    problems = [found] if nbytes > budget else []
+    actual = f"{nbytes} bytes; largest: {used.top(memory)}"
+    problems = [actual] if nbytes > budget else []
     largest = [{"name": c.name, "nbytes": c.nbytes} for c in used.largest(memory)]
     expected = f"at most {budget} bytes"
-    return judged(expected, problems, found, used=nbytes, budget=budget, largest=largest)
+    return judged(expected, problems, actual, used=nbytes, budget=budget, largest=largest)

@@ -134,7 +134,7 @@ def stack(subject: Subject) -> Finding:
         return not_applicable("the host's stack is not the firmware's")
     result = bound(subject)
     problems = list(result.problems)
-    found = f"{result.nbytes} bytes: {' -> '.join(result.path)}"
+    actual = f"{result.nbytes} bytes: {' -> '.join(result.path)}"
     limit, margin = subject.board.stack_bytes, subject.manifest.estimate.stack_margin
     needed = result.nbytes + margin
     if not problems and needed > limit:
@@ -145,7 +145,7 @@ def stack(subject: Subject) -> Finding:
         expected += f", which leaves {margin} of {limit} for nested exceptions"
     expected += ", no recursion, no unknown call"
     values = {"bound": result.nbytes, "margin": margin, "reserve": limit}
-    finding = judged(expected, problems, found, **values)
+    finding = judged(expected, problems, actual, **values)
     used = subject.painted_stack
     return finding if used is None else with_use(finding, used)
 
@@ -168,5 +168,5 @@ def with_use(finding: _Found, used: int) -> _Found:
     values = {**finding.values, "used": used}
     if finding.status != "ok" or used <= finding.values["bound"]:
         return replace(finding, expected=expected, values=values)
-    found = f"a run used {used} bytes, more than the bound of {finding.values['bound']}"
-    return replace(finding, status="failed", expected=expected, found=found, values=values)
+    actual = f"a run used {used} bytes, more than the bound of {finding.values['bound']}"
+    return replace(finding, status="failed", expected=expected, found=actual, values=values)

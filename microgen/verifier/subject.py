@@ -94,11 +94,11 @@ class Finding:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judged(expected: str, problems: Sequence[str], found: str, **values: Any) -> Finding:
+def judged(expected: str, problems: Sequence[str], actual: str, **values: Any) -> Finding:
     """A finding that is failed with the first problems if there are any, otherwise ok with
-    ``found``. ``values`` are the numbers that were compared."""
+    ``actual``. ``values`` are the numbers that were compared."""
     if not problems:
-        return Finding("ok", expected, found, values)
+        return Finding("ok", expected, actual, values)
     more = f"; and {len(problems) - 3} more" if len(problems) > 3 else ""
     return Finding("failed", expected, "; ".join(problems[:3]) + more, values)
 
@@ -108,7 +108,7 @@ def judged_by_parameters(
     expected: str,
     items: Iterable[Item],
     problems: Callable[[Item, Mapping[str, Array]], Iterable[str]],
-    found: str,
+    actual: str,
     **values: Any,
 ) -> Finding:
     """``judged`` with the problems of each item and the model's parameters; failed if these cannot
@@ -118,7 +118,7 @@ def judged_by_parameters(
     except MicrogenError as error:
         return Finding("failed", expected, str(error))
     wrong = [problem for item in items for problem in problems(item, parameters)]
-    return judged(expected, wrong, found, **values)
+    return judged(expected, wrong, actual, **values)
 
 
 def not_applicable(why: str) -> Finding:
@@ -133,6 +133,6 @@ def joined(findings: Mapping[str, Finding]) -> Finding:
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]
-    found = [f"{name}: {f.found}" for name, f in findings.items() if f.status == status]
+    actual = [f"{name}: {f.found}" for name, f in findings.items() if f.status == status]
     values = {name: dict(f.values) for name, f in findings.items() if f.values}
-    return Finding(status, "; ".join(expected), "; ".join(found), values)
+    return Finding(status, "; ".join(expected), "; ".join(actual), values)

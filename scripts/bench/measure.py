@@ -84,7 +84,7 @@ def _timings(flash: timing.Flash | None) -> Callable[[Cpu], timing.CoreTimings |
 
     def of_cpu(cpu: Cpu) -> timing.CoreTimings | None:
         core = usual(cpu)
-        return replace(core, flash=flash, _found={}) if core and flash else core
+        return replace(core, flash=flash, _row_by_mnemonic={}) if core and flash else core
 
     return of_cpu
 

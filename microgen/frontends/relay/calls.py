@@ -86,11 +86,11 @@ class RelayCall(Operator):
 
     def output(self, position: int | None = None) -> ArrayType:
         """The type of the result, or of one of its fields."""
-        found = self.result
-        if position is not None and isinstance(found, relay.TupleType):
-            found = found.fields[position]
-        assert isinstance(found, relay.TensorType)
-        return type_of(found, self.where)
+        result = self.result
+        if position is not None and isinstance(result, relay.TupleType):
+            result = result.fields[position]
+        assert isinstance(result, relay.TensorType)
+        return type_of(result, self.where)
 
     # Nodes
 
@@ -123,10 +123,10 @@ class RelayCall(Operator):
         if self._is_read_once:
             self._sums = dataclasses.replace(sums, layouts=self._layouts)
         inputs = (sums.data, sums.weight, *bias)
-        found = self.emit(
+        tensor = self.emit(
             sums.op, sums.attrs, inputs, dtype=sums.dtype, quant=sums.quant, hint="NHWC"
         )
-        return sums.finish(self, found)
+        return sums.finish(self, tensor)
 
     # Result
 
@@ -136,7 +136,7 @@ class RelayCall(Operator):
             wanted = {value.name: self.name}
         else:
             wanted = {f.name: f"{self.name}.{i}" for i, f in enumerate(fields(value))}
-        found = self.named(value, wanted)
-        if self._sums is not None and isinstance(found, BuiltTensor):
-            self._memory.sums[found.name] = self._sums
-        return found
+        result = self.named(value, wanted)
+        if self._sums is not None and isinstance(result, BuiltTensor):
+            self._memory.sums[result.name] = self._sums
+        return result

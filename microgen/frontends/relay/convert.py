@@ -106,15 +106,15 @@ class _Conversion:
 
     def _output_names(self, main: Function, count: int) -> tuple[str, ...]:
         """The names of the outputs in ``output_tensor_names``, which TVM's frontends give @main."""
-        found = main.attrs.get("output_tensor_names", ())
-        if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
+        names = main.attrs.get("output_tensor_names", ())
+        if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
             raise ModelError(
                 "output_tensor_names is not a list of strings", where=self._where(main)
             )
-        if found and len(found) != count:
-            what = f"output_tensor_names has {len(found)} names, @main has {count} outputs"
+        if names and len(names) != count:
+            what = f"output_tensor_names has {len(names)} names, @main has {count} outputs"
             raise ModelError(what, where=self._where(main))
-        return found
+        return names
 
     def _check_numbers(self, constants: Mapping[str, Array]) -> None:
         for name, array in constants.items():
@@ -125,16 +125,16 @@ class _Conversion:
                     hint="C has no literal for it",
                 )
 
-    def _input(self, name: str, found: Type) -> Value:
-        if isinstance(found, TupleType):
-            return tuple(self._input(f"{name}.{i}", part) for i, part in enumerate(found.fields))
-        if not isinstance(found, TensorType):
+    def _input(self, name: str, declared: Type) -> Value:
+        if isinstance(declared, TupleType):
+            return tuple(self._input(f"{name}.{i}", part) for i, part in enumerate(declared.fields))
+        if not isinstance(declared, TensorType):
             raise UnsupportedError(
                 f"the parameter %{name} of @main is a function",
                 where=self._file,
                 hint="supported: tensors, and tuples of them",
             )
-        return self._builder.declare(name, type_of(found, f"{self._file}: %{name}"))
+        return self._builder.declare(name, type_of(declared, f"{self._file}: %{name}"))
 
     def _value_of(self, root: Expr, scope: RelayScope) -> Value | Closure:
         # A stack of its own, because expressions are nested deeper than Python recurses.

@@ -21,7 +21,7 @@ def alone(function: Function, args: Sequence[Value], types: Mapping[Expr, Type])
 
 
 def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]:
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     for param, value in zip(function.params, args, strict=True):
         parts = fields(value)
         known = [part.value for part in parts if part.value is not None]
@@ -33,8 +33,8 @@ def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]
                 where=str(param.span or ""),
                 hint="bind constants into the function, or pass them one by one",
             )
-        found[param.name_hint] = known[0]
-    return found
+        arrays[param.name_hint] = known[0]
+    return arrays
 
 
 def leaves(name: str, result: Type) -> list[tuple[str, TensorType]]:

@@ -17,17 +17,17 @@ PLAIN = Quant((1.0,), (0,))
 _SCALED = (DType.INT8, DType.INT16)
 
 
-def type_of(found: relay.TensorType, where: str) -> ArrayType:
+def type_of(declared: relay.TensorType, where: str) -> ArrayType:
     """The graph's type for Relay's. UnsupportedError if no kernel has its dtype."""
     try:
-        dtype = DType(found.dtype)
+        dtype = DType(declared.dtype)
     except ValueError:
         known = ", ".join(d.value for d in DType)
         raise UnsupportedError(
-            f"{found} has a dtype that no kernel has", where=where, hint=f"supported: {known}"
+            f"{declared} has a dtype that no kernel has", where=where, hint=f"supported: {known}"
         ) from None
     quant = PLAIN if dtype in _SCALED else None
-    return checked(ArrayType(found.shape, dtype, quant), where)
+    return checked(ArrayType(declared.shape, dtype, quant), where)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,18 +62,18 @@ def flatbuffer(source: bytes, file: str) -> bytes:
             hint="give the .tflite file itself",
         )
     code = _code(source, file)
-    found: list[_Array] = []
+    arrays: list[_Array] = []
     others = 0
     for braces in _LIST.finditer(code):
         if _is_model(braces[1][:_HEAD]):
-            found.append(_Array(_head(code, braces.start()), braces[1]))
+            arrays.append(_Array(_head(code, braces.start()), braces[1]))
         others += 1
-        if len(found) == _MOST_ARRAYS:
+        if len(arrays) == _MOST_ARRAYS:
             break
     # With two models in the source, a choice would be a guess.
-    if len(found) != 1:
-        raise _not_one(found, others, code, file)
-    return _bytes(found[0], file)
+    if len(arrays) != 1:
+        raise _not_one(arrays, others, code, file)
+    return _bytes(arrays[0], file)
 
 
 def _code(source: bytes, file: str) -> bytes:
@@ -174,12 +174,12 @@ def _shown(item: bytes) -> str:
     return (text if len(text) <= 24 else text[:21] + b"...").decode("latin-1")
 
 
-def _not_one(found: list[_Array], others: int, code: bytes, file: str) -> ModelError:
-    if found:
-        least = "at least " if len(found) == _MOST_ARRAYS else ""
-        names = few([array.name for array in found])
+def _not_one(arrays: list[_Array], others: int, code: bytes, file: str) -> ModelError:
+    if arrays:
+        least = "at least " if len(arrays) == _MOST_ARRAYS else ""
+        names = few([array.name for array in arrays])
         return ModelError(
-            f"has {least}{len(found)} arrays that are TFLite models: {names}",
+            f"has {least}{len(arrays)} arrays that are TFLite models: {names}",
             where=file,
             hint="copy one of them to a file of its own",
         )

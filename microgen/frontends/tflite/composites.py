@@ -144,11 +144,11 @@ class _Inlining:
     def _check_ends(
         self, composite: OperatorRecord, graph: SubgraphRecord, number: int | None
     ) -> None:
-        found = (len(composite.inputs), len(composite.outputs))
+        actual = (len(composite.inputs), len(composite.outputs))
         expected = (len(graph.inputs), len(graph.outputs))
-        if found != expected:
+        if actual != expected:
             raise self._invalid(
-                f"has {found[0]} inputs and {found[1]} outputs, but subgraph {number} has "
+                f"has {actual[0]} inputs and {actual[1]} outputs, but subgraph {number} has "
                 f"{expected[0]} and {expected[1]}"
             )
 

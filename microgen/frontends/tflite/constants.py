@@ -59,17 +59,17 @@ def _stored(record: TensorRecord, type_: ArrayType, where: str) -> Array:
     each = 2 if record.dtype == "float16" else each
     # Two int4 values share a byte, and an odd number of them fills half of the last one.
     expected = -(-size // 2) if record.dtype == "int4" else size * each
-    found = record.data.size
+    nbytes = record.data.size
     # A sparse tensor stores some of its values; Expansion compares their number with the places.
-    if found % each if record.sparsity else found != expected:
+    if nbytes % each if record.sparsity else nbytes != expected:
         raise ModelError(
-            f'the buffer of tensor "{short(record.name)}" has {found} bytes; '
+            f'the buffer of tensor "{short(record.name)}" has {nbytes} bytes; '
             f"{expected} are expected for {_described(record, type_)}",
             where=where,
         )
     # Each value is widened to a byte, and several arrays exist at a time.
     if record.dtype == "int4":
-        budget.spend(ReferenceCost(4 * found, 4 * found), where)
+        budget.spend(ReferenceCost(4 * nbytes, 4 * nbytes), where)
         return _unpacked(record.data)[:size]
     return record.data.view("<f2" if record.dtype == "float16" else type_.dtype.numpy)
 

@@ -50,12 +50,12 @@ def _check_operators(model: FileRecord) -> None:
         # Operators that only set variables need no output.
         if not operator.outputs and operator.name not in WITHOUT_OUTPUTS:
             raise ModelError(f"operator {index} ({operator.name}) has no output", where=file)
-    for kind, found in (
+    for kind, layers in (
         ("operators", model.operators),
         ("inputs", model.inputs),
         ("outputs", model.outputs),
     ):
-        if not found:
+        if not layers:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
 
 

@@ -63,8 +63,10 @@ def _dead(op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType)
     wrong = next((scale for each in activations if (scale := _dead_scale(each)) is not None), None)
     if wrong is None:
         return None
-    *given, result = (each if _dead_scale(each) is None else _zeroed(each) for each in activations)
-    if registry()[op].check(attrs, given, [result]) is None:
+    *operands, result = (
+        each if _dead_scale(each) is None else _zeroed(each) for each in activations
+    )
+    if registry()[op].check(attrs, operands, [result]) is None:
         return None
     return f"a scale is {wrong:g}; {NORMAL_SCALE}; {CALIBRATE}"
 

@@ -93,11 +93,11 @@ class FileLayer(Operator):
 
     def expect_inputs(self, *counts: int, outputs: int = 1) -> None:
         """Raise unless the operator has one of these numbers of inputs, and that of outputs."""
-        found = (len(self._record.inputs), len(self._record.outputs))
-        if found[0] not in counts or found[1] != outputs:
+        clauseed = (len(self._record.inputs), len(self._record.outputs))
+        if clauseed[0] not in counts or clauseed[1] != outputs:
             expected = " or ".join(map(str, counts))
             raise self.invalid(
-                f"has {found[0]} inputs and {found[1]} outputs; "
+                f"has {clauseed[0]} inputs and {clauseed[1]} outputs; "
                 f"{expected} and {outputs} are expected"
             )
 
@@ -156,8 +156,8 @@ class FileLayer(Operator):
 
     def outputs(self) -> tuple[BuiltTensor, ...]:
         """All outputs. ModelError unless each has a dtype that ``data`` accepts."""
-        found = (self._tensors.get(index, self.where) for index in self._record.outputs)
-        return tuple(map(self._per_tensor, found))
+        tensors = (self._tensors.get(index, self.where) for index in self._record.outputs)
+        return tuple(map(self._per_tensor, tensors))
 
     def is_unsigned(self, position: int) -> bool:
         """Whether an input is quantized uint8 in the file."""

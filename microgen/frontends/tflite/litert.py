@@ -42,11 +42,11 @@ class UnwrittenRows:
 
 def _unwritten(model: FileRecord) -> Mapping[int, UnwrittenRows]:
     """The outputs that have such rows, by the numbers of their tensors."""
-    found: dict[int, UnwrittenRows] = {}
+    unwritten: dict[int, UnwrittenRows] = {}
     for operator in model.operators:
         if operator.key == DETECTION and len(operator.outputs) == 4:
-            found |= dict.fromkeys(operator.outputs[:3], _rows(model, operator))
-    return found
+            unwritten |= dict.fromkeys(operator.outputs[:3], _rows(model, operator))
+    return unwritten
 
 
 def _rows(model: FileRecord, operator: OperatorRecord) -> UnwrittenRows:
@@ -149,10 +149,10 @@ class Interpreter(abc.ABC):
         return slack
 
 
-def slack(node: Node, given: Inexact) -> Leeway:
+def slack(node: Node, inexact: Inexact) -> Leeway:
     """The slack of a node."""
     # TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6.
-    (data, *_) = given.operands.inputs
+    (data, *_) = inexact.operands.inputs
     if node.op != "sigmoid" or data.dtype.kind != "f":
         return Leeway()
     wide = data.astype(np.float64)
@@ -213,6 +213,6 @@ def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) ->
         interpreter.invoke()
         return
     runner = interpreter.get_signature_runner(record.name)
-    given = dict(zip(record.inputs, sample, strict=True))
+    arrays = dict(zip(record.inputs, sample, strict=True))
     details = runner.get_input_details().items()
-    runner(**{name: given[detail["index"]] for name, detail in details})
+    runner(**{name: arrays[detail["index"]] for name, detail in details})

@@ -21,20 +21,20 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
     ModelError if a value or a length is impossible, UnsupportedError for schemes other than one
     scale per tensor or per channel.
     """
-    found = record.quantization
-    if found is None or found.scale.size == 0 or record.dtype not in ZERO_POINTS:
+    stored = record.quantization
+    if stored is None or stored.scale.size == 0 or record.dtype not in ZERO_POINTS:
         return None
-    if not record.is_constant and record.dtype in _PLAIN and not found.scale.any():
+    if not record.is_constant and record.dtype in _PLAIN and not stored.scale.any():
         return None  # a converter wrote parameters for numbers that it did not quantize
     called = f'tensor "{short(record.name)}"'
-    if found.has_details:
+    if stored.has_details:
         raise UnsupportedError(
             f"{called} has custom or blockwise quantization",
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )
     declared = DeclaredTensor(called, record.shape, record.dtype, record.is_constant, where, True)
-    return declared.quant(found.scale, found.zero_point, found.axis)
+    return declared.quant(stored.scale, stored.zero_point, stored.axis)
 
 
 # Which quantized uint8 tensors TFLite models may have, and how LiteRT computes with them.
@@ -62,8 +62,8 @@ _OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with
 def is_signed_inside(record: TensorRecord) -> bool:
     """Whether a tensor is a quantized uint8 tensor. Without a scale, uint8 values are plain
     numbers."""
-    found = record.quantization
-    return record.dtype == "uint8" and found is not None and found.scale.size > 0
+    stored = record.quantization
+    return record.dtype == "uint8" and stored is not None and stored.scale.size > 0
 
 
 def lacks(

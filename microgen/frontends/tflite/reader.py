@@ -214,7 +214,7 @@ def flexbuffer(data: bytes) -> Any:
 def optional(options: Any, name: str, kind: str, default: int) -> int:
     """An optional number of a map; ``kind`` is the name of its accessor."""
     try:
-        found = options[name]
+        value = options[name]
     except KeyError:
         return default
-    return default if found.IsNull else int(getattr(found, kind))
+    return default if value.IsNull else int(getattr(value, kind))

@@ -116,28 +116,28 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
     main = _subgraph(reader, subgraphs[number], buffers, codes)
     # Each subgraph is read once, so subgraphs that run one another do not lead to an endless loop.
-    found, waiting = {number: main}, [main]
+    graphs, waiting = {number: main}, [main]
     while waiting:
         for index in (called_by(reader, operator) for operator in waiting.pop().operators):
-            if index is not None and 0 <= index < len(subgraphs) and index not in found:
-                found[index] = _subgraph(reader, subgraphs[index], buffers, codes)
-                waiting.append(found[index])
+            if index is not None and 0 <= index < len(subgraphs) and index not in graphs:
+                graphs[index] = _subgraph(reader, subgraphs[index], buffers, codes)
+                waiting.append(graphs[index])
     return FileRecord(
         *(main.tensors, main.operators, main.inputs, main.outputs, reader, number, name),
-        {index: graph for index, graph in found.items() if index != number},
+        {index: graph for index, graph in graphs.items() if index != number},
     )
 
 
 def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple[str, int]:
     """The signature's name and the number of its subgraph."""
-    found = [
+    signatures = [
         (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")))
         for table in reader.tables(model, "SignatureDefs")
     ]
-    if not found and not signature:
+    if not signatures and not signature:
         return "", 0
-    names = [f'"{short(name)}"' for name, _ in found]
-    chosen = next((own for own in found if signature in ("", own[0])), None)
+    names = [f'"{short(name)}"' for name, _ in signatures]
+    chosen = next((own for own in signatures if signature in ("", own[0])), None)
     if chosen is None:
         has = f"its signatures are {few(names)}" if names else "it has no signatures"
         raise UnsupportedError(

@@ -54,11 +54,11 @@ class _Layers:
 
     def lacking(self, parts: Callable[[OperatorRecord], Iterable[str]]) -> dict[str, list[str]]:
         """Unsupported part -> the layers that have it. ``parts`` gives the parts of an operator."""
-        found: dict[str, list[str]] = {}
+        by_part: dict[str, list[str]] = {}
         for layer, operator in self.pairs:
             for part in parts(operator):
-                found.setdefault(part, []).append(layer)
-        return found
+                by_part.setdefault(part, []).append(layer)
+        return by_part
 
     def refusal(
         self, what: str, lacking: Mapping[str, Sequence[str]], hint: str, supported: Iterable[str]
@@ -115,23 +115,23 @@ def _instead(lacking: Iterable[str]) -> str:
 
 
 def _check_dtypes(layers: _Layers) -> None:
-    model, found = layers.model, dict[str, list[str]]()
+    model, by_dtype = layers.model, dict[str, list[str]]()
     densified = {i for each in model.operators if each.name == "DENSIFY" for i in each.outputs}
     for layer, operator in layers.pairs:
         for dtype in _odd_dtypes(model, operator, densified):
-            found.setdefault(dtype, []).append(f"{layer} ({operator.name})")
-    if found:
+            by_dtype.setdefault(dtype, []).append(f"{layer} ({operator.name})")
+    if by_dtype:
         what = "has dtypes that are not supported"
-        raise layers.refusal(what, found, conversion(found), NODE_DTYPES)
+        raise layers.refusal(what, by_dtype, conversion(by_dtype), NODE_DTYPES)
 
 
 def _check_unsigned(layers: _Layers, numerics: Numerics) -> None:
     exact = quantization.EXACT if numerics.computes_uint8 else quantization.CONVERSIONS
-    found = layers.lacking(lambda each: quantization.lacks(each, layers.model.tensors, exact))
-    if found:
+    lacking = layers.lacking(lambda each: quantization.lacks(each, layers.model.tensors, exact))
+    if lacking:
         what = "computes in uint8, which these operators lack"
         hint = CONVERT if numerics.computes_uint8 else "generate with --numerics litert"
-        raise layers.refusal(what, found, hint, sorted(exact))
+        raise layers.refusal(what, lacking, hint, sorted(exact))
 
 
 def _check_profile(layers: _Layers, numerics: Numerics) -> None:
@@ -141,10 +141,10 @@ def _check_profile(layers: _Layers, numerics: Numerics) -> None:
         used = {tensors[index].dtype for index in operator.inputs if index >= 0}
         return [operator.name] if operator.name in numerics.lacks_int16 and "int16" in used else []
 
-    found = layers.lacking(lacks)
-    if found:
+    lacking = layers.lacking(lacks)
+    if lacking:
         what = f"has int16 operators that --numerics {numerics.name} cannot compute exactly"
-        raise layers.refusal(what, found, "generate with --numerics litert", ())
+        raise layers.refusal(what, lacking, "generate with --numerics litert", ())
 
 
 def _odd_dtypes(

@@ -30,19 +30,19 @@ def check(data: bytes, file: str) -> None:
 
 def _unknown(data: bytes, file: str) -> ModelError:
     if len(data) < 8:
-        found, hint = f"has only {len(data)} bytes", "get the model file again"
+        description, hint = f"has only {len(data)} bytes", "get the model file again"
     elif _is_onnx(data):
-        found, hint = "looks like an ONNX model", "give the file the suffix .onnx"
+        description, hint = "looks like an ONNX model", "give the file the suffix .onnx"
     # A flatbuffer, too, with an identifier of its own.
     elif data[4:8] == b"ORTM":
-        found = "is a model in ONNX Runtime's own format"
+        description = "is a model in ONNX Runtime's own format"
         hint = "give the .onnx file that was converted to .ort"
     elif _is_text(data):
-        found, hint = "is a text file", "give the .tflite file itself"
+        description, hint = "is a text file", "give the .tflite file itself"
     else:
-        found = f"has the identifier {data[4:8]!r}; {IDENTIFIER!r} is expected"
+        description = f"has the identifier {data[4:8]!r}; {IDENTIFIER!r} is expected"
         hint = "give a .tflite model of schema version 3"
-    return ModelError(f"is not a TFLite model: it {found}", where=file, hint=hint)
+    return ModelError(f"is not a TFLite model: it {description}", where=file, hint=hint)
 
 
 def _is_onnx(data: bytes) -> bool:

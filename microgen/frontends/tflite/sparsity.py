@@ -147,8 +147,8 @@ class Expansion:
         if level.size != size:
             raise self._error(f"has a level of {level.size} indices where its shape has {size}")
         self._spend(places.size * size)
-        found: Array = (places[:, None] + np.arange(size) * step).reshape(-1)
-        return found
+        positions: Array = (places[:, None] + np.arange(size) * step).reshape(-1)
+        return positions
 
     def _listed(self, places: Array, level: Level, size: int, step: int) -> Array:
         counts, indices = np.diff(level.segments), level.indices
@@ -159,10 +159,10 @@ class Expansion:
         if indices.size and not 0 <= indices.min() <= indices.max() < size:
             raise self._error(f"has an index outside of 0 to {size - 1}")
         self._spend(indices.size)
-        found: Array = np.repeat(places, counts) + indices * step
-        if np.unique(found).size != found.size:
+        positions: Array = np.repeat(places, counts) + indices * step
+        if np.unique(positions).size != positions.size:
             raise self._error("stores two values for one place")
-        return found
+        return positions
 
     def _spend(self, nodes: int) -> None:
         if nodes > math.prod(self._shape):

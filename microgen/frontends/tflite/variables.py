@@ -77,8 +77,8 @@ class Variables:
         ``stored``."""
         self.are_used = True
         self._expect(key, stored, "is read as", where)
-        found = self._value(key, declared, where)
-        if found is None:
+        value = self._value(key, declared, where)
+        if value is None:
             raise UnsupportedError(
                 f"reads {_named(key)}, which has no initial value",
                 where=where,
@@ -86,7 +86,7 @@ class Variables:
             )
         # A variable that no operator assigns keeps its initial value, so it is a constant.
         if key in self._latest or key not in self._assigned:
-            return found
+            return value
         return self._kept.get(key)
 
     def keep(self, key: Key, tensor: BuiltTensor) -> None:
@@ -111,17 +111,17 @@ class Variables:
         """The tensor that has a variable's value, if there is one. Its stored values have the same
         form as those of the tensor ``like``: uint8 if they are plain numbers, int8 if they are
         quantized uint8."""
-        found = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
-        if found is None or found.dtype is like.dtype:
-            return found
-        if found is not self._initial.get(key) or found.value is None:
+        value = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
+        if value is None or value.dtype is like.dtype:
+            return value
+        if value is not self._initial.get(key) or value.value is None:
             raise UnsupportedError(
                 f"uses {_named(key)} both with a scale and as plain numbers",
                 where=where,
                 hint="supported: uint8 variables that are always quantized, or never",
             )
-        kind = dataclasses.replace(found.type, dtype=like.dtype, quant=None)
-        self._initial[key] = dataclasses.replace(found, type=kind, value=flipped(found.value))
+        kind = dataclasses.replace(value.type, dtype=like.dtype, quant=None)
+        self._initial[key] = dataclasses.replace(value, type=kind, value=flipped(value.value))
         return self._initial[key]
 
     def _expect(self, key: Key, stored: ArrayType, what: str, where: str) -> None:
@@ -141,14 +141,14 @@ def _named(key: Key) -> str:
 
 def _handles(reader: Reader, operators: Iterable[OperatorRecord]) -> Mapping[int, Key]:
     """The variables by the numbers of the tensors that are their handles."""
-    found = {}
+    handles = {}
     for operator in operators:
         if operator.name == HANDLE and len(operator.outputs) == 1:
             options = reader.union(operator.table, "BuiltinOptions", VarHandleOptions)
             if options is not None:
                 key = (reader.text(options, _CONTAINER), reader.text(options, _SHARED_NAME))
-                found[operator.outputs[0]] = key
-    return found
+                handles[operator.outputs[0]] = key
+    return handles
 
 
 def _check_init(graph: SubgraphRecord, number: int, where: str) -> None:
@@ -177,7 +177,7 @@ def _constants(
     """The variables that an initialisation subgraph sets, with their values, and the types of these
     in the file."""
     handles, tensors = _handles(reader, graph.operators), FileTensors(graph.tensors)
-    found = []
+    assigned = []
     for operator in graph.operators:
         if operator.name == HANDLE:
             continue
@@ -192,5 +192,5 @@ def _constants(
                 hint=f"supported: {_MADE_ONCE}",
             )
         kind = stored(tensor, is_unsigned=is_signed_inside(graph.tensors[value]))
-        found.append((handles[handle], tensor, kind))
-    return found
+        assigned.append((handles[handle], tensor, kind))
+    return assigned

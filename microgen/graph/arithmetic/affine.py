@@ -46,7 +46,7 @@ def affine_sum(
     approximate slopes along both axes, and ``low`` and ``high`` the range to which it clamps. No
     partial sum of the resulting form exceeds int32.
     """
-    return _found(results, (VALUES[:, None], VALUES[None, :]), slopes, (low, high))
+    return _searched(results, (VALUES[:, None], VALUES[None, :]), slopes, (low, high))
 
 
 def affine_value(
@@ -55,7 +55,7 @@ def affine_value(
     """``affine_sum`` for a function of one number: ``results`` int8 [n] are its values for the n
     numbers from ``first`` on."""
     numbers = first + np.arange(len(results), dtype=np.int64)
-    return _found(results, (numbers,), (slope,), (low, high))
+    return _searched(results, (numbers,), (slope,), (low, high))
 
 
 def affine_product(
@@ -78,7 +78,7 @@ def affine_product(
     return None
 
 
-def _found(
+def _searched(
     results: Array, values: Arrays, slopes: tuple[float, ...], limits: tuple[int, int]
 ) -> Affine | None:
     wanted = results.astype(np.int64)

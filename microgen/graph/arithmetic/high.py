@@ -52,27 +52,27 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     # Channels with which the linear requantization fails would use up all candidates.
     is_possible = known.is_exact | (known.multipliers >= _LIMIT)
     nothing = np.zeros_like(known.multipliers)
-    found = High(nothing, nothing.copy(), np.zeros_like(is_possible))
+    fitted = High(nothing, nothing.copy(), np.zeros_like(is_possible))
     if channels.low >= channels.high or not is_possible.any():
-        return found
+        return fitted
     tried = _Trial(channels, shift)
     for multipliers, biases in tried.candidates(known):
-        is_new = tried.are_exact(multipliers, biases) & ~found.is_exact
-        found.multipliers[is_new] = multipliers[is_new]
-        found.biases[is_new] = biases[is_new]
-        found.is_exact[is_new] = True
-        if (found.is_exact | ~is_possible).all():
+        is_new = tried.are_exact(multipliers, biases) & ~fitted.is_exact
+        fitted.multipliers[is_new] = multipliers[is_new]
+        fitted.biases[is_new] = biases[is_new]
+        fitted.is_exact[is_new] = True
+        if (fitted.is_exact | ~is_possible).all():
             break
-    return found
+    return fitted
 
 
 def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     """``fit`` for channels with one scale, which get one multiplier."""
     # It is exact for a channel that has the sums of all of them.
-    found, count = fit(linear.as_one(channels), shift), len(channels.folded)
-    biases = found.biases + UNIT * np.array(channels.folded, np.int64)
+    fitted, count = fit(linear.as_one(channels), shift), len(channels.folded)
+    biases = fitted.biases + UNIT * np.array(channels.folded, np.int64)
     return High(
-        np.repeat(found.multipliers, count), biases, found.is_exact & (np.abs(biases) < _LIMIT)
+        np.repeat(fitted.multipliers, count), biases, fitted.is_exact & (np.abs(biases) < _LIMIT)
     )
 
 

@@ -62,8 +62,8 @@ def stored(values: Array, output: ArrayType) -> Array:
     """float32 values divided by the output's scale in float32, rounded, and its zero point added;
     int64. Nothing is clamped."""
     with np.errstate(all="ignore"):
-        found: Array = integers(values / np.float32(output.scale)) + output.zero_point
-    return found
+        numbers: Array = integers(values / np.float32(output.scale)) + output.zero_point
+    return numbers
 
 
 def real(values: Array, data: ArrayType) -> Array:

@@ -44,8 +44,8 @@ def rounded_away(x: Array | np.float64) -> Array:
     """``_round_half_away`` of each value, in the same dtype."""
     whole = np.trunc(x)
     # np.rint would round ties to even. The difference is exact, because whole is next to x.
-    rest = x - whole
-    return np.asarray(whole + (rest >= 0.5) - (rest <= -0.5))
+    fraction = x - whole
+    return np.asarray(whole + (fraction >= 0.5) - (fraction <= -0.5))
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

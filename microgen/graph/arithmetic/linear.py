@@ -128,11 +128,11 @@ class Steps:
         self.least, self.most = (
             np.array(sums, np.int64)[:, None] for sums in (channels.least, channels.most)
         )
-        self.sums = self._found()
+        self.sums = self._bisected()
         self.has_before, self.has_at = self.sums > self.least, self.sums <= self.most
         self.is_constant = ~(self.has_before & self.has_at).any(axis=1)
 
-    def _found(self) -> Array:
+    def _bisected(self) -> Array:
         """Bisects all thresholds at once, beginning with a few sums around the estimates."""
         shape = np.broadcast_shapes(self.least.shape, self.values.shape)
         reached = np.broadcast_to(self.most + 1, shape)

@@ -34,14 +34,14 @@ class LinearVector:
     is_exact: Array
 
 
-def outputs(sums: Array, found: LinearVector, low: int, high: int) -> Array:
+def outputs(sums: Array, vector: LinearVector, low: int, high: int) -> Array:
     """The requantization of sums [channels, ...], int64."""
     shape = (-1,) + (1,) * (sums.ndim - 1)
-    added = _saturated(sums << found.left) + found.biases.reshape(shape)
+    added = _saturated(sums << vector.left) + vector.biases.reshape(shape)
     products = int8.rounding_doubling_high_mul(
-        _saturated(added), found.multipliers.reshape(shape).astype(np.int64)
+        _saturated(added), vector.multipliers.reshape(shape).astype(np.int64)
     )
-    return np.asarray(np.clip(products >> found.right, low, high))
+    return np.asarray(np.clip(products >> vector.right, low, high))
 
 
 def _saturated(x: Array) -> Array:
@@ -98,9 +98,9 @@ def _with_biases(steps: Steps, multipliers: Array, left: int, right: int) -> Lin
     # The kernel adds C after the shift to the left, so the part that its sum lacks is shifted, too.
     folded = np.array(steps.channels.folded, np.int64) << left
     biases = np.clip(centre + folded, -(2**_BITS), 2**_BITS - 1)
-    found = LinearVector(multipliers, biases, left, right, is_open)
+    vector = LinearVector(multipliers, biases, left, right, is_open)
     # Saturation and the clip of the biases may spoil an interval, so the outputs are compared, too.
-    return LinearVector(multipliers, biases, left, right, is_open & _is_same(steps, found))
+    return LinearVector(multipliers, biases, left, right, is_open & _is_same(steps, vector))
 
 
 def _middle(least: Array, most: Array) -> Array:
@@ -109,7 +109,7 @@ def _middle(least: Array, most: Array) -> Array:
     return np.asarray(from_ + (to - from_) // 2)
 
 
-def _is_same(steps: Steps, found: LinearVector) -> Array:
+def _is_same(steps: Steps, vector: LinearVector) -> Array:
     """Whether each channel's outputs are the specified ones, at each threshold, just before it, and
     for the least and the largest sum. Both requantizations are monotone, so they are then equal for
     all sums.
@@ -119,5 +119,5 @@ def _is_same(steps: Steps, found: LinearVector) -> Array:
     sums = np.clip(sums, steps.least, steps.most)
     folded = np.array(channels.folded, np.int64)[:, None]
     expected = specified(sums, channels)
-    computed = outputs(sums - folded, found, channels.low, channels.high)
+    computed = outputs(sums - folded, vector, channels.low, channels.high)
     return np.asarray((expected == computed).all(axis=1))

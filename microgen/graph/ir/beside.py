@@ -97,7 +97,7 @@ class Expected:
         return int(np.count_nonzero(differs & np.isinf(self.bound)))
 
 
-def no_slack(_node: Node, _given: Inexact) -> Leeway:
+def no_slack(_node: Node, _inexact: Inexact) -> Leeway:
     """The slack of an implementation that keeps within the bounds of ops."""
     return Leeway()
 
@@ -106,7 +106,7 @@ def walk(
     graph: Graph,
     inputs: Mapping[str, Array],
     ops: Mapping[str, OpDefinition],
-    found: Mapping[str, Array],
+    actual: Mapping[str, Array],
     kept: Kept | None = None,
     off: Mapping[str, Array] = MappingProxyType({}),
     lacking: Mapping[str, Partly] = MappingProxyType({}),
@@ -114,10 +114,10 @@ def walk(
 ) -> Iterator[Expected]:
     """Every tensor that nodes compute or update, in order.
 
-    ``inputs`` has one array per graph input. ``found`` has the known tensors of the implementation,
-    with their shapes and dtypes. ``kept`` is read and updated; without it, this is the first
-    inference. ``off``, float64, are the bounds of the inputs' errors. ``lacking`` has the known
-    tensors that the implementation has without some channels, or in another layout.
+    ``inputs`` has one array per graph input. ``actual`` has the known tensors of the
+    implementation, with their shapes and dtypes. ``kept`` is read and updated; without it, this is
+    the first inference. ``off``, float64, are the bounds of the inputs' errors. ``lacking`` has the
+    known tensors that the implementation has without some channels, or in another layout.
     ``slack(node, inexact)`` is the error that the implementation may have in addition to the bound
     of the node's op. Raises ``ops.base.StatusError`` as ``interpreter.evaluate`` does.
     """
@@ -126,8 +126,8 @@ def walk(
     errors, rules = {**kept.errors, **off}, dict[str, tuple[str, ...]]()
     steps, whys = dict[str, float](), dict[str, str]()
     for node in graph.nodes:
-        given = _Given(values, errors, found, lacking, rules, steps, whys)
-        for one in _of_node(node, graph, ops[node.op], given, slack):
+        state = _State(values, errors, actual, lacking, rules, steps, whys)
+        for one in _of_node(node, graph, ops[node.op], state, slack):
             name = one.tensor
             if one.found is None:
                 values[name], errors[name] = one.values, one.bound
@@ -143,12 +143,12 @@ def walk(
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _State:
     """The values computed so far, their error bounds, and the tensors of the implementation."""
 
     values: Mapping[str, Array]
     errors: Mapping[str, Array]
-    found: Mapping[str, Array]
+    actual: Mapping[str, Array]
     lacking: Mapping[str, Partly]
     rules: Mapping[str, tuple[str, ...]]
     steps: dict[str, float]  # of stored integers that are not known: their slack
@@ -156,9 +156,9 @@ class _Given:
 
     def known(self, name: str, expected: Array) -> Array | None:
         """The implementation's value of a tensor, or None if it is not known."""
-        if name not in self.found or name not in self.lacking:
-            return self.found.get(name)
-        return self.lacking[name].filled(self.found[name], expected)
+        if name not in self.actual or name not in self.lacking:
+            return self.actual.get(name)
+        return self.lacking[name].filled(self.actual[name], expected)
 
     def off(self, node: Node, operands: Operands) -> Arrays:
         """The bounds of the errors of a node's inputs. Slack of stored integers is part of them
@@ -180,18 +180,18 @@ class _Given:
 
 
 def _of_node(
-    node: Node, graph: Graph, op: OpDefinition, given: _Given, slack: Slack
+    node: Node, graph: Graph, op: OpDefinition, state: _State, slack: Slack
 ) -> list[Expected]:
-    operands, names = Operands.of(node, graph, given.values), op.results(node)
+    operands, names = Operands.of(node, graph, state.values), op.results(node)
     expected = op.reference(node.attrs, operands)
-    known = tuple(given.known(name, array) for name, array in zip(names, expected, strict=True))
-    inexact = Inexact(operands, given.off(node, operands), expected, known)
+    known = tuple(state.known(name, array) for name, array in zip(names, expected, strict=True))
+    inexact = Inexact(operands, state.off(node, operands), expected, known)
     bounds = op.bound.of(node.attrs, inexact)
-    leeway = given.leeway(node, operands, slack(node, inexact))
-    before = [rule for name in node.inputs for rule in given.rules.get(name, ())]
+    leeway = state.leeway(node, operands, slack(node, inexact))
+    before = [rule for name in node.inputs for rule in state.rules.get(name, ())]
     missing = [op.bound.roundings if of is None else 0 for of in known]
-    why = leeway.why or next(filter(None, (given.whys.get(name) for name in node.inputs)), "")
-    found = []
+    why = leeway.why or next(filter(None, (state.whys.get(name) for name in node.inputs)), "")
+    expectations = []
     for name, array, bound, of, roundings in zip(
         names, expected, bounds, known, missing, strict=True
     ):
@@ -199,14 +199,14 @@ def _of_node(
         if not _are_stored(operands):
             limit = limit + leeway.more
         elif of is None:
-            given.steps[name] = float(np.max(leeway.more))
+            state.steps[name] = float(np.max(leeway.more))
         elif np.any(leeway.more):
             limit, rule = limit + leeway.more, f"{np.max(leeway.more):g} step"
         if leeway.departs is not None:
             limit = np.where(leeway.departs, np.inf, limit)
         since = tuple(dict.fromkeys((*before, rule)))
-        found.append(Expected(node, name, array, limit, since, of, why=why))
-    return found
+        expectations.append(Expected(node, name, array, limit, since, of, why=why))
+    return expectations
 
 
 def _are_stored(operands: Operands) -> bool:
@@ -233,20 +233,20 @@ def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) 
     return np.where(is_number & (magnitude + known > _LARGEST), np.inf, known)
 
 
-def exceeds(found: Array, expected: Array, bound: Array) -> Array:
+def exceeds(actual: Array, expected: Array, bound: Array) -> Array:
     """Which elements are farther apart than the bound: bool, of the arrays' shape. NaN equals NaN,
     and the sign of zeros is ignored."""
     if expected.dtype.kind != "f":
         # Floats cannot tell all integers apart.
-        is_beyond = (bound == 0) | (distance(found, expected) > bound)
-        return np.asarray((found != expected) & is_beyond & ~np.isinf(bound))
-    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    return np.asarray(~same & ~(distance(found, expected) <= bound) & ~np.isinf(bound))
+        is_beyond = (bound == 0) | (distance(actual, expected) > bound)
+        return np.asarray((actual != expected) & is_beyond & ~np.isinf(bound))
+    same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    return np.asarray(~same & ~(distance(actual, expected) <= bound) & ~np.isinf(bound))
 
 
-def distance(found: Array, expected: Array) -> Array:
+def distance(actual: Array, expected: Array) -> Array:
     """The distance of elements, float64; infinite if only one of them is a number."""
     with np.errstate(invalid="ignore"):
-        apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
-    same = (found == expected) | ((found != found) & (expected != expected))
+        apart = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+    same = (actual == expected) | ((actual != actual) & (expected != expected))
     return np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))

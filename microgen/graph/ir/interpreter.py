@@ -34,11 +34,11 @@ def evaluate(
     firmware's status would not be 0.
     """
     state = initial_state(graph) if state is None else state
-    given = {name: inputs[name] for name in graph.inputs}
-    values: dict[str, Array] = {**graph.constants, **state, **given}
+    arrays = {name: inputs[name] for name in graph.inputs}
+    values: dict[str, Array] = {**graph.constants, **state, **arrays}
     for node in graph.nodes:
-        found = evaluate_node(node, graph, values, ops)
-        values.update(zip(ops[node.op].results(node), found, strict=True))
+        results = evaluate_node(node, graph, values, ops)
+        values.update(zip(ops[node.op].results(node), results, strict=True))
     # All values are read before the first is replaced, because an update may name a variable.
     state.update([(name, values[graph.updates.get(name, name)]) for name in graph.variables])
     return values

@@ -94,27 +94,27 @@ class Shown:
 
 def shown(graph: Graph, names: Mapping[str, ArrayType]) -> dict[str, Shown]:
     """Tensor of the graph -> the part of one of the model's tensors ``names`` that it shows."""
-    found: dict[str, Shown] = {}
+    by_name: dict[str, Shown] = {}
     for name in graph.types:
         layout = None if name in names else graph.laid_out.get(name)
         tensor = layout.tensor if layout else name
         if tensor in names:
             channels = graph.channels.get(name)
-            found[name] = Shown(tensor, _whole(graph.types[name], channels), channels, layout)
-    return found
+            by_name[name] = Shown(tensor, _whole(graph.types[name], channels), channels, layout)
+    return by_name
 
 
 def by_model(shows: Mapping[str, Shown], known: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Tensor of the model -> the ``known`` tensors of the graph that show it, in the order of
     ``known``.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    by_tensor: dict[str, tuple[str, ...]] = {}
     # Each name once, in order.
     for name in dict.fromkeys(known):
         if name in shows:
             tensor = shows[name].tensor
-            found[tensor] = (*found.get(tensor, ()), name)
-    return found
+            by_tensor[tensor] = (*by_tensor.get(tensor, ()), name)
+    return by_tensor
 
 
 def fits(layout: TensorLayout, kind: ArrayType, channels: KeptChannels | None) -> bool:

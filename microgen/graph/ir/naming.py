@@ -50,10 +50,10 @@ def misnamed(
     state, kept = interpreter.initial_state(graph), Kept.at_first(source)
     for sample in samples:
         try:
-            given = dict(zip(graph.inputs, sample, strict=True))
-            values = interpreter.evaluate(graph, given, ops, state)
-            given = dict(zip(source.inputs, sample, strict=True))
-            yield from _of_sample(source, given, values, shows, ops, kept)
+            arrays = dict(zip(graph.inputs, sample, strict=True))
+            values = interpreter.evaluate(graph, arrays, ops, state)
+            arrays = dict(zip(source.inputs, sample, strict=True))
+            yield from _of_sample(source, arrays, values, shows, ops, kept)
         # The state after a failed inference is undefined, so later samples say nothing.
         except StatusError:
             return
@@ -71,17 +71,17 @@ def _constants(source: Graph, graph: Graph) -> Iterator[Misnamed]:
 
 def _of_sample(
     source: Graph,
-    given: Mapping[str, Array],
+    inputs: Mapping[str, Array],
     values: Mapping[str, Array],
     shows: Mapping[str, Shown],
     ops: Mapping[str, OpDefinition],
     kept: Kept,
 ) -> Iterator[Misnamed]:
     names = layouts.by_model(shows, values)
-    found = {tensor: values[first] for tensor, (first, *_) in names.items()}
+    actual = {tensor: values[first] for tensor, (first, *_) in names.items()}
     firsts = {tensor: shows[first] for tensor, (first, *_) in names.items()}
     partly = {tensor: show for tensor, show in firsts.items() if not show.is_plain}
-    for one in beside.walk(source, given, ops, found, kept, lacking=partly):
+    for one in beside.walk(source, inputs, ops, actual, kept, lacking=partly):
         if one.found is None:
             continue
         first, *others = names[one.tensor]
@@ -92,12 +92,12 @@ def _of_sample(
 
 
 def _first(
-    name: str, tensor: str, found: Array, expected: Array, bound: Array
+    name: str, tensor: str, actual: Array, expected: Array, bound: Array
 ) -> Iterator[Misnamed]:
-    wrong = beside.exceeds(found, expected, bound)
+    wrong = beside.exceeds(actual, expected, bound)
     if wrong.any():
         index = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
         at, allowed = ",".join(map(str, index)), float(bound[index])
         near = f" within {allowed:.3g}" if allowed else ""
-        how = f"element [{at}] is {found[index]:.9g} after the passes, and {expected[index]:.9g}"
+        how = f"element [{at}] is {actual[index]:.9g} after the passes, and {expected[index]:.9g}"
         yield Misnamed(name, tensor, f"{how}{near} in the model")

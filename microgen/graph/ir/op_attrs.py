@@ -46,10 +46,10 @@ def register_op_attr(
         )
 
     def register(function: _Function) -> _Function:
-        found = _takers.setdefault(codegen, {})
+        by_op = _takers.setdefault(codegen, {})
         # As TVM does: of equal levels, the later value replaces the earlier one.
-        if op_name not in found or found[op_name][0] <= level:
-            found[op_name] = level, function
+        if op_name not in by_op or by_op[op_name][0] <= level:
+            by_op[op_name] = level, function
         return function
 
     return register if value is None else register(value)
@@ -57,5 +57,5 @@ def register_op_attr(
 
 def takers(codegen: str) -> Mapping[str, Taker]:
     """Operator -> the function that says whether the codegen takes a call of it."""
-    found = _takers.get(codegen, {})
-    return MappingProxyType({name: function for name, (_, function) in found.items()})
+    by_op = _takers.get(codegen, {})
+    return MappingProxyType({name: function for name, (_, function) in by_op.items()})

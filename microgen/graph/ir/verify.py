@@ -30,8 +30,8 @@ def check(graph: Graph, ops: Mapping[str, OpDefinition]) -> None:
 
 
 def _check_names(graph: Graph) -> None:
-    given = [*graph.inputs, *graph.constants, *graph.variables]
-    defined = [*given, *(o for n in graph.nodes for o in n.outputs)]
+    sources = [*graph.inputs, *graph.constants, *graph.variables]
+    defined = [*sources, *(o for n in graph.nodes for o in n.outputs)]
     if twice := sorted(name for name, count in Counter(defined).items() if count > 1):
         raise InternalError(f"tensor {twice[0]!r} is defined twice", where=graph.name)
     if untyped := sorted(set(defined) - graph.types.keys()):
@@ -43,8 +43,8 @@ def _check_names(graph: Graph) -> None:
 def _check_array(what: str, array: Array, graph: Graph, name: str) -> None:
     declared = graph.types[name]
     if array.shape != declared.shape or array.dtype != declared.dtype.numpy:
-        found = f"{array.dtype}{array.shape}, its type says {declared}"
-        raise InternalError(f"{what} {found}", where=graph.name)
+        problem = f"{array.dtype}{array.shape}, its type says {declared}"
+        raise InternalError(f"{what} {problem}", where=graph.name)
 
 
 def _check_variables(graph: Graph) -> None:
@@ -55,8 +55,8 @@ def _check_variables(graph: Graph) -> None:
         raise InternalError(f"{name!r} is updated, but it is not a variable", where=graph.name)
     for name, source in graph.updates.items():
         if str(graph.types[name]) != str(graph.types[source]):
-            found = f"variable {name!r} is {graph.types[name]}, its next value"
-            raise InternalError(f"{found} {graph.types[source]}", where=graph.name)
+            problem = f"variable {name!r} is {graph.types[name]}, its next value"
+            raise InternalError(f"{problem} {graph.types[source]}", where=graph.name)
     for name, array in graph.initial.items():
         _check_array(f"variable {name!r} begins as", array, graph, name)
 
@@ -65,16 +65,16 @@ def _check_int4(graph: Graph) -> None:
     for name in sorted(graph.int4):
         array = graph.constants.get(name)
         if array is None or array.dtype != np.int8 or array.min() < -8 or array.max() > 7:
-            found = f"{name!r} is not an int8 constant of values from -8 to 7"
-            raise InternalError(found, where=graph.name)
+            problem = f"{name!r} is not an int8 constant of values from -8 to 7"
+            raise InternalError(problem, where=graph.name)
 
 
 def _check_layouts(graph: Graph) -> None:
     for name, layout in graph.laid_out.items():
         kind = graph.types.get(name)
         if kind is None or not layouts.fits(layout, kind, graph.channels.get(name)):
-            found = f"{name!r} cannot have the elements of {layout.tensor!r} in the layout"
-            raise InternalError(f"{found} {layout.moves}", where=graph.name)
+            problem = f"{name!r} cannot have the elements of {layout.tensor!r} in the layout"
+            raise InternalError(f"{problem} {layout.moves}", where=graph.name)
 
 
 def _check_order(node: Node, known: set[str]) -> None:
@@ -93,7 +93,7 @@ def _check_types(node: Node, graph: Graph, ops: Mapping[str, OpDefinition]) -> N
         raise InternalError(f"{node.op}: {error}", where=where) from error
     declared = tuple(t.shape for t in outputs)
     if shapes != declared:
-        found = f"{node.op} gives shapes {shapes}, declared are {declared}"
-        raise InternalError(found, where=where)
+        problem = f"{node.op} gives shapes {shapes}, declared are {declared}"
+        raise InternalError(problem, where=where)
     if broken := op.check(node.attrs, inputs, outputs):
         raise InternalError(f"{node.op}: {broken}", where=where)

@@ -25,8 +25,8 @@ def registry() -> Mapping[str, OpDefinition]:
     """All ops: name -> definition."""
     names = sorted(m.name for m in pkgutil.walk_packages(__path__, f"{__name__}."))
     modules = [importlib.import_module(name) for name in names]
-    found = (getattr(module, "OPS", getattr(module, "OP", ())) for module in modules)
-    ops = [op for each in found for op in ((each,) if isinstance(each, OpDefinition) else each)]
+    tables = (getattr(module, "OPS", getattr(module, "OP", ())) for module in modules)
+    ops = [op for each in tables for op in ((each,) if isinstance(each, OpDefinition) else each)]
     return MappingProxyType({op.name: op for op in sorted(ops, key=lambda op: op.name)})
 
 

@@ -50,8 +50,8 @@ def expect_inputs(inputs: Types, count: int, what: str, *, by: str = "") -> None
     """ValueError unless there are ``count`` inputs. The error names ``what``, the expected inputs,
     and the op ``by``."""
     if len(inputs) != count:
-        found = f"{by} has {len(inputs)}" if by else f"there are {len(inputs)}"
-        raise ValueError(f"{found} inputs; {what} are expected")
+        clause = f"{by} has {len(inputs)}" if by else f"there are {len(inputs)}"
+        raise ValueError(f"{clause} inputs; {what} are expected")
 
 
 Infer = Callable[[Any, Types], Shapes]
@@ -160,10 +160,10 @@ class Bound:
     roundings: int = 0
 
 
-def _same_bits(_attrs: Attrs, given: Inexact) -> Arrays:
+def _same_bits(_attrs: Attrs, inexact: Inexact) -> Arrays:
     # With other inputs, nothing is known of the results: any value is allowed.
-    distance = 0.0 if given.is_exact else np.inf
-    return tuple(np.full(array.shape, distance) for array in given.expected)
+    distance = 0.0 if inexact.is_exact else np.inf
+    return tuple(np.full(array.shape, distance) for array in inexact.expected)
 
 
 EXACT = Bound("equal", _same_bits)

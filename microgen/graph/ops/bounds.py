@@ -25,26 +25,26 @@ Of = Callable[[Any, Inexact], Arrays]
 def of_floats(rule: str, of: Of) -> Bound:
     """A bound for float32 outputs. Integer outputs must be equal if their inputs are."""
 
-    def bound(attrs: Any, given: Inexact) -> Arrays:
-        if given.expected[0].dtype.kind != "f":
-            return EQUAL.of(attrs, given)
+    def bound(attrs: Any, inexact: Inexact) -> Arrays:
+        if inexact.expected[0].dtype.kind != "f":
+            return EQUAL.of(attrs, inexact)
         # Operands may be infinite or NaN, and bounds, too.
         with np.errstate(all="ignore"):
-            return of(attrs, given)
+            return of(attrs, inexact)
 
     return Bound(rule, bound)
 
 
 def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        data = range(len(given.errors)) if positions is None else positions
-        others = (error for k, error in enumerate(given.errors) if k not in data)
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        data = range(len(inexact.errors)) if positions is None else positions
+        others = (error for k, error in enumerate(inexact.errors) if k not in data)
         # With other indices or conditions, other elements are moved: EQUAL then allows any value.
-        if given.is_exact or any(error.any() for error in others):
-            return EQUAL.of(attrs, given)
-        errors = {k: given.errors[k] for k in data}
+        if inexact.is_exact or any(error.any() for error in others):
+            return EQUAL.of(attrs, inexact)
+        errors = {k: inexact.errors[k] for k in data}
         nothing = {k: np.zeros(error.shape) for k, error in errors.items()}
-        moved, still = (reference(attrs, _with(given.operands, e)) for e in (errors, nothing))
+        moved, still = (reference(attrs, _with(inexact.operands, e)) for e in (errors, nothing))
         # Values that the op itself adds (the value of a pad) are in both, so they cancel.
         return tuple(a.astype(np.float64) - b for a, b in zip(moved, still, strict=True))
 
@@ -75,22 +75,22 @@ def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule
     reference's own and the last one. If a sum of magnitudes is infinite, any value is allowed.
     """
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
         if hasattr(attrs, "activation"):
             # A clamp never increases a distance, but it would hide the magnitude of a sum.
             attrs = dataclasses.replace(attrs, activation=Activation.NONE)
 
-        plain = _magnitudes(given.operands.inputs)
-        count = roundings(attrs, given.operands)
+        plain = _magnitudes(inexact.operands.inputs)
+        count = roundings(attrs, inexact.operands)
 
         def summed(inputs: Arrays) -> Array:
-            (total, *_) = reference(attrs, dataclasses.replace(given.operands, inputs=inputs))
+            (total, *_) = reference(attrs, dataclasses.replace(inexact.operands, inputs=inputs))
             return total.astype(np.float64) * (1 + gamma(count))  # the total may be rounded, too
 
-        if given.is_exact:
+        if inexact.is_exact:
             size = summed(plain)
             return (gamma(count) * size + count * LEAST,)
-        size = summed(tuple(a + e for a, e in zip(plain, given.errors, strict=True)))
+        size = summed(tuple(a + e for a, e in zip(plain, inexact.errors, strict=True)))
         grown = np.maximum(size - summed(plain), 0) + gamma(count) * size  # both may be rounded
         return (grown + gamma(count) * size + count * LEAST,)
 
@@ -130,14 +130,14 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
     """The bound of elementwise arithmetic, whose every operation IEEE 754 defines: equal inputs
     give equal results. ``grown`` gives the errors of the results without the ``roundings``."""
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        if given.is_exact:
-            return EQUAL.of(attrs, given)
-        found = np.broadcast_to(grown(attrs, given), given.expected[0].shape)
-        found = np.where(np.isnan(found), np.inf, found)  # an infinite error times 0
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        if inexact.is_exact:
+            return EQUAL.of(attrs, inexact)
+        limit = np.broadcast_to(grown(attrs, inexact), inexact.expected[0].shape)
+        limit = np.where(np.isnan(limit), np.inf, limit)  # an infinite error times 0
         for _ in range(roundings):
-            found = _inexactly(found, given.expected[0])
-        return (found,)
+            limit = _inexactly(limit, inexact.expected[0])
+        return (limit,)
 
     return dataclasses.replace(of_floats("equal", of), roundings=roundings)
 
@@ -155,17 +155,17 @@ def sums_of_two() -> Bound:
     """
     plain = elementwise(sum_of_errors)
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        (found,) = plain.of(attrs, given)
-        if given.expected[0].dtype.kind != "f":
-            return (found,)
-        is_known = np.isinf(given.expected[0]) & np.isfinite(sum_of_errors(attrs, given))
-        found = np.where(is_known & has_infinity(given.operands), 0.0, found)
-        if given.found[0] is not None:
-            return (found,)
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        (limit,) = plain.of(attrs, inexact)
+        if inexact.expected[0].dtype.kind != "f":
+            return (limit,)
+        is_known = np.isinf(inexact.expected[0]) & np.isfinite(sum_of_errors(attrs, inexact))
+        limit = np.where(is_known & has_infinity(inexact.operands), 0.0, limit)
+        if inexact.found[0] is not None:
+            return (limit,)
         # The rounding of a sum that is not known is relative to its operands.
-        size = functools.reduce(np.add, _magnitudes(given.operands.inputs))
-        return (found + UNIT * size,)
+        size = functools.reduce(np.add, _magnitudes(inexact.operands.inputs))
+        return (limit + UNIT * size,)
 
     return dataclasses.replace(plain, of=of)
 
@@ -173,23 +173,25 @@ def sums_of_two() -> Bound:
 def lipschitz(constant: Callable[[Any], float], roundings: int = 1) -> Bound:
     """The bound of functions of one number that change by at most ``constant(attrs)`` times the
     change of their argument."""
-    return elementwise(lambda attrs, given: constant(attrs) * given.errors[0], roundings=roundings)
+    return elementwise(
+        lambda attrs, inexact: constant(attrs) * inexact.errors[0], roundings=roundings
+    )
 
 
 def balls(formula: Callable[[Any, Inexact], tuple[Ball, ...]]) -> Bound:
     """The bound of formulas of several steps: running error analysis of ``formula``, which returns
     as many results as the reference."""
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        pairs = zip(formula(attrs, given), given.expected, strict=True)
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        pairs = zip(formula(attrs, inexact), inexact.expected, strict=True)
         return tuple(ball.error + np.abs(ball.value - array) for ball, array in pairs)
 
     return of_floats("each step's rounding and ulps, followed to the end", of)
 
 
-def inputs(given: Inexact) -> tuple[Ball, ...]:
+def inputs(inexact: Inexact) -> tuple[Ball, ...]:
     """A node's inputs with their errors."""
-    pairs = zip(given.operands.inputs, given.errors, strict=True)
+    pairs = zip(inexact.operands.inputs, inexact.errors, strict=True)
     return tuple(Ball.of(array, error) for array, error in pairs)
 
 
@@ -197,8 +199,8 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
     """The bound of a monotonic function of one number, computed within ``ulps`` ulps of the
     correctly rounded result."""
 
-    def grown(attrs: Any, given: Inexact, expected: Array) -> Array:
-        data, error = given.operands.inputs[0], given.errors[0]
+    def grown(attrs: Any, inexact: Inexact, expected: Array) -> Array:
+        data, error = inexact.operands.inputs[0], inexact.errors[0]
         # The next float32 outwards, because the end itself may have been rounded inwards.
         ends = (outward(data + sign * error, sign) for sign in (-1, 1))
         return np.asarray(np.maximum(*(np.abs(real(attrs, end) - expected) for end in ends)))
@@ -211,12 +213,12 @@ def within_ulps(ulps: int, grown: Callable[[Any, Inexact, Array], Array]) -> Bou
     ``grown(attrs, given, expected)`` are the errors of results that are not rounded, if operands
     have errors."""
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        expected = given.expected[0].astype(np.float64)
-        if given.is_exact:
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        expected = inexact.expected[0].astype(np.float64)
+        if inexact.is_exact:
             return (ulps * spacing(expected),)
-        found = grown(attrs, given, expected)
-        return (found + (ulps + 1) * spacing(np.abs(expected) + found),)
+        limit = grown(attrs, inexact, expected)
+        return (limit + (ulps + 1) * spacing(np.abs(expected) + limit),)
 
     return of_floats(f"{ulps} ulp" if ulps else "equal", of)
 
@@ -225,16 +227,16 @@ def monotonic(reference: Reference) -> Bound:
     """The bound of functions of each element of the first input that never decrease. If their
     inputs are equal, so are their results."""
 
-    def of(attrs: Any, given: Inexact) -> Arrays:
-        error, *others = given.errors
-        if given.is_exact or any(other.any() for other in others):
-            return EQUAL.of(attrs, given)
-        data, (expected,) = given.operands.inputs[0], given.expected
+    def of(attrs: Any, inexact: Inexact) -> Arrays:
+        error, *others = inexact.errors
+        if inexact.is_exact or any(other.any() for other in others):
+            return EQUAL.of(attrs, inexact)
+        data, (expected,) = inexact.operands.inputs[0], inexact.expected
         # A function that never decreases is farthest away at an end of the interval of its
         # argument.
         ends = ({0: _moved_outward(data, sign * error)} for sign in (-1, 1))
-        found = (reference(attrs, _with(given.operands, end))[0] for end in ends)
-        apart = (np.abs(array.astype(np.float64) - expected.astype(np.float64)) for array in found)
+        values = (reference(attrs, _with(inexact.operands, end))[0] for end in ends)
+        apart = (np.abs(array.astype(np.float64) - expected.astype(np.float64)) for array in values)
         return (np.where(error > 0, np.maximum(*apart), 0.0),)
 
     return Bound("equal", of)
@@ -254,7 +256,7 @@ def wave(ulps: int) -> Bound:
     They change by at most the change of their argument, and by at most 2."""
 
     # Both functions are within [-1, 1], and their slopes, too.
-    return within_ulps(ulps, lambda _attrs, given, _expected: np.minimum(given.errors[0], 2))
+    return within_ulps(ulps, lambda _attrs, inexact, _expected: np.minimum(inexact.errors[0], 2))
 
 
 def outward(values: Array, sign: int) -> Array:
@@ -262,35 +264,35 @@ def outward(values: Array, sign: int) -> Array:
     return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 
 
-def sum_of_errors(_attrs: Any, given: Inexact) -> Array:
+def sum_of_errors(_attrs: Any, inexact: Inexact) -> Array:
     """The error of a sum or difference of both inputs."""
-    left, right = given.errors
+    left, right = inexact.errors
     return np.asarray(left + right)
 
 
-def greatest_error(_attrs: Any, given: Inexact) -> Array:
+def greatest_error(_attrs: Any, inexact: Inexact) -> Array:
     """The error of the greater or lesser of both inputs."""
-    return np.asarray(np.maximum(*given.errors))
+    return np.asarray(np.maximum(*inexact.errors))
 
 
-def error_of_product(_attrs: Any, given: Inexact) -> Array:
+def error_of_product(_attrs: Any, inexact: Inexact) -> Array:
     """The error of a product of both inputs."""
-    (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
+    (x, y), (left, right) = _magnitudes(inexact.operands.inputs), inexact.errors
     # (x + left) (y + right) - x y, for magnitudes.
     return np.asarray(x * right + y * left + left * right)
 
 
-def error_of_quotient(_attrs: Any, given: Inexact) -> Array:
+def error_of_quotient(_attrs: Any, inexact: Inexact) -> Array:
     """The error of a quotient of both inputs: unlimited if the divisor may be 0."""
-    (x, y), (left, right) = _magnitudes(given.operands.inputs), given.errors
+    (x, y), (left, right) = _magnitudes(inexact.operands.inputs), inexact.errors
     # A divisor whose interval contains 0 divides by 0 here: any quotient is possible.
     grown = (left + x / y * right) / np.maximum(y - right, 0)
     return np.where((left > 0) | (right > 0), grown, 0)
 
 
-def error_of_square(_attrs: Any, given: Inexact) -> Array:
+def error_of_square(_attrs: Any, inexact: Inexact) -> Array:
     """The error of the squared difference of both inputs."""
-    x, y = (array.astype(np.float64) for array in given.operands.inputs)
-    error = given.errors[0] + given.errors[1]
+    x, y = (array.astype(np.float64) for array in inexact.operands.inputs)
+    error = inexact.errors[0] + inexact.errors[1]
     # (d + e)**2 - d**2, for the difference d and its error e.
     return np.asarray((2 * np.abs(x - y) + error) * error)

@@ -45,8 +45,8 @@ def refused(compute: Callable[..., object], *arguments: object) -> str | None:
 
 def too_large_ratio(compute: Callable[..., object], *arguments: object) -> str | None:
     """The fixed point must hold the ratios of scales that ``compute`` makes multipliers of."""
-    found = refused(compute, *arguments)
-    return f"the output's scale is too small for the input's: {found}" if found else None
+    reason = refused(compute, *arguments)
+    return f"the output's scale is too small for the input's: {reason}" if reason else None
 
 
 def dtype_constraint(

@@ -33,17 +33,17 @@ class ExternalAttrs(Attrs):
 def infer(attrs: ExternalAttrs, inputs: Types) -> Shapes:
     """The shapes of the graph's outputs."""
     expected = attrs.graph.type_of(attrs.graph.inputs)
-    found, wanted = [t.shape for t in inputs], [t.shape for t in expected]
-    if found != wanted:
-        raise ValueError(f"{attrs.symbol} is given {found}; {wanted} is expected")
+    shapes, wanted = [t.shape for t in inputs], [t.shape for t in expected]
+    if shapes != wanted:
+        raise ValueError(f"{attrs.symbol} is given {shapes}; {wanted} is expected")
     return tuple(t.shape for t in attrs.graph.type_of(attrs.graph.outputs))
 
 
 def check(attrs: ExternalAttrs, inputs: Types, outputs: Types) -> str | None:
     """The dtypes are those of the graph inside."""
-    given = (*inputs, *outputs)
+    tensors = (*inputs, *outputs)
     own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
-    for mine, tensor in zip(own, given, strict=True):
+    for mine, tensor in zip(own, tensors, strict=True):
         if mine.dtype is not tensor.dtype:
             return f"{attrs.symbol} has {mine} where {tensor} is"
     return None
@@ -55,22 +55,24 @@ def reference(attrs: ExternalAttrs, operands: Operands) -> Arrays:
         registry,  # not at the top, because the registry imports this module
     )
 
-    given = dict(zip(attrs.graph.inputs, operands.inputs, strict=True))
-    values = interpreter.evaluate(attrs.graph, given, registry())
+    arrays = dict(zip(attrs.graph.inputs, operands.inputs, strict=True))
+    values = interpreter.evaluate(attrs.graph, arrays, registry())
     return tuple(values[name] for name in attrs.graph.outputs)
 
 
-def _bound(attrs: ExternalAttrs, given: Inexact) -> Arrays:
+def _bound(attrs: ExternalAttrs, inexact: Inexact) -> Arrays:
     """The errors of the nodes inside, computed one after the other."""
     from microgen.graph.ops import (
         registry,  # not at the top, because the registry imports this module
     )
 
     inside = attrs.graph
-    inputs = dict(zip(inside.inputs, given.operands.inputs, strict=True))
-    errors = dict(zip(inside.inputs, given.errors, strict=True))
-    found = {one.tensor: one for one in beside.walk(inside, inputs, registry(), {}, off=errors)}
-    return tuple(found[name].bound if name in found else errors[name] for name in inside.outputs)
+    inputs = dict(zip(inside.inputs, inexact.operands.inputs, strict=True))
+    errors = dict(zip(inside.inputs, inexact.errors, strict=True))
+    by_tensor = {one.tensor: one for one in beside.walk(inside, inputs, registry(), {}, off=errors)}
+    return tuple(
+        by_tensor[name].bound if name in by_tensor else errors[name] for name in inside.outputs
+    )
 
 
 def words(_word: str, attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:

@@ -32,12 +32,12 @@ def _exp_of_negative(x: Array, integer_bits: int) -> Array:
     # A sign bit and 15 others.
     fraction_bits = 15 - integer_bits
     quarter = 1 << (fraction_bits + _QUARTER)
-    rest = (x & (quarter - 1)) - quarter
-    result = _exp_of_quarter(rest << integer_bits)
+    remainder = (x & (quarter - 1)) - quarter
+    result = _exp_of_quarter(remainder << integer_bits)
     for power, factor in _EXP_FACTORS.items():
         if power < integer_bits:
             bit = 1 << (fraction_bits + power)
-            result = np.where((rest - x) & bit, _multiply(result, factor), result)
+            result = np.where((remainder - x) & bit, _multiply(result, factor), result)
     if integer_bits > 5:
         result = np.where(x < -(32 << fraction_bits), 0, result)
     # Q0.15 has no 1.

@@ -136,27 +136,27 @@ class SumsLayer:
             return self._checked(weight, self.stored.values.astype(np.float64))
         return self._checked(weight, np.where(self.floats == 0, 0, np.rint(self._ratio(weight))))
 
-    def refined(self, found: Integers) -> Integers:
+    def refined(self, rounded: Integers) -> Integers:
         """The same with the bias of each channel rounded up or down. The direction is the one with
         which more results equal the model's."""
         # If sums have coarse steps, a small difference may move many results past a tie.
-        down = np.floor(self._ratio(found.weight))
-        both = (self._checked(found.weight, down + k) for k in (0, 1))
-        ways = [found, *(one for one in both if one is not None)]
+        down = np.floor(self._ratio(rounded.weight))
+        both = (self._checked(rounded.weight, down + k) for k in (0, 1))
+        ways = [rounded, *(one for one in both if one is not None)]
         # Fewest misses first, and of these the least move. Moves beyond FAR are taken only if there
         # are no others.
         misses = np.stack(
             [self._misses(one) + _LEAST * one.off + _MANY * (one.off > FAR) for one in ways]
         )
         best = np.choose(misses.argmin(axis=0), [one.bias for one in ways])
-        return self._checked(found.weight, best.astype(np.float64)) or found
+        return self._checked(rounded.weight, best.astype(np.float64)) or rounded
 
     def _ratio(self, weight: Weight) -> Array:
         """The bias in steps of the sums, float64."""
         scales = scales_of_sums(self.data, weight.kind).astype(np.float64)
         with np.errstate(all="ignore"):
-            found: Array = self.floats / scales
-        return found
+            ratios: Array = self.floats / scales
+        return ratios
 
     def _checked(self, weight: Weight, bias: Array) -> Integers | None:
         """The integers, if the sums fit their accumulator."""
@@ -188,8 +188,8 @@ class SumsLayer:
             sums * (self.data.scale * scales.astype(np.float64) * times) + floats
         ) / output.scale
         factors = in_float32.scale_of_sums(self.data, made.weight.kind, output).reshape(-1, 1)
-        found = in_float32.scaled(sums * times + bias.astype(np.int64), factors)
-        stored = (self._stored(each) for each in (found, np.rint(exact)))
+        scaled = in_float32.scaled(sums * times + bias.astype(np.int64), factors)
+        stored = (self._stored(each) for each in (scaled, np.rint(exact)))
         return np.asarray(np.not_equal(*stored).sum(axis=1))
 
     def _stored(self, whole: Array) -> Array:
@@ -201,8 +201,8 @@ def scales_of_sums(data: ArrayType, weight: ArrayType) -> Array:
     """The scale of sums of products, one for all or one for each channel, float32."""
     assert weight.quant is not None
     with np.errstate(all="ignore"):
-        found: Array = np.float32(data.scale) * weight.quant.scales
-    return found
+        products: Array = np.float32(data.scale) * weight.quant.scales
+    return products
 
 
 def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> Integers:
@@ -211,36 +211,36 @@ def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> 
     """
     values, kind = rewriting.constants[weight], rewriting.types[weight]
     once = np.ones(1, np.int64)
-    given = Weight(values, kind, weight in rewriting.int4, _CHANNELS[layer.op], once)
-    found = layer.rounded(given)
-    if found is None:
+    weights = Weight(values, kind, weight in rewriting.int4, _CHANNELS[layer.op], once)
+    rounded = layer.rounded(weights)
+    if rounded is None:
         raise NotNear(f'adds the bias "{bias}", which int32 cannot hold in the scale of sums')
-    if found.most > NEAR:
-        found = _nearer(layer, found)
-    if found.most > FAR:
+    if rounded.most > NEAR:
+        rounded = _nearer(layer, rounded)
+    if rounded.most > FAR:
         steps = float(scales_of_sums(layer.data, kind).max())
         raise NotNear(
             f'adds the bias "{bias}", which sums in steps of {steps:g} cannot hold beside an '
             f"output in steps of {layer.output.scale:g}"
         )
-    return found
+    return rounded
 
 
-def _nearer(layer: SumsLayer, given: Integers) -> Integers:
+def _nearer(layer: SumsLayer, rounded: Integers) -> Integers:
     """The same layer with finer weights. If the bias is not far, the finer weights must make it
     near, and need no more bits; otherwise the layer remains unchanged.
     """
-    is_far, is_int4 = given.most > FAR, given.weight.is_int4
-    weights = finer(given.weight, given.off > NEAR)
+    is_far, is_int4 = rounded.most > FAR, rounded.weight.is_int4
+    weights = finer(rounded.weight, rounded.off > NEAR)
     made = [layer.rounded(each) for each in weights if is_far or each.is_int4 == is_int4]
-    found = [each for each in made if each is not None and (is_far or each.most <= NEAR)]
-    if not found:
-        return given
-    near = next((each for each in found if each.most <= NEAR), None)
-    return layer.refined(near or min(found, key=lambda each: each.most))
+    candidates = [each for each in made if each is not None and (is_far or each.most <= NEAR)]
+    if not candidates:
+        return rounded
+    near = next((each for each in candidates if each.most <= NEAR), None)
+    return layer.refined(near or min(candidates, key=lambda each: each.most))
 
 
 def _is_in(quant: Quant, scales: Array) -> bool:
     """Whether a bias has the scale of the sums. Converters may compute its scale in double."""
-    found = np.array(quant.scale)
-    return not any(quant.zero_point) and bool((abs(found - scales) <= _SAME * scales).all())
+    own = np.array(quant.scale)
+    return not any(quant.zero_point) and bool((abs(own - scales) <= _SAME * scales).all())

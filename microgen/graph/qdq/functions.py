@@ -39,12 +39,12 @@ def follow(rewriting: Rewriting, node: Node) -> None:
     if node.op not in ELEMENTWISE:
         return
     shape = rewriting.graph.types[node.outputs[0]].shape
-    found: set[str | None] = set()
+    sources: set[str | None] = set()
     for name in node.inputs:
         if not _is_number(rewriting, name):
-            found.add(rewriting.source.get(name))
+            sources.add(rewriting.source.get(name))
     # A table is of one argument: nothing else may vary.
-    (source, *others) = found or {None}
+    (source, *others) = sources or {None}
     if source is not None and not others and rewriting.types[source].shape == shape:
         rewriting.source[node.outputs[0]] = source
 
@@ -76,17 +76,17 @@ def table(rewriting: Rewriting, tensor: str, output: ArrayType) -> Array | None:
 
 def _steps(rewriting: Rewriting, tensor: str) -> list[Node] | None:
     """The nodes between a tensor and its integers, in order; None if there are too many."""
-    found: dict[str, Node] = {}
+    nodes: dict[str, Node] = {}
     pending = [tensor]
     while pending:
         name = pending.pop()
-        if name in rewriting.meaning or name in found or _is_number(rewriting, name):
+        if name in rewriting.meaning or name in nodes or _is_number(rewriting, name):
             continue
-        found[name] = rewriting.producers[name]
-        pending.extend(found[name].inputs)
-        if len(found) > _MOST_NODES:
+        nodes[name] = rewriting.producers[name]
+        pending.extend(nodes[name].inputs)
+        if len(nodes) > _MOST_NODES:
             return None
-    return [found[name] for name in sorted(found, key=rewriting.order.__getitem__)]
+    return [nodes[name] for name in sorted(nodes, key=rewriting.order.__getitem__)]
 
 
 def _beginnings(rewriting: Rewriting, steps: list[Node]) -> list[str]:
@@ -105,8 +105,8 @@ def _result(rewriting: Rewriting, node: Node, values: dict[str, Array]) -> Array
     # A file may have any number of functions, and each computes its 256 results with numpy.
     budget.spend(cost, str(node.origin))
     operands = Operands(tuple(arrays), tuple(types), (output,))
-    (found,) = registry()[node.op].reference(node.attrs, operands)
-    return np.asarray(found)
+    (value,) = registry()[node.op].reference(node.attrs, operands)
+    return np.asarray(value)
 
 
 def name_of(rewriting: Rewriting, tensor: str) -> LookupAttrs:

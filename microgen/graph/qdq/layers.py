@@ -49,13 +49,13 @@ def _weight_and_bias(
     tensor = node.inputs[2]
     floats, stored = rewriting.graph.constants[tensor], rewriting.stored.get(tensor)
     layer = biases.SumsLayer(node.op, rewriting.types[data], kind, floats, stored)
-    found = biases.integers(rewriting, layer, weight, tensor)
-    if found.weight.kind != rewriting.types[weight]:
-        finer = found.weight
+    rounded = biases.integers(rewriting, layer, weight, tensor)
+    if rounded.weight.kind != rewriting.types[weight]:
+        finer = rounded.weight
         weight = rewriting.constant(f"{node.inputs[1]}#finer", finer.values, finer.quant)
         if finer.is_int4:
             rewriting.int4.add(weight)
-    return weight, rewriting.constant(f"{tensor}#stored", found.bias, None)
+    return weight, rewriting.constant(f"{tensor}#stored", rounded.bias, None)
 
 
 def _with_floats(
@@ -81,12 +81,12 @@ def _with_floats(
         ("scaled", "multiply", MultiplyAttrs(Activation.UNLIMITED), (scales,), floats),
         ("biased", "add", AddAttrs(activation), (node.inputs[2],), floats),
     )
-    found: tuple[str, ...] = ()
+    tensors: tuple[str, ...] = ()
     for hint, op, own, others, type_ in steps:
         made = rewriting.fresh(f"{name}#{hint}")
         rewriting.reasons[made] = str(reason)
-        found = (rewriting.emit(op, own, (*found, *others), type_, made, node.origin),)
-    return rewriting.emit("qnn.quantize", QuantizeAttrs(True), found, kind, name, node.origin)
+        tensors = (rewriting.emit(op, own, (*tensors, *others), type_, made, node.origin),)
+    return rewriting.emit("qnn.quantize", QuantizeAttrs(True), tensors, kind, name, node.origin)
 
 
 def _is_the_same_in_floats(activation: Activation, kind: ArrayType) -> bool:
@@ -198,8 +198,8 @@ def _has_scale_1(rewriting: Rewriting, layer: Node) -> bool:
 def _sum(rewriting: Rewriting, layer: Node, moves: list[Node], output: str) -> None:
     kind = ArrayType(rewriting.graph.types[layer.outputs[0]].shape, DType.INT32)
     name = rewriting.fresh(f"{output}#sums") if moves else output
-    found = sums(rewriting, layer, kind, name, Activation.NONE)
+    tensor = sums(rewriting, layer, kind, name, Activation.NONE)
     for each in reversed(moves):
         name = output if each is moves[0] else rewriting.fresh(f"{output}#{each.op}")
         kind = dataclasses.replace(kind, shape=rewriting.graph.types[each.outputs[0]].shape)
-        found = rewriting.emit(each.op, each.attrs, (found,), kind, name, each.origin)
+        tensor = rewriting.emit(each.op, each.attrs, (tensor,), kind, name, each.origin)

@@ -36,12 +36,12 @@ def of_floats(rewriting: Rewriting, node: Node) -> bool:
     nodes = len(rewriting.nodes)
     try:
         integers = [rewriting.integers(node.inputs[i]) for i in positions]
-        found = _moved(rewriting, node, integers, f"{node.outputs[0]}#stored")
+        moved = _moved(rewriting, node, integers, f"{node.outputs[0]}#stored")
     except NotInteger as reason:
         rewriting.back_to(nodes)
         rewriting.reasons[node.outputs[0]] = str(reason)
         return False
-    rewriting.mean(node.outputs[0], found, node.origin)
+    rewriting.mean(node.outputs[0], moved, node.origin)
     return True
 
 
@@ -54,11 +54,11 @@ def of_stored(rewriting: Rewriting, node: Node) -> bool:
     nodes = len(rewriting.nodes)
     try:
         integers = _alike(rewriting, node, [rewriting.inner[node.inputs[i]] for i in positions])
-        found = _moved(rewriting, node, integers, rewriting.name_for(output))
+        moved = _moved(rewriting, node, integers, rewriting.name_for(output))
     except NotInteger:
         rewriting.back_to(nodes)
         return False
-    rewriting.inner[output] = found
+    rewriting.inner[output] = moved
     return True
 
 
@@ -105,7 +105,7 @@ def _padding(value: float, data: ArrayType, kind: ArrayType) -> int:
         return int(value) - (HALF if data.dtype is DType.UINT8 else 0)
     limits = np.iinfo(kind.dtype.numpy)
     stored = in_float32.stored(np.array(value, np.float32), kind)
-    found = int(np.clip(stored, limits.min, limits.max))
-    if float(in_float32.real(np.array(found), kind)) != value:
+    integer = int(np.clip(stored, limits.min, limits.max))
+    if float(in_float32.real(np.array(integer), kind)) != value:
         raise NotInteger(f"pads with {value:g}, which no stored value means")
-    return found
+    return integer

@@ -36,9 +36,9 @@ def quantized(
     rewriting: Rewriting, tensor: str, kind: ArrayType, name: str, origin: Origin, depth: int = 0
 ) -> str:
     """A float tensor quantized to integers of type ``kind``, called ``name``."""
-    found = _known(rewriting, tensor, kind, name)
-    if found is not None:
-        return found
+    known = _known(rewriting, tensor, kind, name)
+    if known is not None:
+        return known
     chain, nodes = _chain(rewriting, tensor), len(rewriting.nodes)
     try:
         _check_readers(rewriting, tensor)
@@ -135,25 +135,25 @@ def _computed(rewriting: Rewriting, chain: _Chain, kind: ArrayType, name: str, d
     shaped = dataclasses.replace(kind, shape=rewriting.graph.types[chain.start].shape)
     result = (shaped, names.next(chain.start.rpartition("#")[2] if "#" in chain.start else node.op))
     if chain.start in rewriting.source:
-        found = _function(rewriting, chain.start, *result)
+        computed = _function(rewriting, chain.start, *result)
     elif node.op == "concatenate":
-        found = _joined(rewriting, node, *result, depth)
+        computed = _joined(rewriting, node, *result, depth)
     else:
-        found = LAYERS[node.op](rewriting, node, *result, fused or Activation.NONE)
+        computed = LAYERS[node.op](rewriting, node, *result, fused or Activation.NONE)
     if is_limited:
-        found = _limited(rewriting, found, bounds, names.next("clip"), node.origin)
+        computed = _limited(rewriting, computed, bounds, names.next("clip"), node.origin)
     for each in reversed(chain.moves):
         wanted = names.next(each.op)
-        attrs = moves.integer_attrs(rewriting, each, rewriting.types[found])
-        found = rewriting.emit(each.op, attrs, (found,), kind, wanted, each.origin)
-    return found
+        attrs = moves.integer_attrs(rewriting, each, rewriting.types[computed])
+        computed = rewriting.emit(each.op, attrs, (computed,), kind, wanted, each.origin)
+    return computed
 
 
 def _function(rewriting: Rewriting, tensor: str, kind: ArrayType, name: str) -> str:
-    found = _known(rewriting, tensor, kind, name)
-    if found is None:
+    known = _known(rewriting, tensor, kind, name)
+    if known is None:
         raise NotInteger("has no table of all its results")
-    return found
+    return known
 
 
 def _layer(rewriting: Rewriting, chain: _Chain) -> Node:
@@ -209,7 +209,7 @@ def _from_floats(
     attrs = QuantizeAttrs(ties_even=True)
     if tensor in rewriting.graph.constants:
         floats = rewriting.graph.constants[tensor]
-        given = Operands((floats,), (rewriting.graph.types[tensor],), (kind,))
-        (values,) = registry()["qnn.quantize"].reference(attrs, given)
+        operands = Operands((floats,), (rewriting.graph.types[tensor],), (kind,))
+        (values,) = registry()["qnn.quantize"].reference(attrs, operands)
         return rewriting.constant(name, values, kind.quant)
     return rewriting.emit("qnn.quantize", attrs, (tensor,), kind, name, origin)

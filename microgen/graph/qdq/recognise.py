@@ -61,19 +61,19 @@ def _reinterpret(rewriting: Rewriting, node: Node) -> None:
     """Give integers another scale, or none: then they keep the one that they have."""
     (tensor,), (output,) = node.inputs, node.outputs
     kind = signed(rewriting.graph.types[output])
-    found = rewriting.inner.get(tensor)
-    if found is None:
+    integers = rewriting.inner.get(tensor)
+    if integers is None:
         rewriting.keep(node)
-        found = output
+        integers = output
         if rewriting.graph.types[output].dtype is DType.UINT8 and kind.quant is not None:
-            found = rewriting.made_signed(output, kind, node.origin)
+            integers = rewriting.made_signed(output, kind, node.origin)
         elif kind.quant is None:
             return
     elif kind.quant is not None:
-        found = rewriting.retyped(
-            found, kind.quant, rewriting.fresh(f"{output}#stored"), node.origin
+        integers = rewriting.retyped(
+            integers, kind.quant, rewriting.fresh(f"{output}#stored"), node.origin
         )
-    rewriting.inner[output] = found
+    rewriting.inner[output] = integers
 
 
 def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
@@ -95,17 +95,17 @@ def _quant_of(rewriting: Rewriting, tensor: str) -> Quant | None:
     """The only scale with which integers are read, directly or after moves. None if there are
     several scales, or a reader without one.
     """
-    found: dict[Quant | None, None] = {}
+    quants: dict[Quant | None, None] = {}
     pending = [tensor]
     while pending:
         for node in rewriting.readers.get(pending.pop(), []):
             if node.op == "qnn.reinterpret":
-                found[rewriting.graph.types[node.outputs[0]].quant] = None
+                quants[rewriting.graph.types[node.outputs[0]].quant] = None
             elif node.op in moves.VIEWS:
                 pending.append(node.outputs[0])
             else:
                 return None
-    return next(iter(found)) if len(found) == 1 else None
+    return next(iter(quants)) if len(quants) == 1 else None
 
 
 def _origin(rewriting: Rewriting, tensor: str) -> Origin:
@@ -127,19 +127,19 @@ def _finished(rewriting: Rewriting, inputs: list[unsigned.UnsignedPort]) -> Grap
     unsigned.connect(builder, inputs, outputs)
     ends = [port.tensor for port in outputs]
     builder.drop_dead(ends)
-    found = builder.graph(rewriting.graph.name, [port.tensor for port in inputs], ends)
-    return found.replace(in_floats=_in_floats(rewriting, found))
+    graph = builder.graph(rewriting.graph.name, [port.tensor for port in inputs], ends)
+    return graph.replace(in_floats=_in_floats(rewriting, graph))
 
 
 def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
     """Float tensors that are computed from floats -> why."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for node in graph.nodes:
         (output, *_) = node.outputs
         is_floats = graph.types[output].dtype is DType.FLOAT32
         if is_floats and node.op not in ("qnn.dequantize", *moves.VIEWS):
-            found[output] = rewriting.reasons.get(output) or _why(rewriting, node)
-    return found
+            reasons[output] = rewriting.reasons.get(output) or _why(rewriting, node)
+    return reasons
 
 
 def _why(rewriting: Rewriting, node: Node) -> str:

@@ -116,13 +116,13 @@ def _copied(
     """The tensors from outside that need a buffer, because windows leave them or because they are
     not there as a whole, and the number of their rows that are copied at a time.
     """
-    found: dict[str, int] = {}
+    rates: dict[str, int] = {}
     for stage in stages:
         for name, window in stage.reads.items():
             if name in fed or (name in heights and _leaves(stage, window, heights[name])):
                 each = window.stride * stage.rows
-                found[name] = min(each, found.get(name, each))
-    return {name: math.gcd(each, fed.get(name, each)) for name, each in found.items()}
+                rates[name] = min(each, rates.get(name, each))
+    return {name: math.gcd(each, fed.get(name, each)) for name, each in rates.items()}
 
 
 def _periods(stages: Sequence[Stage], chunks: Mapping[str, int]) -> dict[str, int]:
@@ -159,16 +159,16 @@ def _timings(
     def timing(name: str, first: int) -> Timing:
         return Timing(first, periods[name], -(-whole[name] // chunks[name]), chunks[name])
 
-    found = {name: timing(name, 0) for name in copied}
+    timings = {name: timing(name, 0) for name in copied}
     for stage in stages:
         first = 0
         for name, window in stage.reads.items():
-            if name in found:
+            if name in timings:
                 needed = window.rows(stage.rows) - window.above
                 times = max(1, -(-needed // chunks[name]))
-                first = max(first, found[name].first + (times - 1) * found[name].period)
-        found[stage.result] = timing(stage.result, first)
-    return found
+                first = max(first, timings[name].first + (times - 1) * timings[name].period)
+        timings[stage.result] = timing(stage.result, first)
+    return timings
 
 
 def _leaves(stage: Stage, window: RowWindow, height: int) -> bool:

@@ -55,8 +55,8 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -
     if outer := _read_outside(nodes, graph):
         raise ValueError(f"{outer!r} is read outside the function, too")
     stages = [
-        _stage(node, graph, found, count)
-        for node, found, count in zip(nodes, by_rows.values(), rows, strict=True)
+        _stage(node, graph, reads, count)
+        for node, reads, count in zip(nodes, by_rows.values(), rows, strict=True)
     ]
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
     outside = tuple(name for name in read if name not in by_rows)
@@ -78,23 +78,23 @@ def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
 
     Raises ValueError if a node cannot be computed row by row.
     """
-    found = {nodes[-1].outputs[0]: 1}
+    by_tensor = {nodes[-1].outputs[0]: 1}
     by_rows = _by_rows(nodes, graph)
     for node in reversed(nodes):
-        own = found.setdefault(node.outputs[0], 1)
+        own = by_tensor.setdefault(node.outputs[0], 1)
         for position, window in by_rows[node.outputs[0]].windows.items():
-            found.setdefault(node.inputs[position], own * window.stride)
-    return [found[node.outputs[0]] for node in nodes]
+            by_tensor.setdefault(node.inputs[position], own * window.stride)
+    return [by_tensor[node.outputs[0]] for node in nodes]
 
 
 def _by_rows(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.ByRows]:
     """The dependence of each node's rows on rows of its inputs, by the node's result."""
     by_rows = {}
     for node in nodes:
-        found = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
-        if found is None:
+        reads = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
+        if reads is None:
             raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
-        by_rows[node.outputs[0]] = found
+        by_rows[node.outputs[0]] = reads
     return by_rows
 
 
@@ -105,13 +105,13 @@ def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
     return next((name for name in inner if uses[name] > inside[name]), "")
 
 
-def _stage(node: Node, graph: Graph, found: windows.ByRows, rows: int) -> Stage:
+def _stage(node: Node, graph: Graph, by_rows: windows.ByRows, rows: int) -> Stage:
     """The stage of a node. If the node sums rows, the rows of its input are treated as the rows of
     its result.
     """
     (result,) = node.outputs
-    reads = {node.inputs[position]: window for position, window in found.windows.items()}
-    height = graph.types[node.inputs[0] if found.is_summed else result].shape[1]
+    reads = {node.inputs[position]: window for position, window in by_rows.windows.items()}
+    height = graph.types[node.inputs[0] if by_rows.is_summed else result].shape[1]
     return Stage(result, height, rows, reads)
 
 

@@ -59,16 +59,16 @@ def of(node: Node, graph: Graph) -> ByRows | None:
 
 def _elementwise(node: Node, graph: Graph) -> ByRows | None:
     shape = graph.types[node.outputs[0]].shape
-    found = {}
+    by_position = {}
     for position, name in enumerate(node.inputs):
         if name not in graph.constants:
-            found[position] = RowWindow()
+            by_position[position] = RowWindow()
             if graph.types[name].shape != shape:
                 return None
         # A constant with rows or columns of its own would have to advance with the rows.
         elif any(size > 1 for size in graph.types[name].shape[-3:-1]):
             return None
-    return ByRows(found, node.attrs)
+    return ByRows(by_position, node.attrs)
 
 
 def _convolution(node: Node, graph: Graph) -> ByRows | None:

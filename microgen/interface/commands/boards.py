@@ -42,12 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Print a row for each board, or write the new one."""
-    given = [name for name in _OPTIONS if getattr(args, name) is not None]
+    chosen = [name for name in _OPTIONS if getattr(args, name) is not None]
     if args.new is None:
-        if given:
-            raise UsageError("is for --new only", where=_flag(given[0]), hint="leave it out")
+        if chosen:
+            raise UsageError("is for --new only", where=_flag(chosen[0]), hint="leave it out")
         return _listed(console)
-    missing = [_flag(name) for name in _NEEDED if name not in given]
+    missing = [_flag(name) for name in _NEEDED if name not in chosen]
     if missing:
         what = f"needs {', '.join(missing)}"
         hint = "--cpu cortex-m4 --flash 512K@0x08000000 --ram 128K@0x20000000 is an example"

@@ -23,8 +23,8 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
     """Print for each codegen its title, its package, the type keys of its modules, and the
     operators and patterns that it takes; or the reason why it cannot be used."""
     known = codegens.registry(*args.codegen_path)
-    found = [_described(name, known) for name in known]
-    return Outcome({"codegens": found}, [line for one in found for line in _lines(one)])
+    described = [_described(name, known) for name in known]
+    return Outcome({"codegens": described}, [line for one in described for line in _lines(one)])
 
 
 def _described(name: str, known: Registry) -> dict[str, Any]:
@@ -49,5 +49,5 @@ def _lines(one: dict[str, Any]) -> list[str]:
     if "broken" in one:
         return [f"{one['name']} ({one['origin']}) is broken: {one['broken']}"]
     lists = {"modules of type": "type_keys", "operators": "operators", "patterns": "patterns"}
-    rest = [f"    {what}: {', '.join(one[key])}" for what, key in lists.items() if one.get(key)]
-    return [f"{one['name']} ({one['origin']}): {one['title']}", *rest]
+    lines = [f"    {what}: {', '.join(one[key])}" for what, key in lists.items() if one.get(key)]
+    return [f"{one['name']} ({one['origin']}): {one['title']}", *lines]

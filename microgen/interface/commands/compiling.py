@@ -123,11 +123,11 @@ def refuse_planning(args: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
     add_planning(parser)
     defaults = {"board": None, **vars(parser.parse_args([]))}
-    given = [name for name, value in defaults.items() if getattr(args, name) != value]
-    if given:
+    changed = [name for name, value in defaults.items() if getattr(args, name) != value]
+    if changed:
         raise MicrogenError(
             "cannot change the plan of a project that is already generated",
-            where=f"--{given[0].replace('_', '-')}",
+            where=f"--{changed[0].replace('_', '-')}",
             hint="leave it out, or give the model instead of the project",
         )
 
@@ -192,10 +192,10 @@ def _switch(text: str) -> bool:
 
 def selected(args: argparse.Namespace) -> dict[str, Any]:
     """The options that the arguments name, as keywords of ``compile_model``."""
-    given = vars(args)
+    values = vars(args)
     # Options whose arguments a command does not have keep their defaults.
     names = [f.name for f in fields(options.Options) if f.name != "codegen"]
-    chosen = {name: given[name] for name in names if name in given}
+    chosen = {name: values[name] for name in names if name in values}
     codegen = tuple(filter(None, args.codegen.split(",")))
     given_options = tuple(args.codegen_option)
     lists = {"codegen": codegen, "codegen_option": given_options, "targets": tuple(args.target)}

@@ -19,11 +19,11 @@ def execute(_args: argparse.Namespace, _console: Console) -> Outcome:
     """Print a row for each tool; exit 1 if one that is not optional is missing."""
     from microgen.building.doctor import doctor
 
-    found = doctor()
+    tools = doctor()
     table = Table([Column(name) for name in ("tool", "found", "needed for", "to install")])
-    for tool in found:
+    for tool in tools:
         needed_for = tool.needed_for if tool.required else f"{tool.needed_for} (optional)"
         table.add(tool.name, tool.found or "missing", needed_for, tool.install)
-    lacking = any(tool.required and not tool.found for tool in found)
-    data = {"tools": [asdict(tool) for tool in found]}
+    lacking = any(tool.required and not tool.found for tool in tools)
+    data = {"tools": [asdict(tool) for tool in tools]}
     return Outcome(data, [table], exit_code=1 if lacking else 0)

@@ -209,8 +209,10 @@ def _shared(done: Firmware) -> list[str]:
     if common is None:
         return []
     apart = [c.program.module for c in done.models if c.program.module not in common.modules]
-    rest = f"; {', '.join(apart)} {'has' if len(apart) == 1 else 'have'} its own" if apart else ""
-    return [f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{rest}"]
+    exception = (
+        f"; {', '.join(apart)} {'has' if len(apart) == 1 else 'have'} its own" if apart else ""
+    )
+    return [f"one workspace of {common.nbytes:,} bytes for {', '.join(common.modules)}{exception}"]
 
 
 def _next(args: argparse.Namespace, board: Board) -> str:

@@ -28,9 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Print the file's contents. The format is found from the contents, not from the name."""
     reading = compiling.options_of(args, "codegen_path", "signature", "dim", "bind")
-    found = inspection.inspect(args.path, verbose=console.verbose, **reading)
+    inspected = inspection.inspect(args.path, verbose=console.verbose, **reading)
     if args.extract is None:
-        return Outcome(found.data, found.text)
-    written = blobs.write(found.payloads, args.extract, force=args.force)
-    text = [*found.text, "", *(f"wrote {path}" for path in written)]
-    return Outcome({**found.data, "extracted": written}, text)
+        return Outcome(inspected.data, inspected.text)
+    written = blobs.write(inspected.payloads, args.extract, force=args.force)
+    text = [*inspected.text, "", *(f"wrote {path}" for path in written)]
+    return Outcome({**inspected.data, "extracted": written}, text)

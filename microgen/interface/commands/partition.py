@@ -34,28 +34,28 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     printed as Relay. Other models are printed as the kernel graph with the owner of each part.
     Refusals go to stderr."""
     with console.step("partitioning"):
-        found = api.partition(args.model, args.board, **compiling.selected(args))
-    for refusal in found.refusals:
+        partitioned = api.partition(args.model, args.board, **compiling.selected(args))
+    for refusal in partitioned.refusals:
         console.note(str(refusal))
-    module = str(found.module.steps[args.step]) if found.module else None
-    graph = show(found.partition.graph)
+    module = str(partitioned.module.steps[args.step]) if partitioned.module else None
+    graph = show(partitioned.partition.graph)
     data = {
         "graph": graph,
         "module": module,
-        "regions": _regions(found),
-        "refusals": _refusals(found),
+        "regions": _regions(partitioned),
+        "refusals": _refusals(partitioned),
     }
-    return Outcome(data, _kernel_graph(graph, found) if module is None else [Listing(module)])
+    return Outcome(data, _kernel_graph(graph, partitioned) if module is None else [Listing(module)])
 
 
-def _kernel_graph(graph: str, found: Partitioned) -> list[Part]:
-    lines = [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(found)]
-    kernels = [r for r in _refusals(found) if "node" in r]
+def _kernel_graph(graph: str, partitioned: Partitioned) -> list[Part]:
+    lines = [f"// {', '.join(r['nodes'])} -> {_owner(r)}" for r in _regions(partitioned)]
+    kernels = [r for r in _refusals(partitioned) if "node" in r]
     lines += [f"// {r['node']}: not {r['by']}: {r['why']}" for r in kernels]
     return [Listing(graph), *(Listing(printable(line)) for line in lines)]
 
 
-def _regions(found: Partitioned) -> list[dict[str, Any]]:
+def _regions(partitioned: Partitioned) -> list[dict[str, Any]]:
     return [
         {
             "codegen": r.codegen,
@@ -63,16 +63,18 @@ def _regions(found: Partitioned) -> list[dict[str, Any]]:
             "target": r.target,
             "function": r.function,
         }
-        for r in found.partition.regions
+        for r in partitioned.partition.regions
     ]
 
 
-def _refusals(found: Partitioned) -> list[dict[str, Any]]:
+def _refusals(partitioned: Partitioned) -> list[dict[str, Any]]:
     kernels = [
         {"by": r.by, "node": r.of.outputs[0], "op": r.what, "why": r.why}
-        for r in found.partition.refusals
+        for r in partitioned.partition.refusals
     ]
-    external = [{"by": r.by, "where": r.where, "op": r.what, "why": r.why} for r in found.refusals]
+    external = [
+        {"by": r.by, "where": r.where, "op": r.what, "why": r.why} for r in partitioned.refusals
+    ]
     return [*kernels, *external]
 
 

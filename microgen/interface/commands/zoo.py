@@ -57,12 +57,12 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
     store.open()
     with console.step(f"running {len(plan.entries)} models on {', '.join(plan.boards)}"):
         rows = runs.run(plan, store, console.note)
-    found = table.data(rows, plan.options)
-    store.write("zoo.json", {"schema": 1, **found})
+    summary = table.data(rows, plan.options)
+    store.write("zoo.json", {"schema": 1, **summary})
     store.write_text("zoo.md", table.markdown(rows))
     store.write("seconds.json", table.seconds(rows))
-    has_failed = any(by_status["failed"] for by_status in found["counts"].values())
-    data = {"ok": not has_failed, "output": str(args.output), **found}
+    has_failed = any(by_status["failed"] for by_status in summary["counts"].values())
+    data = {"ok": not has_failed, "output": str(args.output), **summary}
     text = [*table.text(rows), f"{args.output / 'zoo.md'} and zoo.json have every cell"]
     return Outcome(data, text, exit_code=1 if has_failed else 0)
 
@@ -81,8 +81,8 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     folder = str(Path(chosen.codegen_path).resolve()) if chosen.codegen_path else ""
     known = codegens.registry(*([Path(folder)] if folder else []))
     selection.chosen(chosen.codegen, chosen.codegen_option, known)
-    found = {**asdict(chosen), "codegen_path": folder}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items() if k != "name"}
+    options = {**asdict(chosen), "codegen_path": folder}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in options.items() if k != "name"}
 
 
 def _cores() -> int:

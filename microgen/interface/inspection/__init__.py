@@ -65,24 +65,24 @@ def _of_project(path: Path, codegen_path: Sequence[Path], *, verbose: bool) -> I
 
 
 def _project(record: Manifest, *, verbose: bool) -> Inspected:
-    found = [_module(record, module, verbose=verbose) for module in record.modules]
+    modules = [_module(record, module, verbose=verbose) for module in record.modules]
     used, costs = ram.estimated(record), _costs(record)
     last = [*used.lines(about=True), *costs.lines(verbose=verbose)]
     if not record.more:
-        data = {**found[0].data, **costs.to_json(), "ram": used.to_json()}
-        return Inspected(data, [*found[0].text, "", *last])
+        data = {**modules[0].data, **costs.to_json(), "ram": used.to_json()}
+        return Inspected(data, [*modules[0].text, "", *last])
     common = record.shared_workspace
     data = {
         "kind": "project",
         "board": record.board["name"],
         "shared_workspace": common.nbytes if common else 0,
-        "modules": [{k: v for k, v in own.data.items() if k != "kind"} for own in found],
+        "modules": [{k: v for k, v in own.data.items() if k != "kind"} for own in modules],
         **costs.to_json(),
         "ram": used.to_json(),
     }
     names = ", ".join(common.modules) if common else ""
     shared = [f"one workspace of {common.nbytes:,} bytes for {names}", ""] if common else []
-    texts = [part for own in found for part in (*own.text, "")]
+    texts = [part for own in modules for part in (*own.text, "")]
     return Inspected(data, [*shared, *texts, *last])
 
 

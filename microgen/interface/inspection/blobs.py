@@ -52,46 +52,48 @@ def inspect(path: Path, codegen_path: Sequence[Path] = ()) -> Inspected:
     """Inspect a file that contains only a blob. Raises ModelError for a malformed one."""
     if path.stat().st_size > _MAX_BYTES:
         raise ModelError(f"has more than {_MAX_BYTES:,} bytes", where=str(path))
-    found, context = FoundBlob("", path.read_bytes()), Context(beside(path), codegen_path)
-    listed = describe.listing(_read(found, context))
+    module_blob, context = FoundBlob("", path.read_bytes()), Context(beside(path), codegen_path)
+    listed = describe.listing(_read(module_blob, context))
     data = {"kind": "blob", **listed.data}
-    return Inspected(data, listed.lines, _payloads([found], context))
+    return Inspected(data, listed.lines, _payloads([module_blob], context))
 
 
-def with_blobs(shown: Inspected, found: Sequence[FoundBlob], context: Context) -> Inspected:
+def with_blobs(shown: Inspected, blobs: Sequence[FoundBlob], context: Context) -> Inspected:
     """``shown`` with the blobs that were found. If a blob cannot be read, the reason is shown."""
-    if not found:
+    if not blobs:
         return shown
-    listed = [_listed(one, context) for one in found]
+    listed = [_listed(one, context) for one in blobs]
     lines = [part for _, text in listed for part in ("", *text)]
     data = {**shown.data, "blobs": [own for own, _ in listed]}
-    return Inspected(data, [*shown.text, *lines], _payloads(found, context))
+    return Inspected(data, [*shown.text, *lines], _payloads(blobs, context))
 
 
-def _listed(found: FoundBlob, context: Context) -> tuple[dict[str, Any], list[str]]:
-    own = {"symbol": found.symbol, "nbytes": len(found.data)}
+def _listed(module_blob: FoundBlob, context: Context) -> tuple[dict[str, Any], list[str]]:
+    own = {"symbol": module_blob.symbol, "nbytes": len(module_blob.data)}
     try:
-        listed = describe.listing(_read(found, context))
+        listed = describe.listing(_read(module_blob, context))
     except MicrogenError as error:
-        return {**own, "error": str(error)}, [f"{found.symbol}: {error}"]
+        return {**own, "error": str(error)}, [f"{module_blob.symbol}: {error}"]
     head, *lines = listed.lines
-    return {**own, **listed.data}, [f"{found.symbol}: {head}", *lines]
+    return {**own, **listed.data}, [f"{module_blob.symbol}: {head}", *lines]
 
 
-def _read(found: FoundBlob, context: Context) -> blob.Blob:
+def _read(module_blob: FoundBlob, context: Context) -> blob.Blob:
     modules = [m for record in context.records for own in record.modules for m in own.loaded]
     # Only these code generators can read the payloads, so no other is loaded.
     names = {module.codegen for module in modules}
-    return blob.loads(found.data, known(modules, payloads.readers(names, context.codegen_path)))
+    return blob.loads(
+        module_blob.data, known(modules, payloads.readers(names, context.codegen_path))
+    )
 
 
-def _payloads(found: Sequence[FoundBlob], context: Context) -> dict[str, bytes]:
+def _payloads(blobs: Sequence[FoundBlob], context: Context) -> dict[str, bytes]:
     """Names and contents of the files to extract. If there are several blobs, each name begins with
     its blob's number. Blobs that cannot be read are left out."""
     files: dict[str, bytes] = {}
-    for number, one in enumerate(found):
+    for number, one in enumerate(blobs):
         with suppress(MicrogenError):
-            lead = f"{number}_" if len(found) > 1 else ""
+            lead = f"{number}_" if len(blobs) > 1 else ""
             contents = describe.extract(_read(one, context))
             files |= {lead + name: data for name, data in contents.items()}
     return files

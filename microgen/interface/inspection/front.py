@@ -28,8 +28,8 @@ class Estimated(CostConditions):
 
     def waits(self, one: FrontPoint) -> int:
         """The cycles in which a schedule waits for flash."""
-        found = self.conditions
-        return found.waiting(one.score.waited, one.score.followed) if found else 0
+        conditions = self.conditions
+        return conditions.waiting(one.score.waited, one.score.followed) if conditions else 0
 
     def cycles(self, one: FrontPoint) -> int:
         """The cycles of a schedule, including the cycles in which it waits for flash."""
@@ -142,19 +142,19 @@ def _table(front: Front, estimated: Estimated) -> Table:
     return table
 
 
-def _marks(found: Sequence[FrontPoint]) -> Iterator[str]:
+def _marks(points: Sequence[FrontPoint]) -> Iterator[str]:
     """A character for each schedule; schedules beyond the last character share it."""
-    return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(found)))
+    return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(points)))
 
 
-def _drawing(found: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
+def _drawing(points: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
     """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. If several
     marks have one place, the least is drawn."""
-    ram, flash = [one.ram.arena_io for one in found], [one.score.flash for one in found]
+    ram, flash = [one.ram.arena_io for one in points], [one.score.flash for one in points]
     name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
-    cycles = [estimated.cycles(one) for one in found]
+    cycles = [estimated.cycles(one) for one in points]
     rows = [[" "] * WIDE for _ in range(HIGH)]
-    drawn = zip(heights, cycles, _marks(found), strict=True)
+    drawn = zip(heights, cycles, _marks(points), strict=True)
     # Reversed, so that the least of several marks in one place is drawn last.
     for y, x, mark in sorted(drawn, reverse=True):
         row = rows[HIGH - 1 - _place(y, heights, HIGH)]

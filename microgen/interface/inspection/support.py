@@ -61,20 +61,20 @@ def operators() -> dict[str, tuple[str, ...]]:
 
 def _row(name: str) -> OpRow:
     op = ops.registry()[name]
-    found = kernels.registry().get(name, ())
-    symbols = tuple(kernel.symbol for kernel in found)
+    implementations = kernels.registry().get(name, ())
+    symbols = tuple(kernel.symbol for kernel in implementations)
     named = [
         f"{kernel.symbol} ({', '.join(sorted(f.value for f in kernel.needs))})"
         if kernel.needs
         else kernel.symbol
-        for kernel in found
+        for kernel in implementations
     ]
     named[:0] = [f"{_LOOKUPS[dtype]}, on a table" for dtype in op.tables]
     none = "none: a view costs nothing" if op.is_view else "a code generator's own"
     how = ", ".join(named) or none
-    dtypes = {dtype_of(kernel) for kernel in found} | {dtype.value for dtype in op.tables}
+    dtypes = {dtype_of(kernel) for kernel in implementations} | {dtype.value for dtype in op.tables}
     about, limits = ops.about(op), ops.conditions(op)
-    sources = tuple(_source(name, kernel) for kernel in found)
+    sources = tuple(_source(name, kernel) for kernel in implementations)
     return OpRow(name, about, tuple(sorted(dtypes)) or ("any",), limits, symbols, how, sources)
 
 

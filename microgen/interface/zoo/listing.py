@@ -33,7 +33,7 @@ def read(path: Path) -> tuple[ListedModel, ...]:
     """
     # Paths may have bytes that are not UTF-8, as the file system has them.
     text = os.fsdecode(_content(path))
-    found: dict[str, ListedModel] = {}
+    models: dict[str, ListedModel] = {}
     for number, line in enumerate(text.split("\n"), 1):
         name = _COMMENT.sub("", line.rstrip("\r")).strip(" \t")
         if "\0" in name:
@@ -43,18 +43,18 @@ def read(path: Path) -> tuple[ListedModel, ...]:
                 hint="give a text file with one path per line",
             )
         if name:
-            found.setdefault(name, _entry(number, name, path.parent))
-    if not found:
+            models.setdefault(name, _entry(number, name, path.parent))
+    if not models:
         raise MicrogenError(
             "names no model", where=str(path), hint="write one path per line; # begins a comment"
         )
-    return tuple(found.values())
+    return tuple(models.values())
 
 
 def _entry(number: int, line: str, folder: Path) -> ListedModel:
-    given = _GIVEN.findall(line)
-    dim = tuple(value for flag, value in given if flag == "dim")
-    bind = tuple(_placed(value, folder) for flag, value in given if flag == "bind")
+    flags = _GIVEN.findall(line)
+    dim = tuple(value for flag, value in flags if flag == "dim")
+    bind = tuple(_placed(value, folder) for flag, value in flags if flag == "bind")
     return ListedModel(number, line, folder / _GIVEN.sub("", line), dim, bind)
 
 

@@ -67,11 +67,11 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
         for board, key in model.keys.items():
             # Files with equal bytes share a key, so each network is done once.
             wanted.setdefault(key, (model, board))
-    found = {key: cell for key in wanted if (cell := store.get(key, plan.limit)) is not None}
-    lacking = {cell.lacking for cell in found.values()}
-    missing = {key: job for key, job in wanted.items() if key not in found}
+    cells = {key: cell for key in wanted if (cell := store.get(key, plan.limit)) is not None}
+    lacking = {cell.lacking for cell in cells.values()}
+    missing = {key: job for key, job in wanted.items() if key not in cells}
     for key, cell in _done(plan, missing, store, len(wanted)):
-        found[key] = cell
+        cells[key] = cell
         lacking.add(cell.lacking)
     for sentence in sorted(filter(None, lacking)):
         note(f"not compared with an outside oracle: {sentence}")
@@ -79,7 +79,7 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
         ModelRow(
             model.entry,
             model.sha256,
-            {board: model.cell or found[model.keys[board]] for board in plan.boards},
+            {board: model.cell or cells[model.keys[board]] for board in plan.boards},
         )
         for model in models
     )
@@ -87,7 +87,7 @@ def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[Model
 
 def _model(entry: ListedModel, plan: ZooPlan) -> _Model:
     try:
-        options, values = _given(entry, plan)
+        options, values = _inputs(entry, plan)
         sha256 = identity.of_model(frontends.stored(entry.path) | values)
     except MicrogenError as error:
         cell = failed("read", f"{error.what}, in line {entry.line} of the list", error.hint)
@@ -97,7 +97,7 @@ def _model(entry: ListedModel, plan: ZooPlan) -> _Model:
     return _Model(entry, sha256, keys, options)
 
 
-def _given(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _inputs(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The options for a model, and the files of values that they name, by the names under which
     workers get them. Raises MicrogenError if one cannot be read."""
     bind, files = list[str](), dict[str, bytes]()
@@ -143,7 +143,7 @@ def _tasks(
     """The tasks with their keys. Each model is read when its task is sent, so few are in memory."""
     for key, (model, board) in missing.items():
         files = frontends.stored(model.entry.path)
-        _, values = _given(model.entry, plan)
+        _, values = _inputs(model.entry, plan)
         # The file is read a second time, and the key is the digest of the first reading.
         if identity.of_model(files | values) != model.sha256:
             raise MicrogenError(

@@ -57,9 +57,9 @@ class _Work:
 
     def __init__(self, folder: Path, task: dict[str, Any]) -> None:
         self._folder, self._model, self._board = folder, folder / task["model"], task["board"]
-        given = task["options"].items()
+        options = task["options"].items()
         self._options: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in given
+            name: tuple(value) if isinstance(value, list) else value for name, value in options
         }
         self._project = folder / _PROJECT
         self._stage: Stage = "generate"
@@ -104,9 +104,9 @@ class _Work:
 
     def _compared(self, run: api.RunResult) -> Cell:
         """The cell after a run. A difference from any source is a failure."""
-        found = [verdict.to_json() for verdict in run.verdicts]
-        self._known["compared"] = {one["name"]: one["status"] for one in found}
-        wrong = [one["detail"] for one in found if one["status"] == "failed"]
+        verdicts = [verdict.to_json() for verdict in run.verdicts]
+        self._known["compared"] = {one["name"]: one["status"] for one in verdicts}
+        wrong = [one["detail"] for one in verdicts if one["status"] == "failed"]
         return self._failed("; ".join(wrong)) if wrong else Cell("ok", self._stage, **self._known)
 
     def _ended(self, error: MicrogenError) -> Cell:
@@ -115,10 +115,10 @@ class _Work:
         no model."""
         # These errors say that microgen cannot take the model, not that it failed.
         is_refusal = isinstance(error, ModelError | UnsupportedError | CapacityError)
-        found = self._failed(f"{error.where}: {error.what}", error.hint)
+        failure = self._failed(f"{error.where}: {error.what}", error.hint)
         if is_refusal or (type(error) is MicrogenError and self._stage == "generate"):
-            return Cell("refused", found.stage, found.cause, found.hint, **self._known)
-        return found
+            return Cell("refused", failure.stage, failure.cause, failure.hint, **self._known)
+        return failure
 
     def _failed(self, cause: str, hint: str = "") -> Cell:
         return failed(self._stage, self._plain(cause), self._plain(hint), **self._known)
@@ -138,9 +138,9 @@ def _sizes(project: Path, report: VerifyReport) -> dict[str, int]:
     """Bytes by name. RAM in total is not known on the host."""
     sizes = report.sizes
     used = ram.of_total(manifest.load(project), sizes.arena, sizes.ram, sizes.stack).to_json()
-    found = {"flash": sizes.flash, "code": sizes.code, "weights": sizes.weights}
-    found |= {"workspace": used["workspace"], "io": used["io"], "ram": used["total"]}
-    return {name: nbytes for name, nbytes in found.items() if nbytes is not None}
+    figures = {"flash": sizes.flash, "code": sizes.code, "weights": sizes.weights}
+    figures |= {"workspace": used["workspace"], "io": used["io"], "ram": used["total"]}
+    return {name: nbytes for name, nbytes in figures.items() if nbytes is not None}
 
 
 if __name__ == "__main__":

@@ -34,14 +34,14 @@ class Cause:
 
 def causes(rows: Sequence[ModelRow]) -> list[Cause]:
     """The causes of all refusals and failures: failures first, then the most frequent first."""
-    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    by_kind: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for row in rows:
         for board, cell in row.cells.items():
             if cell.status != "ok":
                 kind = (cell.status, cell.stage, general(cell.cause))
-                found.setdefault(kind, []).append((row.entry.name, board))
+                by_kind.setdefault(kind, []).append((row.entry.name, board))
     # Rows of one cause are together, so a defect that hits many models is seen at once.
-    made = [Cause(*kind, tuple(cells)) for kind, cells in found.items()]
+    made = [Cause(*kind, tuple(cells)) for kind, cells in by_kind.items()]
     # "failed" sorts before "refused".
     return sorted(made, key=lambda c: (c.status, -len(c.cells), c.stage, c.text))
 
@@ -126,12 +126,12 @@ def _head(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 
 def _by_cause(rows: Sequence[ModelRow]) -> Iterator[str]:
-    found = causes(rows)
-    if not found:
+    groups = causes(rows)
+    if not groups:
         return
     yield from ("", "## By cause", "")
     yield from (*_line("status", "stage", "cause", "models", "cells"), *_rule(4, 1))
-    for cause in found:
+    for cause in groups:
         models = list(dict.fromkeys(model for model, _ in cause.cells))
         more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
         shown = f"{', '.join(models[:_SHOWN])}{more}"

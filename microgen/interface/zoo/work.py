@@ -69,17 +69,17 @@ def done(task: Task) -> dict[str, Any]:
             )
         )
     start = time.monotonic()
-    found = _tried(task)
+    result = _tried(task)
     seconds = round(time.monotonic() - start, 3)
-    return asdict(replace(found, cell=replace(found.cell, seconds=seconds)))
+    return asdict(replace(result, cell=replace(result.cell, seconds=seconds)))
 
 
 def _tried(task: Task) -> Done:
     # Memory may suffice the next time, when other cells have ended.
     for _ in range(_ATTEMPTS):
-        found = _attempt(task)
-        if found is not None:
-            return found
+        result = _attempt(task)
+        if result is not None:
+            return result
     return Done(failed("run", f"its process was killed {_ATTEMPTS} times"), is_lasting=False)
 
 

@@ -102,8 +102,8 @@ def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
 def runtimes(units: Sequence[Unit]) -> tuple[Runtime, ...]:
     """Every runtime that the modules of a firmware need, sorted by type key. Raises
     UnsupportedError if two runtimes have the same key."""
-    found = {c.runtime for unit in units for _, c in unit.program.runtime_modules}
-    keys = Counter(runtime.type_key for runtime in found)
+    kinds = {c.runtime for unit in units for _, c in unit.program.runtime_modules}
+    keys = Counter(runtime.type_key for runtime in kinds)
     for key in sorted(keys):
         if keys[key] > 1:
             raise UnsupportedError(
@@ -111,7 +111,7 @@ def runtimes(units: Sequence[Unit]) -> tuple[Runtime, ...]:
                 where="--codegen",
                 hint="a type key has one loader in a firmware: use one of the codegens",
             )
-    return tuple(sorted(found, key=lambda runtime: runtime.type_key))
+    return tuple(sorted(kinds, key=lambda runtime: runtime.type_key))
 
 
 def loaders(units: Sequence[Unit]) -> dict[str, Any]:

@@ -38,8 +38,10 @@ def macros(unit: Unit) -> list[str]:
     """The macros of the feed in the model's header."""
     if unit.program.feed is None:
         return []
-    found = names(unit)
-    return [found[key] for key in ("more", "ready", "rows_macro", "nbytes_macro", "count_macro")]
+    macro_names = names(unit)
+    return [
+        macro_names[key] for key in ("more", "ready", "rows_macro", "nbytes_macro", "count_macro")
+    ]
 
 
 def loop(feed: Feed, unit: Unit) -> dict[str, Any]:

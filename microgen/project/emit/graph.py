@@ -52,8 +52,8 @@ def runner(unit: Unit, graph: ExecutorGraph) -> dict[str, Any]:
     }
 
 
-def _device(found: Device) -> dict[str, Any]:
-    return {**device(found), "context": f"devices->{found.name}"}
+def _device(entry: Device) -> dict[str, Any]:
+    return {**device(entry), "context": f"devices->{entry.name}"}
 
 
 def data(unit: Unit) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def data(unit: Unit) -> dict[str, Any]:
 
 
 def _places(unit: Unit) -> Iterator[dict[str, Any]]:
-    found = parameters(unit)
-    offsets = params_file.data_offsets({name: c.array for name, c in found.items()})
-    for name, constant in found.items():
+    constants = parameters(unit)
+    offsets = params_file.data_offsets({name: c.array for name, c in constants.items()})
+    for name, constant in constants.items():
         yield {
             "symbol": unit.constants[name],
             "offset": offsets[name],
@@ -81,6 +81,6 @@ def _places(unit: Unit) -> Iterator[dict[str, Any]]:
         }
 
 
-def _port(port: Port, index: int, given: str, unit: Unit) -> dict[str, Any]:
-    data = f"{given}->{port.name}"
+def _port(port: Port, index: int, struct: str, unit: Unit) -> dict[str, Any]:
+    data = f"{struct}->{port.name}"
     return {"name": port.name, "index": index, "data": data, **described(port.type, unit)}

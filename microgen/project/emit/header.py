@@ -49,8 +49,8 @@ def header(unit: Unit) -> dict[str, Any]:
 
 def _duties(ports: list[dict[str, Any]]) -> str:
     """A comment about the caller's duties for buffers in which a run keeps other tensors."""
-    found = [port["duty"] for port in ports if port["duty"]]
-    return layout.comment("Of the caller's buffers:", more=found) if found else ""
+    duties = [port["duty"] for port in ports if port["duty"]]
+    return layout.comment("Of the caller's buffers:", more=duties) if duties else ""
 
 
 def device(device: Device) -> dict[str, Any]:
@@ -97,8 +97,8 @@ def _owner(unit: Unit) -> str:
     owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
     if not owed:
         return "part of the firmware, the caller provides nothing"
-    rest = unit.plan.peak - owed
-    inside = f"; {rest} bytes of it are linked in" if rest else ""
+    linked = unit.plan.peak - owed
+    inside = f"; {linked} bytes of it are linked in" if linked else ""
     return f"the caller provides the external pools, whose sizes are below{inside}"
 
 

@@ -39,14 +39,14 @@ def headers(program: Program) -> list[str]:
 def parts(program: Program) -> list[dict[str, Any]]:
     """The functions of the parts, each once, in the order of their first calls."""
     rolling = [function.rolling for function in program.functions if function.rolling]
-    found = {part.name: part for one in rolling for part in one.parts}
+    unique = {part.name: part for one in rolling for part in one.parts}
     return [
         {
             "name": part.name,
             "parameters": [declaration(parameter) for parameter in part.parameters],
             "kernel": kernel_call(part.kernel),
         }
-        for part in found.values()
+        for part in unique.values()
     ]
 
 
@@ -80,10 +80,10 @@ class _Names:
         self._own: dict[str, str] = {}
         for tensor, path in paths.items():
             layer = _layer(_short_path(path, paths.values()))
-            for found, word in ((self._lines, "lines"), (self._own, "scratch")):
+            for symbols, word in ((self._lines, "lines"), (self._own, "scratch")):
                 # All names of one C function must differ.
-                found[tensor] = cnames.unique(f"{layer}_{word}", taken)
-                taken.add(found[tensor])
+                symbols[tensor] = cnames.unique(f"{layer}_{word}", taken)
+                taken.add(symbols[tensor])
 
     def lines(self, tensor: str) -> str:
         """The line buffer of a tensor."""
@@ -196,11 +196,11 @@ def _title(event: Event, rolling: Rolling) -> str:
 
 def _condition(when: When, end: int, steps: int) -> str:
     """The steps in which something happens; empty if it happens in all."""
-    found = [f"step >= {when.first}"] if when.first else []
-    found += [f"step < {end}"] if end < steps else []
+    terms = [f"step >= {when.first}"] if when.first else []
+    terms += [f"step < {end}"] if end < steps else []
     since = f"(step - {when.first})" if when.first else "step"
-    found += [f"({since} % {when.period}) == 0"] if when.period > 1 else []
-    return layout.joined(" && ", found) if found else ""
+    terms += [f"({since} % {when.period}) == 0"] if when.period > 1 else []
+    return layout.joined(" && ", terms) if terms else ""
 
 
 def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str:
@@ -210,8 +210,8 @@ def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str
     match event.rows:
         case KernelPart() as part:
             pairs = zip(part.args, part.parameters, strict=True)
-            found = [_argument(one, parameter, event, names) for one, parameter in pairs]
-            return layout.call(part.name, found, indent, end=";")
+            arguments = [_argument(one, parameter, event, names) for one, parameter in pairs]
+            return layout.call(part.name, arguments, indent, end=";")
         case RowCopy(rows, nbytes):
             assert event.buffer is not None, "rows are copied into a buffer"
             size = f"{nbytes}"
@@ -219,8 +219,8 @@ def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str
                 size = f"(step < {when.end - 1}) ? {nbytes} : {nbytes - event.buffer.surplus}"
             pointer = _pointer(rows, when, fed_from)
             to = f"mg_fresh_lines(&{names.lines(event.tensor)})"
-            found = [to, f"(const uint8_t *){pointer}", size]
-            return layout.call("mg_copy_rows", found, indent, end=";")
+            arguments = [to, f"(const uint8_t *){pointer}", size]
+            return layout.call("mg_copy_rows", arguments, indent, end=";")
 
 
 def _argument(

@@ -187,9 +187,9 @@ def _call(call: RunnerCall, unit: Unit, *, is_guarded: bool) -> dict[str, Any]:
     function = unit.program.function(call.function)
     number = f"{call.index + 1}/{len(unit.program.calls)}"
     # A call of several layers has a line for each of them.
-    first, *rest = map(_step, call.steps)
+    first, *later = map(_step, call.steps)
     return {
-        "comment": layout.comment(f"{number} {first}", indent, more=[f"then {r}" for r in rest]),
+        "comment": layout.comment(f"{number} {first}", indent, more=[f"then {r}" for r in later]),
         "function": call.function,
         "is_guarded": is_guarded,
         # A packed function checks its arguments.
@@ -257,11 +257,11 @@ def _packed_arguments(call: RunnerCall) -> list[str]:
 
 
 def _arguments(call: RunnerCall, function: PrimFunc, unit: Unit) -> list[str]:
-    given = iter(call.args)
+    arguments = iter(call.args)
     return [
         f"{unit.place(f'scratch_{call.index}')} /* scratch_{call.index} */"
         if p.role is Role.SCRATCH
-        else _pointer(next(given), p, unit)
+        else _pointer(next(arguments), p, unit)
         for p in function.parameters
     ]
 

@@ -25,10 +25,10 @@ _CODES = {"i": "kDLInt", "u": "kDLUInt", "f": "kDLFloat", "b": "kDLUInt"}
 
 def argument_types(call: RunnerCall, function: PrimFunc) -> tuple[ArrayType, ...]:
     """The types of a call's arguments in the order of ``tensor_parameters``."""
-    given = iter(call.types)
+    types = iter(call.types)
     return tuple(
         # Scratch is no argument of the call, but the packed function gets it as a tensor of bytes.
-        ArrayType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(given)
+        ArrayType((call.scratch,), DType.UINT8) if p.role is Role.SCRATCH else next(types)
         for p in tensor_parameters(function)
     )
 

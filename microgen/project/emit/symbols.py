@@ -67,13 +67,13 @@ def of_constants(program: Program, plan: MemoryPlan, *, has_graph: bool) -> Mapp
     """The ELF symbol of each constant, by its name in the program. ``has_graph``: the graph
     executor runs it."""
     taken = set(_taken(program, plan))
-    found = {}
+    symbols = {}
     for constant in program.constants:
         in_file = has_graph and constant.name not in program.held_constants
         plain = constant.name if in_file else f"{_layer(constant)}_{constant.role}"
-        found[constant.name] = cnames.unique(named(program.module, plain), taken)
-        taken.add(found[constant.name])
-    return found
+        symbols[constant.name] = cnames.unique(named(program.module, plain), taken)
+        taken.add(symbols[constant.name])
+    return symbols
 
 
 def _layer(constant: FirmwareConstant) -> str:

@@ -31,10 +31,10 @@ class Tensors:
     def of_call(self, call: RunnerCall) -> list[str]:
         """The C names of the tensors that a call passes, in order."""
         function = self.unit.program.function(call.function)
-        given = iter(call.args)
+        args = iter(call.args)
         scratch = Argument(Storage.SID, f"scratch_{call.index}")
         arguments = [
-            scratch if parameter.role is Role.SCRATCH else next(given)
+            scratch if parameter.role is Role.SCRATCH else next(args)
             for parameter in function.parameters
         ]
         kinds = argument_types(call, function)

@@ -31,14 +31,14 @@ def write(project: Path, form: str, output: Path, *, force: bool = False) -> int
     generated, if the form cannot hold the project, or if ``output`` cannot be written.
     """
     chosen = _form(form)
-    found = component.load(project)
-    made = chosen.make(found)
+    source = component.load(project)
+    made = chosen.make(source)
     if chosen.pack is None:
-        made = made.merged(_record(found, chosen, made))
-        check_apart(project, found.project.files, output)
+        made = made.merged(_record(source, chosen, made))
+        check_apart(project, source.project.files, output)
         made.write_to(output, force=force, record=EXPORTED)
         return sum(map(len, made.files.values()))
-    return write_file(project, found.project.files, output, chosen.pack(made))
+    return write_file(project, source.project.files, output, chosen.pack(made))
 
 
 def file_name(project: Path, form: str) -> str:
@@ -53,15 +53,15 @@ def _form(name: str) -> ExportForm:
     return FORMS[name]
 
 
-def _record(found: Component, form: ExportForm, made: FileTree) -> FileTree:
+def _record(source: Component, form: ExportForm, made: FileTree) -> FileTree:
     """The record of the folder: its origin, and the digests that tell a later export whether the
     folder is unchanged."""
     record = {
-        "built_from": found.digest,
+        "built_from": source.digest,
         "files": made.digests(),
         "form": form.name,
-        "microgen": found.version,
-        "name": found.name,
+        "microgen": source.version,
+        "name": source.name,
     }
     text = json.dumps(record, indent=2, sort_keys=True)
     return FileTree({EXPORTED: f"{text}\n".encode()})

@@ -19,8 +19,8 @@ def code(component: Component) -> str:
 
 def render(template: str, component: Component, **values: Any) -> bytes:
     """A template of ``templates/export`` with the values that all of them may use."""
-    found = environment("export").get_template(f"{template}.j2")
-    text = found.render(
+    file_template = environment("export").get_template(f"{template}.j2")
+    text = file_template.render(
         component=component,
         flags=FLAGS,
         name=component.name,

@@ -131,17 +131,17 @@ def _needed(
     project: Path, known: Mapping[str, str], sources: Iterable[str], includes: Iterable[str]
 ) -> dict[str, bytes]:
     """The files of a component: sources, data, licences, public headers, and included files."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     # Data and public headers, which no source need include.
     always = [n for n in known if n.startswith(_ALWAYS) and not n.endswith(_SOURCE)]
     pending = ["LICENSE", "NOTICE", LISTS, *always, *sources]
     while pending:
         name = pending.pop()
-        if name not in found:
+        if name not in contents:
             # Raises ProjectError unless the file is as it was generated.
-            found[name] = sound(project, name, known[name])
-            pending += _included(name, found[name], known, includes)
-    return {name: found[name] for name in sorted(found)}
+            contents[name] = sound(project, name, known[name])
+            pending += _included(name, contents[name], known, includes)
+    return {name: contents[name] for name in sorted(contents)}
 
 
 def _included(

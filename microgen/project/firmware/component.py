@@ -27,7 +27,7 @@ def lists(
     codegen_sources: Sequence[str],
 ) -> dict[str, list[str]]:
     """The values of the template by name."""
-    found = {
+    by_name = {
         "model_sources": model_sources,
         "runtime_sources": runtime_sources,
         "codegen_sources": codegen_sources,
@@ -37,7 +37,7 @@ def lists(
     }
     return {
         # The folders have other places in an archive, so paths begin with a variable.
-        **{name: [_with_variable(path) for path in paths] for name, paths in found.items()},
+        **{name: [_with_variable(path) for path in paths] for name, paths in by_name.items()},
         "c_flags": list(C_FLAGS),
     }
 

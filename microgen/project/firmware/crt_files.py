@@ -58,17 +58,17 @@ _ABOUT = """\
 def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, bytes]:
     """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need, with everything
     that these include."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
     while pending:
         name = pending.pop()
-        if name in found:
+        if name in contents:
             continue
-        found[name], included = _with_included(name)
+        contents[name], included = _with_included(name)
         pending += included
         if name.startswith(_RUNTIME_HEADERS):
             pending += _sources_of(name)
-    return found
+    return contents
 
 
 def read(name: str) -> bytes:
@@ -91,8 +91,8 @@ def _with_included(name: str) -> tuple[bytes, list[str]]:
 def _headers() -> frozenset[str]:
     """The paths below ``crt`` that an include may name."""
     crt = resources.folder("crt")
-    found = (path for folder in ("include", "src") for path in (crt / folder).rglob("*.*"))
-    return frozenset(path.relative_to(crt).as_posix() for path in found)
+    paths = (path for folder in ("include", "src") for path in (crt / folder).rglob("*.*"))
+    return frozenset(path.relative_to(crt).as_posix() for path in paths)
 
 
 def _sources_of(header: str) -> Sequence[str]:
@@ -115,8 +115,8 @@ def _runtime_sources() -> dict[str, tuple[str]]:
 
 def _included(text: bytes) -> list[str]:
     """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
-    found = (match for match in _INCLUDE.finditer(text) if _begins_line(text, match.start()))
-    names = (match[1].decode() for match in found)
+    matches = (match for match in _INCLUDE.finditer(text) if _begins_line(text, match.start()))
+    names = (match[1].decode() for match in matches)
     candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
     return [name for name in candidates if name in _headers()]
 
@@ -128,11 +128,11 @@ def _begins_line(text: bytes, start: int) -> bool:
 
 def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
     """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
-    found: dict[str, list[KernelCode]] = {}
+    by_header: dict[str, list[KernelCode]] = {}
     for kernel in kernels:
         # Kernels of one header are in one source, so that they have its other functions in common.
-        found.setdefault(kernel.header, []).append(kernel)
-    return {f"kernels/{PurePosixPath(name).stem}.c": _source(found[name]) for name in found}
+        by_header.setdefault(kernel.header, []).append(kernel)
+    return {f"kernels/{PurePosixPath(name).stem}.c": _source(by_header[name]) for name in by_header}
 
 
 def _source(kernels: Sequence[KernelCode]) -> str:

@@ -31,11 +31,11 @@ def until_runner(ports: int, options: Options, devices: int = 0) -> int:
     """The bytes that ``infer`` and ``run`` keep, with memory for the runner's arguments."""
     if options.executor == "graph":
         return above(ports, options)
-    given = 0 if options.workspace_io else ports
-    passed = stack.arguments(given + devices + len(options.pool))
+    tensors = 0 if options.workspace_io else ports
+    passed = stack.arguments(tensors + devices + len(options.pool))
     # `run` checks all pointers before it passes any, so it keeps the pointers that do not fit into
     # registers.
-    kept = given * _WORD if options.interface == "packed" else passed
+    kept = tensors * _WORD if options.interface == "packed" else passed
     return above(ports, options) + passed + kept
 
 
@@ -70,8 +70,8 @@ def _described(program: Program) -> int:
     described: set[tuple[Argument, ArrayType]] = set()
     values = 0
     for call in program.calls:
-        given = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
-        tensors = zip(given, call.types, strict=True)
+        arguments = [argument for argument in call.args if argument.storage is not Storage.DEVICE]
+        tensors = zip(arguments, call.types, strict=True)
         own = {(a, kind) for a, kind in tensors if a.storage in _CALLERS}
         values += _VALUE * (len(call.args) + bool(call.scratch)) * bool(own)
         described |= own

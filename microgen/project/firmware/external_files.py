@@ -14,29 +14,29 @@ from microgen.project.firmware.project import CODEGENS
 
 def files(programs: Iterable[Program]) -> FileTree:
     """The files of all models, which may share them. ProjectError if two have one name."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for module, made in _made(programs):
         for name, data in made.files.items():
             path = f"{CODEGENS}/{cnames.identifier(module.codegen)}/{name}"
-            if found.setdefault(path, data) != data:
+            if contents.setdefault(path, data) != data:
                 raise ProjectError(
                     f"the codegen {module.codegen} makes two different files of this name",
                     where=path,
                     hint="files that depend on the model need its symbols in their names",
                 )
-    return FileTree(found)
+    return FileTree(contents)
 
 
 def include_dirs(programs: Iterable[Program]) -> list[str]:
     """Folders below ``codegens`` in which the compiler finds headers: each generator's own, and
     the folders that it names."""
-    found = {
+    folders = {
         f"{cnames.identifier(module.codegen)}/{folder}".rstrip("/"): None
         for module, made in _made(programs)
         if made.files
         for folder in ("", *made.include_dirs)
     }
-    return list(found)
+    return list(folders)
 
 
 def _made(programs: Iterable[Program]) -> Iterator[tuple[ExternalModule, Made]]:

@@ -361,11 +361,11 @@ def _values(board: Board, toolchain: str, stack_margin: int) -> dict[str, Any]:
 
 def _input(model: Model, port: Port, several: bool) -> dict[str, Any]:
     """The templates' values for an input. main.c may hold only some of its rows at a time."""
-    found = _port(model, port, several)
+    entry = _port(model, port, several)
     if model.feed is None:
-        return found
-    size = found["size_macro"].replace("_SIZE", "_ROWS_SIZE")
-    return {**found, "held": f"{size} / sizeof({found['ctype']})", "held_size": size}
+        return entry
+    size = entry["size_macro"].replace("_SIZE", "_ROWS_SIZE")
+    return {**entry, "held": f"{size} / sizeof({entry['ctype']})", "held_size": size}
 
 
 def _port(model: Model, port: Port, several: bool) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def qemu_command(board: Board) -> str:
     if board.qemu is None:
         return ""
     machine = " ".join((board.qemu.system, f"-M {board.qemu.machine}", *board.qemu.args))
-    rest = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
-    return f"{machine} -nographic \\\n    {rest}"
+    options = "-semihosting-config enable=on,target=native -kernel build/firmware.elf"
+    return f"{machine} -nographic \\\n    {options}"
 
 
 def toolchain_note(board: Board, toolchain: str) -> str:

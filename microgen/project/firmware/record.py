@@ -135,8 +135,8 @@ def module(
 
 def feed(program: Program) -> FeedRecord | None:
     """How the program's input is fed, None if it is passed as a whole."""
-    found = program.feed
-    return _copied(FeedRecord, found) if found else None
+    source = program.feed
+    return _copied(FeedRecord, source) if source else None
 
 
 def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
@@ -161,13 +161,13 @@ def _port(port: Port, plan: MemoryPlan) -> PortRecord:
 
 def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallRecord:
     function = unit.program.function(call.function)
-    given = iter(call.args)
+    arguments = iter(call.args)
     args, in_struct = [], function.in_struct
     for parameter in function.parameters:
         if parameter.role is Role.SCRATCH:
             args.append(ArgumentRecord("scratch", f"scratch_{call.index}"))
             continue
-        argument = next(given)
+        argument = next(arguments)
         is_constant = argument.storage is Storage.CONSTANT
         name = unit.constants[argument.name] if is_constant else argument.name
         kind, inside = argument.storage.value, parameter in in_struct

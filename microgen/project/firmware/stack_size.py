@@ -74,11 +74,11 @@ def of(programs: Sequence[Program], board: Board, options: Options) -> Stack:
                 hint="leave it out",
             )
         return Stack()
-    found = max(bound(program, board.cpu, options) for program in programs)
+    deepest = max(bound(program, board.cpu, options) for program in programs)
     margin = options.stack_margin
     if is_computed(board, options):
-        return Stack(found, margin, reserve(found + margin))
-    return Stack(found, margin, options.stack or board.stack_bytes)
+        return Stack(deepest, margin, reserve(deepest + margin))
+    return Stack(deepest, margin, options.stack or board.stack_bytes)
 
 
 def is_fitted(board: Board) -> bool:
@@ -111,10 +111,10 @@ def around(board: Board, options: Options, ports: int) -> int:
         return 0
     if not is_computed(board, options):
         return options.stack or board.stack_bytes
-    found = stack.column(board.cpu, options.toolchain)
-    entry = found.entry(f"{code_size.runner(options)} call")
+    column = stack.column(board.cpu, options.toolchain)
+    entry = column.entry(f"{code_size.runner(options)} call")
     entry += entry_stack.until_runner(ports, options) + _PORTS * entry_stack.KEPT
-    frame = board.cpu.exception_frame + found.entry("handler") + _ALIGNMENT[board.cpu.architecture]
+    frame = board.cpu.exception_frame + column.entry("handler") + _ALIGNMENT[board.cpu.architecture]
     thread = entry + entry // stack.DOUBT + _fed(board.cpu, options)
     return thread + frame + options.stack_margin + STACK_UNIT
 
@@ -137,45 +137,45 @@ def reserve(nbytes: int) -> int:
 
 def bound(program: Program, cpu: Cpu, options: Options) -> int:
     """The most bytes of stack that the firmware is expected to take, without a margin."""
-    found = stack.column(cpu, options.toolchain)
-    thread = max(_runner(program, found, options), *_others(program, found, options))
+    column = stack.column(cpu, options.toolchain)
+    thread = max(_runner(program, column, options), *_others(program, column, options))
     thread += _fed(cpu, options) + thread // stack.DOUBT
     unit = _ALIGNMENT[cpu.architecture]
-    return aligned(thread, unit) + cpu.exception_frame + aligned(found.entry("handler"), unit)
+    return aligned(thread, unit) + cpu.exception_frame + aligned(column.entry("handler"), unit)
 
 
-def _runner(program: Program, found: MeasuredColumn, options: Options) -> int:
+def _runner(program: Program, column: MeasuredColumn, options: Options) -> int:
     """The path to the deepest operator."""
-    entry = found.entry(f"{code_size.runner(options)} call")
-    deepest = max((_operator(f, found) for f in program.functions), default=0)
+    entry = column.entry(f"{code_size.runner(options)} call")
+    deepest = max((_operator(f, column) for f in program.functions), default=0)
     return entry + entry_stack.until_call(program, options) + deepest
 
 
-def _others(program: Program, found: MeasuredColumn, options: Options) -> Iterator[int]:
+def _others(program: Program, column: MeasuredColumn, options: Options) -> Iterator[int]:
     """The paths without operators: input and output, the check of packed arguments, the loader of
     modules, and the drivers of devices."""
     runner = code_size.runner(options)
     own = entry_stack.above(entry_stack.count(program), options)
     if runner == "packed":
         own = entry_stack.until_call(program, options)
-    yield found.entry(f"{runner} other") + own
+    yield column.entry(f"{runner} other") + own
     if program.runtime_modules or program.devices:
         yield _FOREIGN
 
 
-def _operator(function: PrimFunc, found: MeasuredColumn) -> int:
+def _operator(function: PrimFunc, column: MeasuredColumn) -> int:
     """The most bytes of stack of an operator's call."""
     if function.made is not None or not function.kernels:
         return _FOREIGN
-    deepest = max(_kernel(kernel, function, found) for kernel in function.kernels)
+    deepest = max(_kernel(kernel, function, column) for kernel in function.kernels)
     if function.rolling:
         most = max(len(part.parameters) for part in function.rolling.parts)
-        return found.rolled + stack.arguments(most) + deepest
+        return column.rolled + stack.arguments(most) + deepest
     return deepest + _PER_KERNEL * (len(function.body) - 1)
 
 
-def _kernel(kernel: KernelCall, function: PrimFunc, found: MeasuredColumn) -> int:
+def _kernel(kernel: KernelCall, function: PrimFunc, column: MeasuredColumn) -> int:
     one = stack.has_one_batch(kernel.params)
-    nbytes = found.kernel(kernel.code.stem, is_shared=kernel.is_shared, one_batch=one)
+    nbytes = column.kernel(kernel.code.stem, is_shared=kernel.is_shared, one_batch=one)
     # The out-of-line form gets the parameters of the kernel in addition to the operator's own.
     return nbytes + stack.arguments(len(function.parameters) + 2) * kernel.is_shared

@@ -68,9 +68,9 @@ def _answer(folder: Path) -> None:
             samples.append([arrays[name] for name in arrays.files])
     names, refusal = [], ""
     try:
-        for i, found in enumerate(oracle.layers(frontends.files(model), samples)):
-            np.savez(folder / f"out{i}.npz", *found.values())
-            names.append(list(found))
+        for i, tensors in enumerate(oracle.layers(frontends.files(model), samples)):
+            np.savez(folder / f"out{i}.npz", *tensors.values())
+            names.append(list(tensors))
     # Other exceptions are defects of the oracle's importer; they end the child, and its output says
     # why.
     except OracleError as error:

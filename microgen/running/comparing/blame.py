@@ -31,9 +31,9 @@ def explained(
     samples that were run, or from the firmware's call that returned the status."""
     record = manifest.load(project)
     module = next(m for m in record.modules if error.module in ("", m.module))
-    given = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
-    stacked = inputs is not None and samples.batch(record, given).stacked
-    rows = {name: array if stacked else array[None] for name, array in given.items()}
+    arrays = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
+    stacked = inputs is not None and samples.batch(record, arrays).stacked
+    rows = {name: array if stacked else array[None] for name, array in arrays.items()}
     own = samples.of_module(record, module, "inputs", rows)
     try:
         source = compare.source(project, module)
@@ -87,11 +87,11 @@ def _blamed(
         hint = f"limit {tensor!r} to that in the model, or give other --input samples"
     layer = cause.node.origin.layer
     place = f"{tensor}[{','.join(map(str, element))}]"
-    found = {"element": list(element), "tensor": tensor, "value": cause.value}
+    details = {"element": list(element), "tensor": tensor, "value": cause.value}
     return error.at(
         f'in layer "{layer}": {place} is {cause.value}, expected {cause.allowed}',
         hint,
-        {"layer": layer, "allowed": cause.allowed, **found},
+        {"layer": layer, "allowed": cause.allowed, **details},
     )
 
 
@@ -108,12 +108,12 @@ def _located(
         return error.at(where, "", {"layer": _layer(call), "call": call.index})
     if not own:
         return error.at("before its first layer", "", {})
-    last, *rest = module.calls[own[-1].call :]
+    last, *later = module.calls[own[-1].call :]
     # A device's hook runs before the call itself, so the call after the last complete one is meant.
-    if rest and rest[0].device:
-        layer = _layer(rest[0])
-        where = f'before layer "{layer}", by a hook of device {rest[0].device}'
-        return error.at(where, "", {"layer": layer, "call": rest[0].index})
+    if later and later[0].device:
+        layer = _layer(later[0])
+        where = f'before layer "{layer}", by a hook of device {later[0].device}'
+        return error.at(where, "", {"layer": layer, "call": later[0].index})
     return error.at(f'after layer "{_layer(last)}"', "", {})
 
 

@@ -69,9 +69,9 @@ def compare(
     traces = _Traces(project, elf, inputs, target)
     verdicts: list[Verdict] = []
     for module in record.modules:
-        given = samples.of_module(record, module, "inputs", inputs)
+        arrays = samples.of_module(record, module, "inputs", inputs)
         made = samples.of_module(record, module, "outputs", outputs)
-        one = _Module(project, module, _rows(module.inputs, given), made, traces.of)
+        one = _Module(project, module, _rows(module.inputs, arrays), made, traces.of)
         verdicts += one.verdicts(has_others=bool(record.more))
     return tuple(verdicts)
 
@@ -88,10 +88,10 @@ def compare_application(
         own = [one for one in inferences if one.module == module.module and one.outputs]
         if not own:
             continue
-        given = {p.tensor: np.stack([one.inputs[p.tensor] for one in own]) for p in module.inputs}
+        stacked = {p.tensor: np.stack([one.inputs[p.tensor] for one in own]) for p in module.inputs}
         made = {p.tensor: np.stack([one.outputs[p.tensor] for one in own]) for p in module.outputs}
         seen = partial(_seen, own)
-        model = _Module(project, module, _rows(module.inputs, given), made, seen)
+        model = _Module(project, module, _rows(module.inputs, stacked), made, seen)
         verdicts += model.verdicts(has_others=bool(record.more))
     return tuple(verdicts)
 
@@ -125,8 +125,8 @@ class _Traces:
         """A module's layers for those samples. Raises as ``runner.run`` does."""
         # Oracle and reference often choose the same samples, and a run that reads layers is slow.
         if chosen not in self._read:
-            given = {name: array[list(chosen)] for name, array in self._inputs.items()}
-            ran = runner.run(self._project, given, elf=self._elf, trace=True, target=self._target)
+            inputs = {name: array[list(chosen)] for name, array in self._inputs.items()}
+            ran = runner.run(self._project, inputs, elf=self._elf, trace=True, target=self._target)
             assert ran.layers is not None
             self._read[chosen] = ran.layers
         return [layer for layer in self._read[chosen] if layer.module == module.module]
@@ -226,36 +226,36 @@ class _Module:
         counted = progress.counted("samples by numpy", self.samples, len(self.samples))
         # The state after a sample is an input of the next one, so all samples run in order.
         for i, sample in enumerate(counted):
-            given = dict(zip(graph.inputs, sample, strict=True))
-            exact = {**graph.constants, **kept.values, **given}
+            inputs = dict(zip(graph.inputs, sample, strict=True))
+            exact = {**graph.constants, **kept.values, **inputs}
             # An output can be a constant or an input, which no node computes, so it must be equal.
             wanted = {n: (exact[n], np.zeros(())) for n in graph.outputs if n in exact}
-            for one in beside.walk(graph, given, registry(), {}, kept):
+            for one in beside.walk(graph, inputs, registry(), {}, kept):
                 wanted[one.tensor] = (one.values, one.bound)
             ends.append([self._end(k, i, *wanted[name]) for k, name in enumerate(graph.outputs)])
         return Ends(ends)
 
     def _end(self, output: int, sample: int, values: Array, bound: Array) -> End:
-        found = self.outputs[self.record.outputs[output].tensor][sample]
+        actual = self.outputs[self.record.outputs[output].tensor][sample]
         # A bound without dimensions holds for every element.
-        size = bound.reshape(found.shape) if bound.ndim else np.broadcast_to(bound, found.shape)
-        return End(found, values.reshape(found.shape), size)
+        size = bound.reshape(actual.shape) if bound.ndim else np.broadcast_to(bound, actual.shape)
+        return End(actual, values.reshape(actual.shape), size)
 
     def _oracle_ends(self, oracle: Oracle) -> Ends:
         """The oracle's outputs. Bounds are doubled, because the oracle may differ from the
         reference as much as the firmware may."""
         layers = self._layers_by(oracle, "samples", self.samples)
-        found = [[every[name] for name in self.source.outputs] for every in layers]
+        answers = [[every[name] for name in self.source.outputs] for every in layers]
         # Nothing is rounded without floats, so nothing may differ, and the bounds need no
         # evaluation.
-        bounds = [[np.zeros(())] * len(arrays) for arrays in found]
+        bounds = [[np.zeros(())] * len(arrays) for arrays in answers]
         if not self.is_exact:
             every = self._ends(self.source).samples
             bounds = [[2 * end.bound for end in ends] for ends in every]
         return Ends(
             [
                 [self._end(k, i, *pair) for k, pair in enumerate(zip(*pairs, strict=True))]
-                for i, pairs in enumerate(zip(found, bounds, strict=True))
+                for i, pairs in enumerate(zip(answers, bounds, strict=True))
             ]
         )
 
@@ -335,15 +335,17 @@ class _Module:
         self,
         graph: Graph,
         chosen: Sequence[int],
-        found: Iterable[Found],
+        actual: Iterable[Found],
         lacking: Lacking,
         slack: Slack = no_slack,
     ) -> Iterator[tuple[int, Expected]]:
         # Every walk starts with the state of the first sample, because the firmware does.
         kept = Kept.at_first(graph)
-        for i, known in zip(chosen, found, strict=True):
-            given = dict(zip(graph.inputs, self.samples[i], strict=True))
-            every = beside.walk(graph, given, registry(), known, kept, lacking=lacking, slack=slack)
+        for i, known in zip(chosen, actual, strict=True):
+            inputs = dict(zip(graph.inputs, self.samples[i], strict=True))
+            every = beside.walk(
+                graph, inputs, registry(), known, kept, lacking=lacking, slack=slack
+            )
             for one in every:
                 yield i, one
 
@@ -352,9 +354,9 @@ class _Module:
         chosen = upto(samples, in_sequence=bool(self.source.variables))
         files = frontends.files(self.model)
         own = self._layers_by(oracle, "layers", [self.samples[i] for i in chosen])
-        found = (_fitting(self.source, layers) for layers in own)
+        fitting = (_fitting(self.source, layers) for layers in own)
         slack = oracle.slack(files, self.source)
-        layers = self._beside(self.source, chosen, found, {}, slack)
+        layers = self._beside(self.source, chosen, fitting, {}, slack)
         return compare_layers(self.record, layers)
 
 

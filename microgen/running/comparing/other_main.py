@@ -64,11 +64,11 @@ def run(
     if not compare:
         return ran, ()
     # A run of its own: breakpoints at every call would change the counts of the profile.
-    found = runner.followed(project, inputs, elf=elf, timeout=timeout).items
-    verdicts = comparing.compare_application(project, found)
+    inferences = runner.followed(project, inputs, elf=elf, timeout=timeout).items
+    verdicts = comparing.compare_application(project, inferences)
     if not verdicts:
         raise RunError(
-            f"no inference returned 0, the first one {found[0].status}",
+            f"no inference returned 0, the first one {inferences[0].status}",
             where=str(elf),
             hint="check how main calls the model",
         )

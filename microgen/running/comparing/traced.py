@@ -76,8 +76,8 @@ def traced(
     read: list[dict[str, Array]] = [{} for _ in outputs]
     for layer in layers:
         read[layer.sample] |= {layer.tensor: layer.array, **layer.variables}
-    for each, given in zip(read, outputs, strict=True):
-        for tensor, (port, array) in given.items():
+    for each, by_tensor in zip(read, outputs, strict=True):
+        for tensor, (port, array) in by_tensor.items():
             # The output that the caller got is compared, even if its layer was read, too.
             is_read = port in each and port in shows and shows[port].tensor == tensor
             each[port if is_read else tensor] = array

@@ -85,11 +85,11 @@ def follow(program: HaltedProgram, *, reads: bool) -> Followed[Inference]:
     if image.machine not in CONVENTIONS:
         raise ToolError(f"calls cannot be read on a processor of kind {image.machine}")
 
-    def walk(stub: Stub, bias: int, found: list[Inference]) -> NoReturn:
-        _Follower(stub, image, program.manifest, bias).inferences(found, reads=reads)
+    def walk(stub: Stub, bias: int, inferences: list[Inference]) -> NoReturn:
+        _Follower(stub, image, program.manifest, bias).inferences(inferences, reads=reads)
 
-    def progress(found: Sequence[Inference]) -> str:
-        return f"after {len(found)} inferences"
+    def progress(inferences: Sequence[Inference]) -> str:
+        return f"after {len(inferences)} inferences"
 
     return until_end(program, walk, progress)
 
@@ -122,10 +122,12 @@ class _Follower(Tracer):
             # its end.
             raise _ReturnedError
 
-    def inferences(self, found: list[Inference], *, reads: bool) -> NoReturn:
-        """Add each inference to ``found`` when it has ended, until the program ends. After a reset
-        or an error of a model with state, no more of its inferences are read, because the state is
-        unknown then."""
+    def inferences(self, inferences: list[Inference], *, reads: bool) -> NoReturn:
+        """Add each inference to ``inferences`` when it has ended, until the program ends.
+
+        After a reset or an error of a model with state, no more of its inferences are read, because
+        the state is unknown then.
+        """
         counts = dict.fromkeys((module.module for module in self.manifest.modules), 0)
         most = dict.fromkeys(counts, MOST_READ if reads else 0)
         while True:
@@ -141,11 +143,11 @@ class _Follower(Tracer):
             module = self._entries[at]
             name = module.module
             is_read = counts[name] < most[name]
-            found.append(self._inference(module, counts[name], is_read=is_read))
+            inferences.append(self._inference(module, counts[name], is_read=is_read))
             counts[name] += 1
             # No outputs: the inference returned an error or was not read, so the next one begins
             # with a state that we do not know.
-            if not found[-1].outputs and any(b.is_state for b in module.plan.buffers):
+            if not inferences[-1].outputs and any(b.is_state for b in module.plan.buffers):
                 most[name] = 0
 
     def _inference(self, module: ModuleRecord, number: int, *, is_read: bool) -> Inference:
@@ -183,16 +185,16 @@ class _Follower(Tracer):
     ) -> tuple[list[TracedLayer], bool]:
         """The layers of the inference, and whether the run function has returned, which it does
         before its last call if something is wrong."""
-        found: list[TracedLayer] = []
+        layers: list[TracedLayer] = []
         self._end = end
         try:
             for call in module.calls:
-                found += self.layers_of(number, call, module)
+                layers += self.layers_of(number, call, module)
         except _ReturnedError:
-            return found, True
+            return layers, True
         finally:
             self._end = 0
-        return found, False
+        return layers, False
 
     def _places(self, module: ModuleRecord, registers: tuple[int, ...]) -> dict[str, int]:
         """The addresses of the call's inputs and outputs, by tensor."""

@@ -50,10 +50,10 @@ class Difference:
         wanted = f"{self.expected:g}"
         if self.allowed:
             wanted = f"{self.expected:.9g} within {self.allowed:.3g} ({self.rule})"
-        found = f"{self.found:.9g}" if self.allowed else f"{self.found:g}"
+        actual = f"{self.found:.9g}" if self.allowed else f"{self.found:g}"
         return (
             f'sample {self.sample}, {call}layer "{short(self.layer)}": '
-            f"{short(self.tensor)}[{at}] is {found}, expected {wanted}; "
+            f"{short(self.tensor)}[{at}] is {actual}, expected {wanted}; "
             f"{self.differing} of {self.size} elements differ, by {self.largest:g} at most"
         )
 
@@ -183,9 +183,9 @@ def compare(
     return Comparison(tuple(held), tuple(absent), None)
 
 
-def ratio(found: Array, expected: Array, bound: Array) -> float:
+def ratio(actual: Array, expected: Array, bound: Array) -> float:
     """The greatest distance of an element as a fraction of its bound."""
-    apart = distance(found, expected)
+    apart = distance(actual, expected)
     with np.errstate(divide="ignore", invalid="ignore"):
         # No difference is 0 even if the bound is 0, and an unlimited bound allows any: both would
         # be NaN.

@@ -100,11 +100,11 @@ def _loadable(program: Elf) -> bytes:
     So an emulator loads the same bytes that ``verify`` has checked, even if it would have read the
     original file in another way.
     """
-    found = program.headers
+    table = program.headers
     # FORMS[1] has addresses of 32 bits, as all emulated boards have.
-    if found is None or found.form is not headers.FORMS[1]:
+    if table is None or table.form is not headers.FORMS[1]:
         return b""
-    form, parts = found.form, [(s, data) for s, data in program.loaded() if s.size]
+    form, parts = table.form, [(s, data) for s, data in program.loaded() if s.size]
     at = form.header_nbytes + form.segment_nbytes * len(parts)
     rows, content = [], []
     for segment, data in parts:
@@ -116,11 +116,11 @@ def _loadable(program: Elf) -> bytes:
         content.append(data)
         at += len(data)
     # A loader must not look for sections, because their bytes are not in this file.
-    header = found.file._replace(
+    header = table.file._replace(
         segments_at=form.header_nbytes,
         segment_count=len(parts),
         sections_at=0,
         section_count=0,
         names_section=0,
     )
-    return b"".join([found.ident, struct.pack(form.header, *header), *rows, *content])
+    return b"".join([table.ident, struct.pack(form.header, *header), *rows, *content])

@@ -141,12 +141,12 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
     dtype, and its shape or one more leading axis of N samples. Raises InputError otherwise.
     """
     names = accepted(ports)
-    found = [(port, _array(port, own, arrays)) for port, own in zip(ports, names, strict=True)]
+    pairs = [(port, _array(port, own, arrays)) for port, own in zip(ports, names, strict=True)]
     _check_no_others(ports, arrays, {name for own in names for name in own})
-    for port, array in found:
+    for port, array in pairs:
         _check_type(port, array)
-    counts = [_count(port, array) for port, array in found]
-    for port, array in found:
+    counts = [_count(port, array) for port, array in pairs]
+    for port, array in pairs:
         _check_fixed(port, array)
     # The firmware reads one sample of every input at a time.
     if len(set(counts)) > 1:
@@ -156,7 +156,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Batch:
         )
         raise InputError(f"inputs have different numbers of samples: {each}")
     count = counts[0] if counts else None
-    rows = [_rows(port, array) for port, array in found]
+    rows = [_rows(port, array) for port, array in pairs]
     # The firmware reads its file from start to end: for each sample, every input in order.
     data = np.concatenate(rows, axis=1).tobytes() if rows else b""
     return Batch(1 if count is None else count, count is not None, data)

@@ -76,14 +76,16 @@ class CoreTimings:
     flash: Flash = Flash(8, 128, 4)  # 64 bits; caches of 1 KB and 256 bytes, as in STM32L4
     # The number of mnemonics is small, so the dictionary never grows large.
     # The rows of mnemonics that were found: a search tries many regular expressions.
-    _found: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
+    _row_by_mnemonic: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, mnemonic: str) -> TimingRow:
         """The row that has the mnemonic."""
-        if mnemonic not in self._found:
+        if mnemonic not in self._row_by_mnemonic:
             # A regular expression must match the whole mnemonic, otherwise "b" would match "bic".
-            self._found[mnemonic] = next(r for r in self.rows if _pattern(r).fullmatch(mnemonic))
-        return self._found[mnemonic]
+            self._row_by_mnemonic[mnemonic] = next(
+                r for r in self.rows if _pattern(r).fullmatch(mnemonic)
+            )
+        return self._row_by_mnemonic[mnemonic]
 
     def block(self, block: Sequence[Instruction]) -> int:
         """The cycles of a block that falls through."""

@@ -33,12 +33,12 @@ _TIMED = {
 def of_cpu(cpu: Cpu) -> CoreTimings | None:
     """The timings of a CPU, or of the core that stands for it (``standing.core``); None for the
     host."""
-    found = standing.core(cpu, _TIMED)
-    return _TIMED[found.name] if found else None
+    nearest = standing.core(cpu, _TIMED)
+    return _TIMED[nearest.name] if nearest else None
 
 
 def remark(cpu: Cpu) -> str:
     """A sentence about the core whose timings stand for the CPU; empty if the CPU has timings of
     its own, or if no core stands for it."""
-    found = standing.core(cpu, _TIMED)
-    return standing.said("timings", found, cpu) if found else ""
+    nearest = standing.core(cpu, _TIMED)
+    return standing.said("timings", nearest, cpu) if nearest else ""

@@ -47,11 +47,13 @@ def _reproduced(subject: Subject, asked: Reproduction, scratch: Path) -> Finding
     return _compared(subject.elf, again, settings, len(files.files))
 
 
-def _compared(found: Elf, again: Elf, settings: Settings, files: int) -> Finding:
-    problems = list(same_image.differences(found, again))
+def _compared(original: Elf, again: Elf, settings: Settings, files: int) -> Finding:
+    problems = list(same_image.differences(original, again))
     # Another compiler makes other code, so a difference proves nothing.
-    if problems and found.compilers != again.compilers:
-        return not_applicable(f"{_named(found)} built the ELF, and {_named(again)} built it again")
+    if problems and original.compilers != again.compilers:
+        return not_applicable(
+            f"{_named(original)} built the ELF, and {_named(again)} built it again"
+        )
     # A report prints the first three problems.
     if problems:
         problems[min(len(problems), 3) - 1] += f"; built with {settings}"

@@ -59,8 +59,8 @@ def built_from(subject: Subject) -> Finding:
     problems = [*_of_manifest(record, manifest.built_from(subject.project)), *stale]
     count = sum(map(len, record.units.values()))
     wanted = f"{count} notes, one for each source, of {record.built_from[:_SHOWN]}"
-    found = f"{count} notes, compiled by {', '.join(sorted({n.compiler for n in notes}))}"
-    return judged(wanted, problems, found, notes=count)
+    actual = f"{count} notes, compiled by {', '.join(sorted({n.compiler for n in notes}))}"
+    return judged(wanted, problems, actual, notes=count)
 
 
 def others(subject: Subject) -> frozenset[str]:
@@ -155,8 +155,8 @@ def _difference(own: _Note, promised: str) -> str:
 
 def _notes(program: Elf) -> list[_Note]:
     """The notes that microgen wrote, or that nobody can read."""
-    found = [n for n in program.notes if (n.owner, n.type) == (note.OWNER, note.TYPE)]
-    read = [_Note(n.content, _fields(n.content)) for n in found]
+    records = [n for n in program.notes if (n.owner, n.type) == (note.OWNER, note.TYPE)]
+    read = [_Note(n.content, _fields(n.content)) for n in records]
     return [own for own in read if own.fields.get("type", note.KIND) == note.KIND]
 
 

@@ -75,10 +75,10 @@ def _as_in_project(subject: Subject, asked: Reproduction, sources: Sources) -> F
         return not_applicable(f"compilers that the ELF names: {named}; here it is {missing[0]}")
     objects = [sources.project / _OBJECTS / f"{source}.obj" for source in sources.files]
     how = f"compiled with {settings} and the flags of this project's CMakeLists.txt"
-    found = _judged(subject, objects, how)
-    if found.status == "failed":
-        return not_applicable(f"{found.found}, {_NO_FLAGS}: {recorded_flags.HINT}")
-    return found
+    finding = _judged(subject, objects, how)
+    if finding.status == "failed":
+        return not_applicable(f"{finding.found}, {_NO_FLAGS}: {recorded_flags.HINT}")
+    return finding
 
 
 def _judged(subject: Subject, objects: Sequence[Path], how: str) -> Finding:

@@ -77,7 +77,7 @@ def joined(lower: int, upper: int) -> int:
 
 
 def symbol_value(kind: RelocationKind, linked: int, addend: int, place: int) -> int:
-    """The value of the symbol with which a linker made ``found`` at the address ``place``."""
+    """The value of the symbol with which a linker wrote ``linked`` at the address ``place``."""
     return (linked - addend + (place if kind.is_relative else 0)) & _WORD
 
 

@@ -39,10 +39,10 @@ def _difference(
     project: Path, name: str, expected: bytes, same: Callable[[str, bytes, bytes], bool]
 ) -> str:
     try:
-        found = content(project, name)
+        actual = content(project, name)
     except ProjectError as error:
         return f"{name} {error.what}"
-    return "" if same(name, found, expected) else f"{name} is not as it is generated"
+    return "" if same(name, actual, expected) else f"{name} is not as it is generated"
 
 
 def _same(_: str, one: bytes, other: bytes) -> bool:

@@ -86,9 +86,9 @@ def _bytes(original: Elf, again: Elf) -> Iterator[str]:
     for address in _differing_addresses(original, again):
         start, name = _owner(places, again, address)
         differing.setdefault(name, []).append((start, address))
-    for name, found in differing.items():
-        start, first = found[0]
-        yield f"{name} at {start:#x}: {len(found)} bytes differ, the first at {first:#x}"
+    for name, addresses in differing.items():
+        start, first = addresses[0]
+        yield f"{name} at {start:#x}: {len(addresses)} bytes differ, the first at {first:#x}"
 
 
 def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:

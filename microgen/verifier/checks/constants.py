@@ -31,8 +31,8 @@ def constants_section(subject: Subject) -> Finding:
         f"{_alignment(subject)}"
     )
     total = sum(record.nbytes for record in records)
-    found = f"{len(records)} objects, {total} bytes"
-    return judged(expected, problems, found, objects=len(records), nbytes=total)
+    actual = f"{len(records)} objects, {total} bytes"
+    return judged(expected, problems, actual, objects=len(records), nbytes=total)
 
 
 def _place_problems(subject: Subject, record: ConstantRecord) -> Iterator[str]:

@@ -35,8 +35,8 @@ def segments(subject: Subject) -> Finding:
         for segment in subject.elf.segments:
             problems += _segment_problems(subject, segment)
             problems += _rights_problems(subject.elf, segment)
-    found = ", ".join(f"{s.address:#x}+{s.size:#x} {s.rights}" for s in subject.elf.segments)
-    return judged(expected, problems, found)
+    actual = ", ".join(f"{s.address:#x}+{s.size:#x} {s.rights}" for s in subject.elf.segments)
+    return judged(expected, problems, actual)
 
 
 def _segment_problems(subject: Subject, segment: ProgramHeader) -> Iterator[str]:
@@ -80,13 +80,13 @@ def build_attributes(subject: Subject) -> Finding:
     cpu = subject.board.cpu
     if not cpu.attributes:
         return not_applicable("the format has no build attributes for this CPU")
-    wanted, found = architecture_of(subject.board).attributes(cpu, subject.elf)
+    wanted, actual = architecture_of(subject.board).attributes(cpu, subject.elf)
     problems = [
-        f"{tag} is {found.get(tag) or 'absent'}, expected {value}"
+        f"{tag} is {actual.get(tag) or 'absent'}, expected {value}"
         for tag, value in wanted.items()
-        if found.get(tag) != value
+        if actual.get(tag) != value
     ]
-    return judged(_tags(wanted), problems, _tags({tag: found.get(tag, "") for tag in wanted}))
+    return judged(_tags(wanted), problems, _tags({tag: actual.get(tag, "") for tag in wanted}))
 
 
 def runs_model(subject: Subject) -> Finding:
@@ -95,10 +95,10 @@ def runs_model(subject: Subject) -> Finding:
     if not cpu.attributes:
         return not_applicable("the format has no build attributes for this CPU")
     missing = architecture_of(subject.board).missing(cpu, subject.elf)
-    found = _tags(subject.elf.attributes) or "no build attributes"
-    problems = [f"{missing} is missing: {found}"] if missing else []
+    tags = _tags(subject.elf.attributes) or "no build attributes"
+    problems = [f"{missing} is missing: {tags}"] if missing else []
     problems += filter(None, [architecture_of(subject.board).flags_problem(subject.elf)])
-    return judged(f"a core that runs code for {cpu.title}", problems, found)
+    return judged(f"a core that runs code for {cpu.title}", problems, tags)
 
 
 def _tags(values: Mapping[str, str]) -> str:
@@ -130,5 +130,5 @@ def project_files(subject: Subject) -> Finding:
         else:
             problems.append(f"{name} has changed")
     count = len(subject.manifest.files)
-    found = f"{count - bool(replaced)} files as generated{replaced}"
-    return judged(f"{count} files as generated", problems, found, files=count)
+    actual = f"{count - bool(replaced)} files as generated{replaced}"
+    return judged(f"{count} files as generated", problems, actual, files=count)

@@ -59,9 +59,9 @@ def layout(subject: Subject) -> Finding:
         "segments, sections and symbols that agree and do not overlap; nothing unplanned in the "
         "model's sections"
     )
-    found = f"{len(elf.segments)} segments, {len(_with_size(elf))} sections, {len(elf.symbols)} "
+    counts = f"{len(elf.segments)} segments, {len(_with_size(elf))} sections, {len(elf.symbols)} "
     sizes = [{"name": section.name, "nbytes": section.size} for section in _with_size(elf)]
-    return judged(expected, problems, f"{found}symbols", sections=sizes)
+    return judged(expected, problems, f"{counts}symbols", sections=sizes)
 
 
 def headers_only(subject: Subject) -> Finding:
@@ -70,8 +70,8 @@ def headers_only(subject: Subject) -> Finding:
         return not_applicable("the host's linker and loader lay the program out")
     problems = [*_header_problems(subject, "firmware"), *_never_copied(subject)]
     segments, sections = len(subject.elf.segments), len(_with_size(subject.elf))
-    found = f"{segments} segments and {sections} sections"
-    return judged("headers that all loaders read in the same way", problems, found)
+    actual = f"{segments} segments and {sections} sections"
+    return judged("headers that all loaders read in the same way", problems, actual)
 
 
 def _never_copied(subject: Subject) -> Iterator[str]:

@@ -74,8 +74,8 @@ def run_symbol(subject: Subject) -> Finding:
             problems.append(f"{name} is {symbol.binding}")
         problems += _not_function(subject, symbol)
     expected = f"{name}: one global function"
-    found = ", ".join(f"{name} at {symbol.address:#x}" for symbol in symbols)
-    return judged(expected, problems, found, addresses=[symbol.address for symbol in symbols])
+    addresses = ", ".join(f"{name} at {symbol.address:#x}" for symbol in symbols)
+    return judged(expected, problems, addresses, addresses=[symbol.address for symbol in symbols])
 
 
 def operators(subject: Subject) -> Finding:
@@ -150,8 +150,8 @@ def kernels(subject: Subject) -> Finding:
     problems += [f"the operator {name} is linked, but never called" for name in present - called]
     expected = f"only the kernels {', '.join(sorted(planned))}; only operators that are called"
     inlined = "inlined into their operators" if not linked else ", ".join(sorted(linked))
-    found = f"{len(present)} operators; kernels {inlined}"
-    return judged(expected, sorted(problems), found, operators=len(present))
+    actual = f"{len(present)} operators; kernels {inlined}"
+    return judged(expected, sorted(problems), actual, operators=len(present))
 
 
 def _local_parts(subject: Subject) -> set[str]:
@@ -170,8 +170,8 @@ def heap(subject: Subject) -> Finding:
     """
     if subject.board.is_host:
         return not_applicable("the host's libc has a heap")
-    found = sorted({s.name for s in subject.functions() if s.name in HEAP})
-    problems = [f"{name} is linked" for name in found]
+    names = sorted({s.name for s in subject.functions() if s.name in HEAP})
+    problems = [f"{name} is linked" for name in names]
     return judged("no malloc, free, sbrk or similar functions", problems, "none")
 
 
@@ -199,8 +199,8 @@ def libc(subject: Subject) -> Finding:
         for name in others
         if name in STANDARD or name in POSIX or name in unknown
     ]
-    found = ", ".join(sorted(names & _PLANNED)) or "none"
-    return judged(f"no C library except {', '.join(sorted(_PLANNED))}", problems, found)
+    actual = ", ".join(sorted(names & _PLANNED)) or "none"
+    return judged(f"no C library except {', '.join(sorted(_PLANNED))}", problems, actual)
 
 
 def _reserved_words(subject: Subject) -> set[str]:

@@ -37,8 +37,8 @@ def arena(subject: Subject) -> Finding:
         f"{objects.section_of(subject, p)}"
         for p in pools
     )
-    found = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
-    return judged(expected, problems, found, pools=[_values(subject, pool) for pool in pools])
+    actual = "; ".join(str(s) for p in pools for s in subject.elf.named(p.symbol))
+    return judged(expected, problems, actual, pools=[_values(subject, pool) for pool in pools])
 
 
 def _values(subject: Subject, pool: PoolRecord) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def sid_overlap(subject: Subject) -> Finding:
         for a, b in _overlaps(buffers, spans, excused)
     ]
     expected = "buffers that share addresses have disjoint lifetimes"
-    found = f"{len(buffers)} buffers; none overlaps another while both are live"
-    return judged(expected, list(dict.fromkeys(problems)), found, buffers=len(buffers))
+    actual = f"{len(buffers)} buffers; none overlaps another while both are live"
+    return judged(expected, list(dict.fromkeys(problems)), actual, buffers=len(buffers))
 
 
 def _lags(record: ModuleRecord) -> dict[tuple[str, str], int]:

@@ -52,7 +52,7 @@ def known(
         expected.setdefault(own.type_key, []).append(
             ExpectedPayload(own.nbytes, own.sha256, symbols)
         )
-    return {**{key: reader(found) for key, found in expected.items()}, **readers}
+    return {**{key: reader(names) for key, names in expected.items()}, **readers}
 
 
 _NOT_LOADED = (LIBRARY, "const_loader", "metadata")  # modules that the loader itself makes
@@ -78,8 +78,8 @@ def module_blob(subject: Subject) -> Finding:
         f"{record.symbol}: an object of {record.nbytes} bytes in {section_of(subject, record)}, "
         f"read-only; {len(module.loaded)} modules in a valid tree, byte for byte as generated"
     )
-    found = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
-    return judged(expected, problems, f"{record.nbytes} bytes: {found}", nbytes=record.nbytes)
+    modules = ", ".join(f"{m.type_key} of {m.nbytes} bytes" for m in module.loaded)
+    return judged(expected, problems, f"{record.nbytes} bytes: {modules}", nbytes=record.nbytes)
 
 
 def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:

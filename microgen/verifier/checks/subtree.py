@@ -64,8 +64,8 @@ def stack(subject: Subject) -> Finding:
     compared with it."""
     if subject.board.is_host:
         return not_applicable("the host's stack is not the firmware's")
-    found = subject.reached()
+    bound = subject.reached()
     names = ", ".join(_run_names(subject))
     expected = f"a bound for {names}, no recursion, no unknown call"
-    text = f"{found.nbytes} bytes: {' -> '.join(found.path)}"
-    return judged(expected, found.problems, text, bound=found.nbytes)
+    text = f"{bound.nbytes} bytes: {' -> '.join(bound.path)}"
+    return judged(expected, bound.problems, text, bound=bound.nbytes)

@@ -66,8 +66,8 @@ def vector_table(subject: Subject) -> Finding:
         f"stack pointer in {ram.name} and aligned to {arch.stack_alignment}; "
         f"{', '.join(handlers)} in code"
     )
-    found = ", ".join(f"{name} {address:#x}" for name, address in handlers.items())
-    return judged(expected, problems, f"stack pointer {top:#x}, {found}", stack_pointer=top)
+    addresses = ", ".join(f"{name} {address:#x}" for name, address in handlers.items())
+    return judged(expected, problems, f"stack pointer {top:#x}, {addresses}", stack_pointer=top)
 
 
 def _installed(subject: Subject) -> set[int]:
@@ -120,16 +120,16 @@ def boot_block(subject: Subject) -> Finding:
         return not_applicable("the board's boot ROM needs no block in flash")
     start = board.memory(board.flash).origin
     # Not every boot ROM searches: some read the first bytes only.
-    address = start if block.is_first else _found(subject, start, block.nbytes)
+    address = start if block.is_first else _block_address(subject, start, block.nbytes)
     data = None if address is None else subject.elf.read(address, block.nbytes)
     expected, problems = _KINDS[block.kind]
     if address is None or data is None:
         return judged(expected, [f"there is none at or after {start:#x}"], "")
-    found = f"{block.nbytes} bytes at {address:#x}"
-    return judged(expected, list(problems(data)), found, address=address, nbytes=block.nbytes)
+    actual = f"{block.nbytes} bytes at {address:#x}"
+    return judged(expected, list(problems(data)), actual, address=address, nbytes=block.nbytes)
 
 
-def _found(subject: Subject, start: int, nbytes: int) -> int | None:
+def _block_address(subject: Subject, start: int, nbytes: int) -> int | None:
     """The address of the first word that begins a block of RP2350; None if there is none."""
     places = range(start, start + _SEARCHED - nbytes + 1, 4)
     return next((at for at in places if subject.elf.word(at) == _BLOCK_START), None)

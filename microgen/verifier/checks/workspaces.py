@@ -30,8 +30,8 @@ def shared_workspace(subject: Subject) -> Finding:
         f"{objects.section_of(subject, record)}, contains the workspaces of {names}, "
         f"from its start, and no other"
     )
-    found = "; ".join(map(str, subject.elf.named(record.symbol)))
-    return judged(expected, problems, found, nbytes=record.nbytes)
+    actual = "; ".join(map(str, subject.elf.named(record.symbol)))
+    return judged(expected, problems, actual, nbytes=record.nbytes)
 
 
 def _problems(subject: Subject, record: SharedRecord) -> Iterator[str]:

@@ -238,11 +238,11 @@ def _parsed(path: Path, data: bytes) -> Elf:
 def _headers(path: Path, data: bytes) -> Headers:
     if not data.startswith(headers.MAGIC) or len(data) < headers.LEAST:
         raise ELFError("no ELF file")
-    found = headers.read(data)
+    table = headers.read(data)
     # Before pyelftools reads anything: it may read such headers differently from others.
-    for problem in header_rules.problems(found, "any"):
+    for problem in header_rules.problems(table, "any"):
         raise ProjectError(f"is refused: {problem}", where=str(path), hint="build again")
-    return found
+    return table
 
 
 def _sections(

@@ -163,8 +163,8 @@ def read(data: bytes) -> Headers:
     if form is None or len(data) < form.header_nbytes:
         return Headers(data, ident, _UNKNOWN, _NOTHING, (), (), ())
     file = FileHeader(*struct.unpack_from(form.header, data, IDENT))
-    found = _records(data, form.segment, file.segments_at, file.segment_count)
-    segments = tuple(ProgramHeader(*(row[i] for i in form.segment_order)) for row in found)
+    records = _records(data, form.segment, file.segments_at, file.segment_count)
+    segments = tuple(ProgramHeader(*(row[i] for i in form.segment_order)) for row in records)
     rows = _records(data, form.section, file.sections_at, file.section_count)
     sections = tuple(SectionHeader(*row) for row in rows)
     return Headers(data, ident, form, file, segments, sections, _names(data, file, sections))

@@ -38,8 +38,8 @@ def runner(subject: Subject) -> Finding:
     problems += _wrapper_problems(subject, module)
     expected = f"{len(plan.steps)} calls as planned, with their pointers, on every path"
     count, paths = len(plan.steps), walk.paths if walk else 0
-    found = f"{count} calls, {paths} paths"
-    return judged(expected, problems, found, calls=count, paths=paths)
+    actual = f"{count} calls, {paths} paths"
+    return judged(expected, problems, actual, calls=count, paths=paths)
 
 
 def _of_graph(subject: Subject, module: ModuleRecord) -> Finding:

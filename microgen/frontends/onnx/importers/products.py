@@ -121,13 +121,13 @@ def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
         group, zero = Group(node), node.optional(2)
         count = math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
         _check_exact(node, count, zero)
-        is_computed, middle = zero is not None and zero.value is None, group.given(2)
+        is_computed, middle = zero is not None and zero.value is None, group.operand_name(2)
         if is_computed:
             # A constant zero point takes the place of the computed one, and the sums are corrected.
             value = np.array(128 if data.dtype is DType.UINT8 else 0, data.dtype.numpy)
             middle = group.constant(value, "middle")
         lhs = _floats(group, "x0", middle, lhs_axis)
-        operands = (lhs, _floats(group, "x1", group.given(3), rhs_axis))
+        operands = (lhs, _floats(group, "x1", group.operand_name(3), rhs_axis))
         floats = group.add(op, operands, "floats", node.attributes())
         sums = group.add("Cast", (floats,), "sums" if is_computed else "result", to=_INT32)
         if is_computed:
@@ -165,7 +165,7 @@ def _subtract_zero(group: Group, op: str, sums: tuple[str, str], middle: str) ->
     # Ones in place of the data give the sums of the weights that each output reads.
     weights = group.add(op, (ones, sums[1]), "weights", node.attributes())
     total = group.add("Cast", (weights,), "total", to=_INT32)
-    both = (group.given(2), middle)
+    both = (group.operand_name(2), middle)
     lhs, rhs = (group.add("Cast", (each,), f"{each}_int32", to=_INT32) for each in both)
     # Each product has to be less by the difference of the zero points times its weight.
     more = group.add("Mul", (group.add("Sub", (lhs, rhs), "difference"), total), "more")

@@ -108,21 +108,21 @@ class Group:
         """A constant."""
         return self.add("Constant", (), output, value=numpy_helper.from_array(value))
 
-    def given(self, position: int) -> str:
+    def operand_name(self, position: int) -> str:
         """The name of an operand; empty if it is left out."""
         return "" if self.node.typed(position) is None else f"x{position}"
 
     def dequantized(self, data: int, *, axis: int = 0) -> str:
         """An operand that is followed by its scale and zero point, as floats. Several scales are
         along ``axis``."""
-        inputs = [f"x{data}", f"x{data + 1}", self.given(data + 2)]
+        inputs = [f"x{data}", f"x{data + 1}", self.operand_name(data + 2)]
         return self.add("DequantizeLinear", inputs, f"float{data}", axis=axis)
 
     def quantized(self, floats: str, scale: int, like: int = 0) -> Value:
         """The result: floats as integers, with the scale at a position and the zero point after it.
         If that is left out, the zero point is 0, of the dtype of the operand ``like``.
         """
-        zero = self.given(scale + 1)
+        zero = self.operand_name(scale + 1)
         if not zero:
             zero = self.constant(np.zeros((), self.node.tensor(like).dtype.numpy), "zero")
         self.add("QuantizeLinear", (floats, f"x{scale}", zero), _OUTPUT)
@@ -137,7 +137,7 @@ class Group:
 def _conv(node: OnnxNode) -> Value:
     group = Group(node)
     inputs = [group.dequantized(0), group.dequantized(3, axis=0)]
-    if group.given(8):
+    if group.operand_name(8):
         inputs.append(_bias(group, 8, ("x1", "x4")))
     return group.quantized(group.add("Conv", inputs, "sums", node.attributes()), 6)
 
@@ -161,12 +161,12 @@ def _gemm(node: OnnxNode) -> Value:
     scale = group.add("Mul", ("x4", group.constant(np.asarray(alpha), "alpha")), "b_scale")
     # Several scales are along the columns of B, which are its first axis if it is transposed.
     axis = 0 if node.attr("transB", 0) else 1
-    rhs = group.add("DequantizeLinear", ("x3", scale, group.given(5)), "rhs", axis=axis)
+    rhs = group.add("DequantizeLinear", ("x3", scale, group.operand_name(5)), "rhs", axis=axis)
     inputs = [group.dequantized(0), rhs]
-    if group.given(6):
+    if group.operand_name(6):
         inputs.append(_bias(group, 6, ("x1", scale)))
     # Without a scale of the result, QGemm returns floats.
-    floats = bool(group.given(7))
+    floats = bool(group.operand_name(7))
     sums = group.add("Gemm", inputs, "sums" if floats else _OUTPUT, node.attributes("alpha"))
     return group.quantized(sums, 7) if floats else group.value()
 

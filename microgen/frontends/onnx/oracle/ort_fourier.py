@@ -30,16 +30,16 @@ OPERATORS = ("DFT", "STFT")
 _OF_STAGE = 8 * math.pi + 2 + 4
 
 
-def slack(node: Node, given: Inexact) -> Array | float:
+def slack(node: Node, inexact: Inexact) -> Array | float:
     """The error of the products with the matrix; 0 for the moves around them. The matrix of an
     inverse whose result is real has rows of one part."""
     if node.op not in ("nn.dense", "nn.conv2d"):
         return 0.0
-    data, weight, *_ = given.operands.inputs
+    data, weight, *_ = inexact.operands.inputs
     # ONNX Runtime multiplies by a root for each element, also if the matrix has a 0.
     largest = np.broadcast_to(np.abs(weight).max(axis=0), weight.shape)
-    sizes = (np.abs(data) + given.errors[0]).astype(np.float32)
-    operands = dataclasses.replace(given.operands, inputs=(sizes, np.ascontiguousarray(largest)))
+    sizes = (np.abs(data) + inexact.errors[0]).astype(np.float32)
+    operands = dataclasses.replace(inexact.operands, inputs=(sizes, np.ascontiguousarray(largest)))
     (sums,) = registry()[node.op].reference(node.attrs, operands)
     return np.asarray(_roundings(weight) * sums.astype(np.float64))
 

@@ -109,20 +109,20 @@ class OrtSlack:
     exact: Collection[str]  # tensors that have none
     operators: Mapping[str, str]  # tensor -> the operator that computes it
 
-    def __call__(self, node: Node, given: Inexact) -> Leeway:
+    def __call__(self, node: Node, inexact: Inexact) -> Leeway:
         """The slack of a node, and the elements that ONNX Runtime defines in another way."""
-        departs, why = _departures(node, given)
-        return Leeway(self._more(node, given), departs, why)
+        departs, why = _departures(node, inexact)
+        return Leeway(self._more(node, inexact), departs, why)
 
-    def _more(self, node: Node, given: Inexact) -> Array | float:
+    def _more(self, node: Node, inexact: Inexact) -> Array | float:
         if node.origin.layer in self.exact:
             return 0.0
         # Integers differ by at most one, if they were rounded.
-        if given.expected[0].dtype.kind != "f":
-            return float(_is_rounded(node, given))
+        if inexact.expected[0].dtype.kind != "f":
+            return float(_is_rounded(node, inexact))
         if self.operators.get(node.origin.layer) in ort_fourier.OPERATORS:
-            return ort_fourier.slack(node, given)
-        return _of_floats(node, given)
+            return ort_fourier.slack(node, inexact)
+        return _of_floats(node, inexact)
 
 
 def of(model: ModelProto, known: Collection[str]) -> OrtSlack:
@@ -131,28 +131,28 @@ def of(model: ModelProto, known: Collection[str]) -> OrtSlack:
     return OrtSlack(_exact(model, known), operators)
 
 
-def _is_rounded(node: Node, given: Inexact) -> bool:
+def _is_rounded(node: Node, inexact: Inexact) -> bool:
     """Whether the node computes stored integers of one or two bytes from others, and rounds."""
-    (output, *_) = given.operands.output_types
-    data = given.operands.inputs[0]
+    (output, *_) = inexact.operands.output_types
+    data = inexact.operands.inputs[0]
     is_stored = output.quant is not None and data.dtype.kind != "f"
     return is_stored and data.dtype.itemsize <= 2 and node.op in _INTEGERS
 
 
-def _of_floats(node: Node, given: Inexact) -> Array | float:
-    inputs = given.operands.inputs
+def _of_floats(node: Node, inexact: Inexact) -> Array | float:
+    inputs = inexact.operands.inputs
     if inputs[0].dtype.kind != "f":
         return 0.0
     if node.op == "nn.recurrent":
         assert isinstance(node.attrs, recurrent.RecurrentAttrs)
-        return recurrent.farther(node.attrs, given, _off)
+        return recurrent.farther(node.attrs, inexact, _off)
     if node.op in _COMPOSED:
         with np.errstate(all="ignore"):
             return np.nan_to_num(_ROUNDINGS * _COMPOSED[node.op](*map(np.abs, inputs)))
     if node.op in _PLACED:
         return _of_places(inputs[0], _PLACED[node.op])
     error = _FLOATS.get(node.op, 0.0)
-    return error if error == 0 else error * _relative_to(node, inputs[0], given.expected[0])
+    return error if error == 0 else error * _relative_to(node, inputs[0], inexact.expected[0])
 
 
 def _of_places(data: Array, axes: slice) -> float:
@@ -197,34 +197,34 @@ def _off(function: ActivationFormula, result: Ball) -> Array | float:
 Departure = tuple[Array, str]  # which elements, bool, and why
 
 
-def _departures(node: Node, given: Inexact) -> tuple[Array | None, str]:
+def _departures(node: Node, inexact: Inexact) -> tuple[Array | None, str]:
     """The elements of a node's result that ONNX Runtime defines in another way, and why; None if
     there are none."""
     rule = _RULES.get(node.op)
-    if rule is None or given.operands.inputs[0].dtype.kind != "f":
+    if rule is None or inexact.operands.inputs[0].dtype.kind != "f":
         return None, ""
-    where, why = rule(node, given)
+    where, why = rule(node, inexact)
     return (where, why) if where.any() else (None, "")
 
 
-def _of_nan(node: Node, given: Inexact) -> Departure:
+def _of_nan(node: Node, inexact: Inexact) -> Departure:
     """Extremes of NaN and numbers: ONNX Runtime returns NaN if it comes first, for example."""
-    has_nan = np.isnan(given.operands.inputs[0]).astype(np.float32)
+    has_nan = np.isnan(inexact.operands.inputs[0]).astype(np.float32)
     greatest = {"min": "max", "argmin": "argmax"}.get(node.op, node.op)
     why = "LiteRT ignores NaN, ONNX Runtime only in some places"
     if greatest == "argmax":
         axis: int = node.attrs.axis  # type: ignore[attr-defined]
         has_any = has_nan.any(axis=axis, keepdims=True)
-        shape = given.expected[0].shape
+        shape = inexact.expected[0].shape
         return np.asarray(has_any).reshape(shape), why
-    operands = dataclasses.replace(given.operands, inputs=(has_nan,))
+    operands = dataclasses.replace(inexact.operands, inputs=(has_nan,))
     (has_any, *_) = registry()[greatest].reference(node.attrs, operands)
     return np.asarray(has_any > 0), why
 
 
-def _of_products(_node: Node, given: Inexact) -> Departure:
+def _of_products(_node: Node, inexact: Inexact) -> Departure:
     """Hard swish, which LiteRT multiplies before it divides by 6."""
-    overflows = np.isinf(given.expected[0]) & np.isfinite(given.operands.inputs[0])
+    overflows = np.isinf(inexact.expected[0]) & np.isfinite(inexact.operands.inputs[0])
     return np.asarray(overflows), "LiteRT's product overflows before it is divided by 6"
 
 

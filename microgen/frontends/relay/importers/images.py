@@ -65,8 +65,8 @@ def _spatial(call: RelayCall, pooled: Callable[[BuiltTensor, Pads], BuiltTensor]
     out_layout = call.attrs["out_layout"] or layout
     data = call.laid_out(call.tensor(0), layout, "NHWC")
     sizes = dict(zip(out_layout, call.output().shape, strict=True))
-    found = pooled(data, _pads(call, data, (sizes["H"], sizes["W"])))
-    return call.laid_out(found, "NHWC", out_layout)
+    result = pooled(data, _pads(call, data, (sizes["H"], sizes["W"])))
+    return call.laid_out(result, "NHWC", out_layout)
 
 
 def _pads(call: RelayCall, data: BuiltTensor, output: Pair) -> Pads:
@@ -87,8 +87,8 @@ def _global(op: str, attrs: type[MeanAttrs] | type[MaxAttrs], *accepted: DType) 
             return _integer_mean(call)
         call.expect(data, *accepted)
         axes = tuple(i for i, letter in enumerate(layout) if letter in "HW")
-        found = call.emit(op, attrs(axes, True), (data,))
-        return call.laid_out(found, layout, call.attrs.get("out_layout") or layout)
+        result = call.emit(op, attrs(axes, True), (data,))
+        return call.laid_out(result, layout, call.attrs.get("out_layout") or layout)
 
     return importer
 
@@ -99,8 +99,8 @@ def _integer_mean(call: RelayCall) -> BuiltTensor:
     data = call.laid_out(call.tensor(0), layout, "NHWC")
     size = (data.shape[1], data.shape[2])
     attrs = AvgPool2DAttrs(size, size, _NO_PADS, Activation.NONE)
-    found = call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
-    return call.laid_out(found, "NHWC", call.attrs.get("out_layout") or layout)
+    mean = call.emit("nn.avg_pool2d", attrs, (data,), hint="NHWC")
+    return call.laid_out(mean, "NHWC", call.attrs.get("out_layout") or layout)
 
 
 _MODES = ("half_pixel", "align_corners", "asymmetric")
@@ -136,13 +136,13 @@ def _resized(call: RelayCall, method: str, mode: str, rounding: str) -> BuiltTen
         attrs = Resize2DAttrs(
             (sizes["H"], sizes["W"]), mode == "align_corners", mode == "half_pixel"
         )
-        found = call.emit("image.resize2d", attrs, (data,), hint="NHWC")
+        image = call.emit("image.resize2d", attrs, (data,), hint="NHWC")
     else:
         # Without a method TVM rounds for align_corners, and takes the floor otherwise.
         rounding = rounding or ("round" if mode == "align_corners" else "floor")
-        found = _nearest(call, data, 1, _places(call, data.shape[1], sizes["H"], mode, rounding))
-        found = _nearest(call, found, 2, _places(call, data.shape[2], sizes["W"], mode, rounding))
-    return call.laid_out(found, "NHWC", layout)
+        image = _nearest(call, data, 1, _places(call, data.shape[1], sizes["H"], mode, rounding))
+        image = _nearest(call, image, 2, _places(call, data.shape[2], sizes["W"], mode, rounding))
+    return call.laid_out(image, "NHWC", layout)
 
 
 def _nearest(call: RelayCall, data: BuiltTensor, axis: int, places: Array) -> BuiltTensor:

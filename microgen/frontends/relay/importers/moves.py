@@ -96,13 +96,13 @@ def _strided_slice(call: RelayCall) -> BuiltTensor:
     rank = len(data.shape)
     # The inferred shape says how many elements there are; begin and step say where.
     begin, strides = [0] * rank, [1] * rank
-    given = tuple(call.attrs["begin"])
-    axes = call.attrs["axes"] or tuple(range(len(given)))
+    starts = tuple(call.attrs["begin"])
+    axes = call.attrs["axes"] or tuple(range(len(starts)))
     steps = tuple(call.attrs["strides"] or (1,)) if call.attrs["slice_mode"] != "size" else (1,)
     for i, axis in enumerate(axes):
         size = data.shape[axis]
         step = steps[min(i, len(steps) - 1)]
-        start = given[i] + size if given[i] < 0 else given[i]
+        start = starts[i] + size if starts[i] < 0 else starts[i]
         limits = (0, size) if step > 0 else (-1, size - 1)
         begin[axis], strides[axis] = min(max(start, limits[0]), limits[1]), step
     return _slice(call, data, tuple(begin), tuple(strides), shape)
@@ -120,15 +120,15 @@ def _slice(
 def _split(call: RelayCall) -> Value:
     data = call.tensor(0)
     axis, rank = arguments.axis(call, data), len(data.shape)
-    found: list[BuiltTensor] = []
+    parts: list[BuiltTensor] = []
     start = 0
     sections = call.attrs["indices_or_sections"]
     for i in range(sections if isinstance(sections, int) else len(sections) + 1):
         shape = call.output(i).shape
         begin = tuple(start if a == axis else 0 for a in range(rank))
-        found.append(_slice(call, data, begin, (1,) * rank, shape))
+        parts.append(_slice(call, data, begin, (1,) * rank, shape))
         start += shape[axis]
-    return tuple(found)
+    return tuple(parts)
 
 
 def _take(call: RelayCall) -> BuiltTensor:

@@ -32,8 +32,8 @@ def _quantize(call: RelayCall) -> BuiltTensor:
     # Source: TVM v0.14, src/relay/qnn/op/quantize.cc, QuantizeLower.
     dtype, of = qnn_scales.output(call), qnn_scales.quant(call, 1)
     data = call.tensor(0)
-    found = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
-    return reinterpreted(call, found, qnn_scales.of_dtype(dtype, of))
+    quantized = call.emit("qnn.quantize", QuantizeAttrs(), (data,), dtype=dtype, quant=of)
+    return reinterpreted(call, quantized, qnn_scales.of_dtype(dtype, of))
 
 
 def _dequantize(call: RelayCall) -> BuiltTensor:
@@ -69,9 +69,9 @@ def _requantize(call: RelayCall) -> BuiltTensor:
     # Source: TVM v0.14, src/relay/qnn/op/requantize.cc, RequantizeLowerInt.
     data = call.tensor(0, *STORED)
     scaling = _scaling(call)
-    found = _fused(call, call.sums_of(data), scaling)
-    if found is not None:
-        return found
+    fused = _fused(call, call.sums_of(data), scaling)
+    if fused is not None:
+        return fused
     is_one = scaling.scales.size == 1
     inputs = (data,) if is_one else (data, call.constant(scaling.scales, "scales"))
     quant = qnn_scales.of_dtype(scaling.dtype, scaling.to)

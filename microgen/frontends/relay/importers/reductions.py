@@ -45,8 +45,8 @@ def _position(op: str, attrs: type[ArgExtremeAttrs]) -> Importer:
             data, axes = call.reshaped(data, (data.type.size,)), (0,)
         if len(axes) != 1:
             raise call.unsupported(f"has the axes {list(axes)}", supported="one axis, or all")
-        found = call.emit(op, attrs(axes[0]), (data,), dtype=output.dtype, quant=None)
-        return call.reshaped(found, output.shape)
+        positions = call.emit(op, attrs(axes[0]), (data,), dtype=output.dtype, quant=None)
+        return call.reshaped(positions, output.shape)
 
     return importer
 

@@ -65,8 +65,8 @@ def rounding(
         return Rounding.REDUCED
     if rule is WideSums.OWN and bias and bias[0].type.dtype in _OF_BIAS:
         return _OF_BIAS[bias[0].type.dtype]
-    found = _declared_rounding(layer, declared)
-    return Rounding.REAL if rule is WideSums.REAL else found
+    result = _declared_rounding(layer, declared)
+    return Rounding.REAL if rule is WideSums.REAL else result
 
 
 def _declared_rounding(layer: FileLayer, declared: int) -> Rounding:

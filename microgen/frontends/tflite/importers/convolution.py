@@ -105,11 +105,11 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
         activation=layer.activation(),
         rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
-    found = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
+    result = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
     # A constant result needs no shape at run time.
-    if is_fed and found.value is None:
+    if is_fed and result.value is None:
         layer.fix(shape, output.type.shape)
-    return found
+    return result
 
 
 def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:

@@ -96,11 +96,11 @@ def _chosen(
 def _options(layer: FileLayer) -> _Options:
     """The options, a map of a flexbuffer."""
     try:
-        found = reader.flexbuffer(layer.custom_options())
-        most, each, classes = (int(found[name].AsInt) for name in _INTEGERS)
-        least, overlap, *scales = (_float32(found[name].AsFloat) for name in _REALS)
-        is_regular = bool(reader.optional(found, "use_regular_nms", "AsBool", 0))
-        per_class = int(reader.optional(found, "detections_per_class", "AsInt", _PER_CLASS))
+        options = reader.flexbuffer(layer.custom_options())
+        most, each, classes = (int(options[name].AsInt) for name in _INTEGERS)
+        least, overlap, *scales = (_float32(options[name].AsFloat) for name in _REALS)
+        is_regular = bool(reader.optional(options, "use_regular_nms", "AsBool", 0))
+        per_class = int(reader.optional(options, "detections_per_class", "AsInt", _PER_CLASS))
     except reader.CORRUPT as error:
         raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     # Rows decide the size of the outputs, and the file may state any number.

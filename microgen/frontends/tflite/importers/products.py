@@ -49,15 +49,15 @@ def _rounding(
     """The rounding of the sums. UnsupportedError for a bias whose type is not the declared one."""
     # LiteRT reads the bias of int16 data with the declared type, and an int32 bias without a
     # declared type as int64. The sums of int16 data are always REAL there.
-    found = rounding(layer, "nn.dense", data, bias, declared)
+    rule = rounding(layer, "nn.dense", data, bias, declared)
     expected = DType.INT32 if declared == TensorTypeCode.INT32 else DType.INT64
-    if found is Rounding.REAL and bias and bias[0].type.dtype is not expected:
+    if rule is Rounding.REAL and bias and bias[0].type.dtype is not expected:
         raise layer.unsupported(
             f'has a bias "{short(bias[0].name)}" of {bias[0].type.dtype.value}, but declares '
             f"{expected.value}",
             supported="int64 biases of int16 data, or int32 biases that are declared so",
         )
-    return found
+    return rule
 
 
 def _dense_rows(layer: FileLayer, data: BuiltTensor, features: int) -> Shape:

@@ -113,10 +113,10 @@ def _refuse_other_runtimes(layer: FileLayer) -> None:
     if not _is_by_tables(layer):
         return
     layer.expect_inputs(24)
-    found = _extras(layer)
-    if found:
+    extras = _extras(layer)
+    if extras:
         raise layer.unsupported(
-            f"{' and '.join(found)}, which TensorFlow Lite Micro refuses",
+            f"{' and '.join(extras)}, which TensorFlow Lite Micro refuses",
             supported="integer LSTMs with four gates and no extras, or --numerics litert for int8",
         )
 
@@ -173,8 +173,8 @@ def _stacked(layer: FileLayer, tensors: Sequence[BuiltTensor]) -> BuiltTensor:
     # Stacked constants are one array, so all must have one shape and dtype.
     kinds = {(tensor.type.shape, tensor.type.dtype) for tensor in tensors}
     if len(kinds) != 1:
-        found = ", ".join(str(tensor.type) for tensor in tensors)
-        raise layer.invalid(f"has weights or biases of different types in its gates: {found}")
+        types = ", ".join(str(tensor.type) for tensor in tensors)
+        raise layer.invalid(f"has weights or biases of different types in its gates: {types}")
     ((_, dtype),) = kinds
     budget.spend_array(len(tensors) * tensors[0].type.nbytes, layer.where)
     values = np.stack([_value(tensor) for tensor in tensors])
@@ -191,14 +191,14 @@ def _value(tensor: BuiltTensor) -> Array:
 
 def _quant_of_stack(layer: FileLayer, quants: Sequence[Quant | None]) -> Quant | None:
     """One scale for each of the stacked tensors, or none."""
-    found = [quant for quant in quants if quant is not None]
-    if not all(quant.is_per_tensor for quant in found):
+    known = [quant for quant in quants if quant is not None]
+    if not all(quant.is_per_tensor for quant in known):
         raise layer.unsupported(
             "has weights with a scale per channel", supported="weights with one scale per gate"
         )
-    if not found:
+    if not known:
         return None
-    return Quant(tuple(quant.scale[0] for quant in found), (0,) * len(found), 0)
+    return Quant(tuple(quant.scale[0] for quant in known), (0,) * len(known), 0)
 
 
 IMPORTERS = {

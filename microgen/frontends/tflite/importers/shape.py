@@ -33,7 +33,7 @@ def _reshape(layer: FileLayer) -> BuiltTensor:
     stated = integers(layer, 1) if layer.has_input(1) else layer.option_integers("NewShape")
     shape = output.type.shape
     matches = len(stated) == len(shape) and all(
-        found in (-1, size) for found, size in zip(stated, shape, strict=True)
+        dim in (-1, size) for dim, size in zip(stated, shape, strict=True)
     )
     # Two unknown sizes would leave the shape open.
     if not matches or stated.count(-1) > 1:

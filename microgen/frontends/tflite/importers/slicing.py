@@ -138,8 +138,8 @@ def _axes(
             axes.append(_range(layer, slice(first, last, stride), shape[len(axes)]))
             output.append(axes[-1][2])
     # Axes without an entry are taken whole.
-    rest = shape[len(axes) :]
-    return [*axes, *((0, 1, size) for size in rest)], [*output, *rest]
+    others = shape[len(axes) :]
+    return [*axes, *((0, 1, size) for size in others)], [*output, *others]
 
 
 def _axes_after(spec: _Spec, entry: int) -> int:
@@ -188,8 +188,8 @@ def _split_v(layer: FileLayer) -> Value:
     axis = one_axis(layer, 2, len(data.type.shape))
     whole = data.type.shape[axis]
     # One part may be -1 and gets what the others leave.
-    rest = whole - sum(size for size in sizes if size != -1)
-    resolved = [rest if size == -1 else size for size in sizes]
+    remaining = whole - sum(size for size in sizes if size != -1)
+    resolved = [remaining if size == -1 else size for size in sizes]
     if len(sizes) != len(outputs) or sizes.count(-1) > 1 or sum(resolved) != whole:
         raise layer.invalid(f"splits {whole} elements of axis {axis} into parts of {cut(sizes)}")
     return _parts(layer, data, axis, resolved, outputs)
@@ -216,14 +216,14 @@ def _parts(
 ) -> Value:
     """One slice for each output. The slices follow each other along the axis."""
     shape = data.type.shape
-    found: list[BuiltTensor] = []
+    parts: list[BuiltTensor] = []
     for i, (size, output) in enumerate(zip(sizes, outputs, strict=True)):
         begin = tuple(sum(sizes[:i]) if k == axis else 0 for k in range(len(shape)))
         part = (*shape[:axis], size, *shape[axis + 1 :])
         attrs = StridedSliceAttrs(begin, (1,) * len(shape), part)
         final = part if keep_axis else (*shape[:axis], *shape[axis + 1 :])
-        found.append(_reshaped_slice(layer, data, attrs, output, final))
-    return tuple(found)
+        parts.append(_reshaped_slice(layer, data, attrs, output, final))
+    return tuple(parts)
 
 
 def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
@@ -240,8 +240,8 @@ def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
             supported="rows with the zero point 0",
         )
     # The rows are chosen before they are dequantized, because the table has many more of them.
-    found = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
-    return layer.emit("qnn.dequantize", DequantizeAttrs(), (found,), output)
+    taken = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
+    return layer.emit("qnn.dequantize", DequantizeAttrs(), (taken,), output)
 
 
 def _gather_nd(layer: FileLayer) -> BuiltTensor:
@@ -272,7 +272,7 @@ def _constant_places(layer: FileLayer, axes: Shape) -> BuiltTensor:
     indices = layer.integers(1)
     if (indices < 0).any() or (indices >= np.array(axes)).any():
         rows = indices.reshape(-1, len(axes))
-        least, most = (tuple(found.tolist()) for found in (rows.min(0), rows.max(0)))
+        least, most = (tuple(corner.tolist()) for corner in (rows.min(0), rows.max(0)))
         raise layer.invalid(
             f"has indices from {cut(least)} to {cut(most)}; {cut((0,) * len(axes))} to "
             f"{cut(tuple(size - 1 for size in axes))} are expected"

@@ -95,22 +95,22 @@ def _rows(layer: FileLayer, output: BuiltTensor) -> BuiltTensor:
 
 def _period(layer: FileLayer, rows: int) -> int:
     """The number of inferences in which the layers after this one run once."""
-    options, found = layer.custom_options(), 0
+    options, period = layer.custom_options(), 0
     if options:
         try:
-            found = int(reader.flexbuffer(options)[_PERIOD].AsInt)
+            period = int(reader.flexbuffer(options)[_PERIOD].AsInt)
         except reader.CORRUPT as error:
             raise layer.invalid(f"has custom options that cannot be read ({error})") from None
     # The window of flags has an element for each inference of a period.
-    if found > _LONGEST:
-        raise layer.invalid(f"has {_PERIOD} {found}; 1 to {_LONGEST} is expected")
-    if found < 1 and rows not in _EACH_TIME:
+    if period > _LONGEST:
+        raise layer.invalid(f"has {_PERIOD} {period}; 1 to {_LONGEST} is expected")
+    if period < 1 and rows not in _EACH_TIME:
         raise layer.unsupported(
             f"has no {_PERIOD}, which TensorFlow Lite Micro then guesses for two networks of its "
             "own",
             supported=f"{_PERIOD} 1, or none with 5, 13 or 25 rows",
         )
-    return max(found, 1)
+    return max(period, 1)
 
 
 def _is_due(layer: FileLayer, period: int, output: BuiltTensor) -> BuiltTensor:

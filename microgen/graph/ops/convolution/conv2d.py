@@ -71,8 +71,8 @@ def _reference(attrs: Conv2DAttrs, operands: Operands) -> Arrays:
     # Source: TFLite reference/integer_ops/conv.h, ConvPerChannel; reference/conv.h, Conv.
     data, weight, *_ = operands.inputs
     weight = convolution.centred(weight, operands.input_types[1])
-    found = sums(attrs, data, weight, operands.input_types[0].zero)
-    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+    totals = sums(attrs, data, weight, operands.input_types[0].zero)
+    return convolution.finished(totals, operands, attrs.activation, attrs.rounding)
 
 
 def sums(attrs: Conv2DWindow, data: Array, weight: Array, zero: int) -> Array:
@@ -81,12 +81,12 @@ def sums(attrs: Conv2DWindow, data: Array, weight: Array, zero: int) -> Array:
     rows, columns = _axes(attrs, data.shape, weight.shape)
     # numpy has the fast matrix product only for floats, and sums of integers are exact in float64.
     values, factors = data.astype(np.float64) - zero, weight.astype(np.float64)
-    found = np.zeros((len(data), rows.places, columns.places, len(weight)))
+    totals = np.zeros((len(data), rows.places, columns.places, len(weight)))
     for (y, x), places, cells in taps(rows, columns):
         for channels, filters in _groups(data.shape[3], weight):
             seen = values[cells][..., channels]
-            found[places][..., filters] += seen @ factors[filters, y, x].T
-    return found
+            totals[places][..., filters] += seen @ factors[filters, y, x].T
+    return totals
 
 
 def _axes(attrs: Conv2DWindow, data: Shape, weight: Shape) -> tuple[Along, Along]:
@@ -156,10 +156,10 @@ def _scaled(image: Array, operands: Operands, attrs: Conv2DHybridAttrs) -> Array
     weight = operands.input_types[1]
     asymmetric = is_asymmetric(weight)
     values, scale = hybrid.quantized(image, asymmetric=asymmetric)
-    found = sums(attrs, values, operands.inputs[1], 0).astype(np.float32)
+    totals = sums(attrs, values, operands.inputs[1], 0).astype(np.float32)
     scales = hybrid.scales(weight)
     # EvalHybridPerChannel and EvalHybrid multiply in different orders, and each product is rounded.
-    return found * scales * scale if asymmetric else found * (scale * scales)
+    return totals * scales * scale if asymmetric else totals * (scale * scales)
 
 
 CONV2D_HYBRID = OpDefinition(

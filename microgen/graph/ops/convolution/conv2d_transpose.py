@@ -45,11 +45,11 @@ def infer(attrs: Conv2DTransposeAttrs, inputs: Types) -> Shapes:
         )
     convolution.check_bias(inputs, filters, "filter")
     size, kernel = spatial(inputs[0].shape), spatial(inputs[1].shape)
-    found = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
-    if found != size:
+    got = output_size(attrs.padding, attrs.size, kernel, attrs.strides, (1, 1))
+    if got != size:
         raise ValueError(
             f"the input's height and width are {size}; a convolution of the output's {attrs.size} "
-            f"with kernel {kernel}, strides {attrs.strides} and padding {attrs.padding} has {found}"
+            f"with kernel {kernel}, strides {attrs.strides} and padding {attrs.padding} has {got}"
         )
     return ((batches, *attrs.size, filters),)
 
@@ -74,10 +74,10 @@ def reference(attrs: Conv2DTransposeAttrs, operands: Operands) -> Arrays:
 
 def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Array:
     """Sums of products [N, *size, O] of ``values`` and ``weight``, in their dtype."""
-    found = np.zeros((len(values), *attrs.size, len(weight)), values.dtype)
+    totals = np.zeros((len(values), *attrs.size, len(weight)), values.dtype)
     for (y, x), pixels, cells in taps(*_axes(attrs, weight.shape)):
-        found[cells] += values[pixels] @ weight[:, y, x].T
-    return found
+        totals[cells] += values[pixels] @ weight[:, y, x].T
+    return totals
 
 
 def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:

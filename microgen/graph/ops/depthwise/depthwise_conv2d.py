@@ -76,8 +76,8 @@ def _reference(attrs: DepthwiseConv2DAttrs, operands: Operands) -> Arrays:
     weight = convolution.centred(weight, operands.input_types[1])
     zero = operands.input_types[0].zero
     kind = np.float32 if floats.is_float(operands.output_types[0]) else np.int64
-    found = sums(attrs, data.astype(kind), weight.astype(kind), zero)
-    return convolution.finished(found, operands, attrs.activation, attrs.rounding)
+    totals = sums(attrs, data.astype(kind), weight.astype(kind), zero)
+    return convolution.finished(totals, operands, attrs.activation, attrs.rounding)
 
 
 def sums(attrs: DepthwiseWindow, data: Array, weight: Array, zero: int) -> Array:
@@ -85,10 +85,10 @@ def sums(attrs: DepthwiseWindow, data: Array, weight: Array, zero: int) -> Array
     dtype of both."""
     rows, columns = _axes(attrs, data.shape, weight.shape)
     repeated = np.repeat(data - data.dtype.type(zero), attrs.depth_multiplier, axis=3)
-    found = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
+    totals = np.zeros((len(data), rows.places, columns.places, weight.shape[3]), data.dtype)
     for (y, x), places, cells in taps(rows, columns):
-        found[places] += repeated[cells] * weight[0, y, x]
-    return found
+        totals[places] += repeated[cells] * weight[0, y, x]
+    return totals
 
 
 def _axes(attrs: DepthwiseWindow, data: Shape, weight: Shape) -> tuple[Along, Along]:
@@ -134,11 +134,11 @@ def _hybrid_check(_attrs: DepthwiseConv2DHybridAttrs, inputs: Types, outputs: Ty
     weight = inputs[1]
     products = weight.shape[1] * weight.shape[2]
     sentence = hybrid.constraint(inputs, outputs[0], axis=3, products=products)
-    found = 0 if sentence else len(hybrid.scales(weight))
-    if sentence or found == weight.shape[3]:
+    count = 0 if sentence else len(hybrid.scales(weight))
+    if sentence or count == weight.shape[3]:
         return sentence
     return (
-        f"the hybrid depthwise convolution's weight has {found} scale; one per channel, "
+        f"the hybrid depthwise convolution's weight has {count} scale; one per channel, "
         f"{weight.shape[3]}, is expected"
     )
 
@@ -153,8 +153,8 @@ def _scaled(image: Array, operands: Operands, attrs: DepthwiseConv2DHybridAttrs)
     """The sums of one image in float32, without the bias."""
     values, scale = hybrid.quantized(image, asymmetric=True)
     weight = operands.inputs[1].astype(np.int64)
-    found = sums(attrs, values, weight, 0).astype(np.float32)
-    return found * (hybrid.scales(operands.input_types[1]) * scale)
+    totals = sums(attrs, values, weight, 0).astype(np.float32)
+    return totals * (hybrid.scales(operands.input_types[1]) * scale)
 
 
 DEPTHWISE_CONV2D_HYBRID = OpDefinition(

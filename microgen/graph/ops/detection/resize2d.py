@@ -81,8 +81,8 @@ def axes(attrs: Resize2DAttrs, data: ArrayType) -> tuple[SampledAxis, SampledAxi
 def infer(attrs: Resize2DAttrs, inputs: Types) -> Shapes:
     """The input's shape with the new height and width."""
     if len(inputs) != 1 or len(inputs[0].shape) != 4:
-        found = ", ".join(map(str, inputs))
-        raise ValueError(f"image.resize2d has the inputs {found}; one NHWC image is expected")
+        shapes = ", ".join(map(str, inputs))
+        raise ValueError(f"image.resize2d has the inputs {shapes}; one NHWC image is expected")
     if min(attrs.size) < 1:
         raise ValueError(f"the new size is {attrs.size}; it must be positive")
     n, height, width, channels = inputs[0].shape

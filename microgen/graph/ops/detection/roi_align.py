@@ -77,13 +77,13 @@ def reference(attrs: RoiAlignAttrs, operands: Operands) -> Arrays:
     images, regions, numbers = operands.inputs
     wrong = "roi_align has numbers of images that do not exist"
     expect_indices(wrong, numbers, len(images), position=2)
-    found = np.zeros(operands.output_types[0].shape, np.float32)
+    result = np.zeros(operands.output_types[0].shape, np.float32)
     with np.errstate(all="ignore"):
-        for own, region, number in zip(found, regions, numbers, strict=True):
+        for own, region, number in zip(result, regions, numbers, strict=True):
             axes = [_Axis.of(attrs, axis, region, images.shape[1 + axis]) for axis in (0, 1)]
             for y, x in np.ndindex(attrs.size):
                 own[y, x] = _bin(attrs, images[number], axes[0], axes[1], y, x)
-    return (found,)
+    return (result,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +149,15 @@ def cost(attrs: RoiAlignAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     )
 
 
-def _bound(attrs: RoiAlignAttrs, given: Inexact) -> Arrays:
+def _bound(attrs: RoiAlignAttrs, inexact: Inexact) -> Arrays:
     """Roundings of the mean of all samples, and coordinates that are off by some units of the
     image's length."""
-    images, _, _ = given.operands.inputs
-    if not given.is_exact or not np.isfinite(images).all():
-        return EXACT.of(attrs, given)
+    images, _, _ = inexact.operands.inputs
+    if not inexact.is_exact or not np.isfinite(images).all():
+        return EXACT.of(attrs, inexact)
     largest = float(np.abs(images).max(initial=0))
     off = gamma(4 * (attrs.samples or MOST) ** 2 + 16) + 64 * UNIT * max(images.shape[1:3])
-    return (np.full(given.expected[0].shape, largest * off),)
+    return (np.full(inexact.expected[0].shape, largest * off),)
 
 
 OP = OpDefinition(

@@ -77,7 +77,7 @@ def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> Arrays
     sides = [
         _side(attrs, data.shape[1 + axis], points[..., axes - 1 - axis]) for axis in range(axes)
     ]
-    found = np.zeros((*points.shape[:2], data.shape[-1]), np.float32)
+    result = np.zeros((*points.shape[:2], data.shape[-1]), np.float32)
     batch = np.arange(batches)[:, None]
     with np.errstate(all="ignore"):
         for taps in itertools.product(*sides):
@@ -87,18 +87,18 @@ def _grid_sample_reference(attrs: GridSampleAttrs, operands: Operands) -> Arrays
                 weight, inside = weight * own, inside & (index >= 0)
             # An index of -1 would read the last element; its value is not used.
             values = data[(batch, *(np.maximum(index, 0) for index, _ in taps))]
-            found = np.where(inside[..., None], found + weight[..., None] * values, found)
-    return (found.reshape(operands.output_types[0].shape),)
+            result = np.where(inside[..., None], result + weight[..., None] * values, result)
+    return (result.reshape(operands.output_types[0].shape),)
 
 
-def _side(attrs: GridSampleAttrs, size: int, given: Array) -> list[tuple[Array, Array]]:
+def _side(attrs: GridSampleAttrs, size: int, coordinate: Array) -> list[tuple[Array, Array]]:
     """For each tap on an axis, the elements' indices, -1 outside, and their weights."""
     low, high = (_F(0), _F(size - 1)) if attrs.aligns_corners else (_F(-0.5), _F(size - 0.5))
     with np.errstate(all="ignore"):
         if attrs.aligns_corners:
-            x = (given + _F(1)) / _F(2) * _F(size - 1)
+            x = (coordinate + _F(1)) / _F(2) * _F(size - 1)
         else:
-            x = ((given + _F(1)) * _F(size) - _F(1)) / _F(2)
+            x = ((coordinate + _F(1)) * _F(size) - _F(1)) / _F(2)
     # NaN becomes -FAR, because it compares as False.
     x = np.where(x > -FAR, np.where(x < FAR, x, FAR), -FAR)
     if attrs.mode == "nearest":
@@ -124,11 +124,11 @@ def _reflected(x: Array, low: np.float32, high: np.float32) -> Array:
         return np.where((x < low) | (x > high), low, x)
     over = np.where(x < low, low - x, x - high)
     times = np.trunc(over / length)
-    rest = over - times * length
+    excess = over - times * length
     is_even = np.mod(times, _F(2)) == 0
     near, far = np.where(x < low, low, high), np.where(x < low, high, low)
     inward = np.where(x < low, _F(1), _F(-1))
-    folded = np.where(is_even, near + inward * rest, far - inward * rest)
+    folded = np.where(is_even, near + inward * excess, far - inward * excess)
     return np.where((x < low) | (x > high), folded, x)
 
 
@@ -167,17 +167,17 @@ def _grid_sample_cost(attrs: GridSampleAttrs, inputs: Types, outputs: Types) -> 
     return ReferenceCost(64 * elements, 2000 * taps + 4 * taps * elements)
 
 
-def _grid_sample_bound(attrs: GridSampleAttrs, given: Inexact) -> Arrays:
+def _grid_sample_bound(attrs: GridSampleAttrs, inexact: Inexact) -> Arrays:
     """Up to 64 roundings of sums whose weights' magnitudes add up to at most 8, and coordinates
     that are off by some units of the axis's length."""
-    if attrs.mode == "nearest" or not given.is_exact:
-        return EXACT.of(attrs, given)
-    data = given.operands.inputs[0]
+    if attrs.mode == "nearest" or not inexact.is_exact:
+        return EXACT.of(attrs, inexact)
+    data = inexact.operands.inputs[0]
     largest = float(np.abs(np.where(np.isfinite(data), data, 0)).max(initial=0))
     off = 8 * gamma(64) + 64 * UNIT * max(data.shape[1:-1])
     if not np.isfinite(data).all():
         off = np.inf
-    return (np.full(given.expected[0].shape, largest * off),)
+    return (np.full(inexact.expected[0].shape, largest * off),)
 
 
 GRID_SAMPLE = OpDefinition(

@@ -71,13 +71,13 @@ def _non_max_suppression_reference(attrs: NonMaxSuppressionAttrs, operands: Oper
     # Source: TFLite detection_postprocess.cc, NonMaxSuppressionSingleClassHelper. Of equal scores
     # the first one is the best.
     boxes, scores, classes = operands.inputs
-    found = np.zeros(operands.output_types[0].shape, np.float32)
+    result = np.zeros(operands.output_types[0].shape, np.float32)
     is_high = scores >= np.float32(attrs.least_score)
     chosen = best_boxes(boxes, scores, is_high, overlaps, attrs.overlap, attrs.most)
     for row, i in enumerate(chosen):
-        found[row, :6] = (*boxes[i], classes[i], scores[i])
-    found[:, 6] = len(chosen)
-    return (found,)
+        result[row, :6] = (*boxes[i], classes[i], scores[i])
+    result[:, 6] = len(chosen)
+    return (result,)
 
 
 def best_boxes(
@@ -123,10 +123,10 @@ def _non_max_suppression_cost(
     return ReferenceCost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
 
 
-def row_errors(_attrs: Attrs, given: Inexact) -> Array:
+def row_errors(_attrs: Attrs, inexact: Inexact) -> Array:
     """The errors of a row's columns, if the same boxes are chosen. Classes have errors if they are
     an input."""
-    boxes, scores, *classes = (error.max(initial=0.0) for error in given.errors)
+    boxes, scores, *classes = (error.max(initial=0.0) for error in inexact.errors)
     return np.array([*[boxes] * 4, *(classes or [0.0]), scores, 0.0])
 
 
@@ -193,15 +193,15 @@ def _all_class_suppression_check(
 def _all_class_suppression_reference(attrs: AllClassSuppressionAttrs, operands: Operands) -> Arrays:
     # Source: ONNX, NonMaxSuppression. Each step is rounded to float32.
     boxes, scores = operands.inputs
-    found = np.full(operands.output_types[0].shape, -1, np.int64)
+    result = np.full(operands.output_types[0].shape, -1, np.int64)
     rows = [
         (batch, klass, box)
         for batch, own in enumerate(boxes)
         for klass, each in enumerate(scores[batch])
         for box in _chosen(attrs, _corners(own, attrs.is_centred), each)
     ]
-    found[: len(rows)] = np.array(rows, np.int64).reshape(-1, ALL_CLASS_SUPPRESSION_COLUMNS)
-    return (found,)
+    result[: len(rows)] = np.array(rows, np.int64).reshape(-1, ALL_CLASS_SUPPRESSION_COLUMNS)
+    return (result,)
 
 
 def _corners(boxes: Array, is_centred: bool) -> Array:
@@ -312,20 +312,20 @@ def _multiclass_reference(attrs: MulticlassSuppressionAttrs, operands: Operands)
     # Source: TFLite detection_postprocess.cc, NonMaxSuppressionMultiClassFastHelper and
     # NonMaxSuppressionMultiClassRegularHelper.
     boxes, scores = operands.inputs
-    found = np.zeros(operands.output_types[0].shape, np.float32)
+    result = np.zeros(operands.output_types[0].shape, np.float32)
     if attrs.per_class:
         chosen = _by_class(attrs, boxes, scores)
         for row, (i, c) in enumerate(chosen):
-            found[row, :6] = (*boxes[i], c, scores[i, c])
-        found[:, 6] = len(chosen)
-        return (found,)
+            result[row, :6] = (*boxes[i], c, scores[i, c])
+        result[:, 6] = len(chosen)
+        return (result,)
     best = _best(attrs, boxes, scores.max(axis=1), attrs.most)
     for row, i in enumerate(best):
         classes = best_first(scores[i].tolist(), min(attrs.each, scores.shape[1]))
         for place, c in enumerate(classes):
-            found[row * attrs.each + place, :6] = (*boxes[i], c, scores[i, c])
-    found[:, 6] = len(best)
-    return (found,)
+            result[row * attrs.each + place, :6] = (*boxes[i], c, scores[i, c])
+    result[:, 6] = len(best)
+    return (result,)
 
 
 def _by_class(

@@ -74,9 +74,9 @@ def _quotient(lhs: Array, rhs: Array) -> Array:
     return np.asarray(np.minimum(exact, np.iinfo(np.int32).max))
 
 
-def _quotient_grown(attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+def _quotient_grown(attrs: FloorDivisionAttrs, inexact: Inexact) -> Array:
     """The error of a quotient, and 1 if it may be on the other side of an integer."""
-    error = bounds.error_of_quotient(attrs, given)
+    error = bounds.error_of_quotient(attrs, inexact)
     return np.where(error > 0, error + 1, 0)
 
 
@@ -90,9 +90,9 @@ def _floor_mod_remainder(lhs: Array, rhs: Array) -> Array:
     return np.asarray(np.where(is_other_sign, remainder + rhs, remainder))
 
 
-def _remainder_grown(_attrs: FloorDivisionAttrs, given: Inexact) -> Array:
+def _remainder_grown(_attrs: FloorDivisionAttrs, inexact: Inexact) -> Array:
     """Any value from 0 to the divisor, if an operand is inexact."""
-    divisor, (left, right) = np.abs(given.operands.inputs[1].astype(np.float64)), given.errors
+    divisor, (left, right) = np.abs(inexact.operands.inputs[1].astype(np.float64)), inexact.errors
     return np.where((left > 0) | (right > 0), divisor + right, 0)
 
 

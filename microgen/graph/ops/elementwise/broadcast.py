@@ -81,8 +81,8 @@ def wide_activation(activation: Activation, output: ArrayType) -> str | None:
     int32."""
     if output.quant or output.dtype in _CLAMPED or not activation.clamps:
         return None
-    found = f"the output is {output} with the activation {activation.value}"
-    return f"{found}; {output.dtype.value} has none"
+    sentence = f"the output is {output} with the activation {activation.value}"
+    return f"{sentence}; {output.dtype.value} has none"
 
 
 def plain(
@@ -92,12 +92,12 @@ def plain(
     with n the bits of the dtype."""
     lhs, rhs = operands.inputs
     with np.errstate(all="ignore"):
-        found = np.asarray(function(lhs, rhs))
+        values = np.asarray(function(lhs, rhs))
     if floats.is_float(operands.output_types[0]):
-        return floats.activated(found, activation)
+        return floats.activated(values, activation)
     if activation.clamps:
-        found = np.clip(found, *int32_range(activation))
-    return (found.astype(lhs.dtype),)
+        values = np.clip(values, *int32_range(activation))
+    return (values.astype(lhs.dtype),)
 
 
 def in_floats(

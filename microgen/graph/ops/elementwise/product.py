@@ -135,20 +135,20 @@ def _power_whole(lhs: Array, rhs: Array) -> Array:
     # The magnitude of -2**63 exists only without a sign.
     base, left = lhs.astype(np.int64), np.abs(rhs.astype(np.int64)).view(np.uint64)
     base, left = (np.array(each) for each in np.broadcast_arrays(base, left))
-    found = np.ones(base.shape, np.int64)
+    power = np.ones(base.shape, np.int64)
     # Square and multiply, modulo 2**64, with one step for each bit of the exponent.
     for _ in range(64):
-        found = np.where(left & np.uint64(1), found * base, found)
+        power = np.where(left & np.uint64(1), power * base, power)
         base, left = base * base, left >> np.uint64(1)
     # 1 / x is truncated: 0 except for 1 and -1.
     is_kept = (rhs >= 0) | (lhs == 1) | (lhs == -1)
-    return np.where(is_kept, found, 0)
+    return np.where(is_kept, power, 0)
 
 
-def _power_grown(_attrs: PowerAttrs, given: Inexact, expected: Array) -> Array:
+def _power_grown(_attrs: PowerAttrs, inexact: Inexact, expected: Array) -> Array:
     """The greatest distance at the corners of both operands' errors. A base that may be negative
     or 0 has any power."""
-    (x, y), (left, right) = given.operands.inputs, given.errors
+    (x, y), (left, right) = inexact.operands.inputs, inexact.errors
     corners = [_power_real(x + i * left, y + j * right) for i in (-1, 1) for j in (-1, 1)]
     grown = np.max([np.abs(corner - expected) for corner in corners], axis=0)
     return np.where((x > left) & ~np.isnan(grown), grown, np.inf)
@@ -234,9 +234,9 @@ def _prelu_float(data: Array, alpha: Array) -> Arrays:
         return (np.where(data >= 0, data, data * alpha),)
 
 
-def _prelu_grown(_attrs: PReluAttrs, given: Inexact) -> Array:
+def _prelu_grown(_attrs: PReluAttrs, inexact: Inexact) -> Array:
     """The error of the output, from the errors of the data and of its product with alpha."""
-    return np.asarray(np.maximum(given.errors[0], bounds.error_of_product(_attrs, given)))
+    return np.asarray(np.maximum(inexact.errors[0], bounds.error_of_product(_attrs, inexact)))
 
 
 PRELU = OpDefinition(

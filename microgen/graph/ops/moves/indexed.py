@@ -186,26 +186,26 @@ class AxisPositionsAttrs(Attrs):
 
 def _axis_positions_infer(attrs: AxisPositionsAttrs, inputs: Types) -> Shapes:
     """The shape of the indices."""
-    found, shape, axis = one_input("axis_positions", inputs), attrs.shape, attrs.axis
+    indices, shape, axis = one_input("axis_positions", inputs), attrs.shape, attrs.axis
     if not 0 <= axis < len(shape):
         raise ValueError(f"the axis is {axis}; there are {len(shape)}")
-    is_inside = len(found.shape) == len(shape) and all(
+    is_inside = len(indices.shape) == len(shape) and all(
         own <= size or k == axis
-        for k, (own, size) in enumerate(zip(found.shape, shape, strict=True))
+        for k, (own, size) in enumerate(zip(indices.shape, shape, strict=True))
     )
     if not is_inside:
         raise ValueError(
-            f"the indices are {found}; apart from axis {axis} they must fit into {list(shape)}"
+            f"the indices are {indices}; apart from axis {axis} they must fit into {list(shape)}"
         )
-    return (found.shape,)
+    return (indices.shape,)
 
 
 def _axis_positions_reference(attrs: AxisPositionsAttrs, operands: Operands) -> Arrays:
     # Source: ONNX, GatherElements and ScatterElements.
-    given, shape, axis = operands.inputs[0], attrs.shape, attrs.axis
-    found = from_front("axis_positions", given, np.array(shape[axis]))
-    flat = found * math.prod(shape[axis + 1 :])
-    for k, size in enumerate(given.shape):
+    indices, shape, axis = operands.inputs[0], attrs.shape, attrs.axis
+    positions = from_front("axis_positions", indices, np.array(shape[axis]))
+    flat = positions * math.prod(shape[axis + 1 :])
+    for k, size in enumerate(indices.shape):
         if k != axis:
             places = np.arange(size) * math.prod(shape[k + 1 :])
             flat += places.reshape([-1 if i == k else 1 for i in range(len(shape))])
@@ -234,20 +234,20 @@ class NdPositionsAttrs(Attrs):
 
 def _nd_positions_infer(attrs: NdPositionsAttrs, inputs: Types) -> Shapes:
     """The shape of the indices without their last axis."""
-    found = one_input("nd_positions", inputs)
-    if not found.shape or not attrs.shape or found.shape[-1] != len(attrs.shape):
+    indices = one_input("nd_positions", inputs)
+    if not indices.shape or not attrs.shape or indices.shape[-1] != len(attrs.shape):
         raise ValueError(
-            f"the indices are {found}; their last axis must have {len(attrs.shape)} numbers"
+            f"the indices are {indices}; their last axis must have {len(attrs.shape)} numbers"
         )
-    return (found.shape[:-1],)
+    return (indices.shape[:-1],)
 
 
 def _nd_positions_reference(attrs: NdPositionsAttrs, operands: Operands) -> Arrays:
     # Source: ONNX, GatherND and ScatterND: row-major order.
-    found = from_front("nd_positions", operands.inputs[0], np.array(attrs.shape))
-    flat = np.zeros(found.shape[:-1], np.int64)
+    positions = from_front("nd_positions", operands.inputs[0], np.array(attrs.shape))
+    flat = np.zeros(positions.shape[:-1], np.int64)
     for axis, size in enumerate(attrs.shape):
-        flat = flat * size + found[..., axis]
+        flat = flat * size + positions[..., axis]
     return (np.asarray(flat, np.int32),)
 
 

@@ -76,16 +76,16 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:
     """Source: ONNX, ScatterND. StatusError for a position outside the first axis."""
     data, positions, updates = operands.inputs
     expect_indices("scatter has positions from {} to {}", positions, attrs.shape[0], position=1)
-    found = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
+    result = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
     if attrs.reduction == "none":
         # Of several updates of a row the last one remains, which numpy's assignment does not
         # promise.
         last = {int(position): row for row, position in enumerate(positions)}
-        found[list(last)] = updates[list(last.values())]
+        result[list(last)] = updates[list(last.values())]
     else:
         with np.errstate(all="ignore"):
-            _COMBINE[attrs.reduction](found, positions, updates)
-    return (found,)
+            _COMBINE[attrs.reduction](result, positions, updates)
+    return (result,)
 
 
 def cost(_attrs: ScatterAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
@@ -104,8 +104,8 @@ def words(_word: str, attrs: ScatterAttrs, _n_inputs: int) -> tuple[str, ...]:
 _MOVES = bounds.moves(reference, (0, 2))
 
 
-def _bound(attrs: ScatterAttrs, given: Inexact) -> Arrays:
-    return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, given)
+def _bound(attrs: ScatterAttrs, inexact: Inexact) -> Arrays:
+    return (_MOVES if attrs.reduction == "none" else EXACT).of(attrs, inexact)
 
 
 OP = OpDefinition(

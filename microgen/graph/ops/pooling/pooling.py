@@ -209,9 +209,9 @@ def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
     return largest
 
 
-def _max_pool2d_grown(attrs: MaxPool2DAttrs, given: Inexact) -> Array:
+def _max_pool2d_grown(attrs: MaxPool2DAttrs, inexact: Inexact) -> Array:
     """The greatest error in each window."""
-    return _greatest(attrs, given.errors[0], 0.0)
+    return _greatest(attrs, inexact.errors[0], 0.0)
 
 
 MAX_POOL2D = OpDefinition(

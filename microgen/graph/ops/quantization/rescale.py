@@ -143,10 +143,10 @@ def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
     return clamped.astype(dtype.numpy)
 
 
-def _rescale_bound(attrs: RescaleAttrs, given: Inexact) -> Arrays:
+def _rescale_bound(attrs: RescaleAttrs, inexact: Inexact) -> Arrays:
     # int32 numbers are modulo 2**32, so only for the others results never decrease.
-    is_narrow = given.operands.inputs[0].dtype.itemsize < 4
-    return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, given)
+    is_narrow = inexact.operands.inputs[0].dtype.itemsize < 4
+    return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, inexact)
 
 
 RESCALE = OpDefinition(

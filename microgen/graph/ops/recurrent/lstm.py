@@ -52,41 +52,41 @@ class LstmAttrs(Attrs):
 
 def infer(attrs: LstmAttrs, inputs: Types) -> Shapes:
     """The shape of data, with the number of outputs as its last dimension."""
-    found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
-    three_dimensional = (found.data, found.weight, found.recurrent)
+    by_role = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    three_dimensional = (by_role.data, by_role.weight, by_role.recurrent)
     if any(len(t.shape) != 3 for t in three_dimensional):
         raise ValueError(f"{', '.join(map(str, three_dimensional))} must have 3 dimensions each")
-    gates, cells, _ = found.weight.shape
-    outputs = found.recurrent.shape[2]
+    gates, cells, _ = by_role.weight.shape
+    outputs = by_role.recurrent.shape[2]
     if gates not in (3, 4):
-        raise ValueError(f"the weights {found.weight} are of {gates} gates; 3 or 4 are expected")
+        raise ValueError(f"the weights {by_role.weight} are of {gates} gates; 3 or 4 are expected")
     if not attrs.has_projection and outputs != cells:
         raise ValueError(f"{cells} cells without projection cannot have {outputs} outputs")
-    for role, tensor, shape in _expected(found):
+    for role, tensor, shape in _expected(by_role):
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"the {role} is {tensor}; {list(shape)} is expected")
-    batch = found.data.shape[1 if attrs.time_major else 0]
-    _check_states(found, batch * outputs, batch * cells)
-    return ((*found.data.shape[:2], outputs),)
+    batch = by_role.data.shape[1 if attrs.time_major else 0]
+    _check_states(by_role, batch * outputs, batch * cells)
+    return ((*by_role.data.shape[:2], outputs),)
 
 
-def _expected(found: Inputs[ArrayType]) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
+def _expected(by_role: Inputs[ArrayType]) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
     """The name, the type and the required shape of each input."""
-    gates, cells, features = found.weight.shape
-    outputs = found.recurrent.shape[2]
+    gates, cells, features = by_role.weight.shape
+    outputs = by_role.recurrent.shape[2]
     return (
-        ("input", found.data, (*found.data.shape[:2], features)),
-        ("recurrent weights", found.recurrent, (gates, cells, outputs)),
-        ("bias", found.bias, (gates, cells)),
+        ("input", by_role.data, (*by_role.data.shape[:2], features)),
+        ("recurrent weights", by_role.recurrent, (gates, cells, outputs)),
+        ("bias", by_role.bias, (gates, cells)),
         # All gates but the cell gate have a peephole.
-        ("peephole", found.peephole, (gates - 1, cells)),
-        ("projection", found.projection, (outputs, cells)),
-        ("projection bias", found.projection_bias, (outputs,)),
+        ("peephole", by_role.peephole, (gates - 1, cells)),
+        ("projection", by_role.projection, (outputs, cells)),
+        ("projection bias", by_role.projection_bias, (outputs,)),
     )
 
 
-def _check_states(found: Inputs[ArrayType], outputs: int, cells: int) -> None:
-    states = (("output", found.output_state, outputs), ("cell", found.cell_state, cells))
+def _check_states(by_role: Inputs[ArrayType], outputs: int, cells: int) -> None:
+    states = (("output", by_role.output_state, outputs), ("cell", by_role.cell_state, cells))
     for role, tensor, size in states:
         if tensor.size != size:
             raise ValueError(f"the {role} state is {tensor}; {size} values are expected")
@@ -94,20 +94,20 @@ def _check_states(found: Inputs[ArrayType], outputs: int, cells: int) -> None:
 
 def check(attrs: LstmAttrs, inputs: Types, outputs: Types) -> str | None:
     """All float32, or integers as ``LstmAttrs`` says, with scales that the fixed point holds."""
-    found = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
+    by_role = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     # This form refuses NaN, too.
     if not attrs.cell_clip >= 0 or not attrs.projection_clip >= 0:
         return f"a limit is {min(attrs.cell_clip, attrs.projection_clip)}; 0 or more is expected"
     accepted = lstm_tables.DTYPES if attrs.by_tables else (DType.INT8, DType.FLOAT32)
-    if sentence := activations_constraint(found.data, outputs[0], accepted):
+    if sentence := activations_constraint(by_role.data, outputs[0], accepted):
         return sentence
     if floats.is_float(outputs[0]):
         return _all_float(inputs)
-    if sentence := _integer_types(attrs, found):
+    if sentence := _integer_types(attrs, by_role):
         return sentence
     if attrs.by_tables:
-        return _only_gates(attrs, found) or lstm_tables.constraint(found)
-    return lstm_integer.constraint(found, attrs.hidden, outputs[0])
+        return _only_gates(attrs, by_role) or lstm_tables.constraint(by_role)
+    return lstm_integer.constraint(by_role, attrs.hidden, outputs[0])
 
 
 def _all_float(inputs: Types) -> str | None:
@@ -120,27 +120,27 @@ def _all_float(inputs: Types) -> str | None:
     return None
 
 
-def _integer_types(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
+def _integer_types(attrs: LstmAttrs, by_role: Inputs[ArrayType]) -> str | None:
     if attrs.hidden is None and not attrs.by_tables:
         return "the quantization of the hidden state is missing"
-    data = found.data.dtype
+    data = by_role.data.dtype
     expected = (
-        ("bias", found.bias, DType.INT32 if data is DType.INT8 else DType.INT64),
-        ("output state", found.output_state, data),
-        ("cell state", found.cell_state, DType.INT16),
-        ("peephole", found.peephole, DType.INT16),
-        ("projection", found.projection, DType.INT8),
-        ("projection bias", found.projection_bias, DType.INT32),
+        ("bias", by_role.bias, DType.INT32 if data is DType.INT8 else DType.INT64),
+        ("output state", by_role.output_state, data),
+        ("cell state", by_role.cell_state, DType.INT16),
+        ("peephole", by_role.peephole, DType.INT16),
+        ("projection", by_role.projection, DType.INT8),
+        ("projection bias", by_role.projection_bias, DType.INT32),
     )
     for role, tensor, dtype in expected:
         if tensor is not None and tensor.dtype is not dtype:
             return f"the {role} is {tensor}; with {data.value} data it must be {dtype.value}"
-    weights = filter(None, (found.weight, found.recurrent, found.projection))
+    weights = filter(None, (by_role.weight, by_role.recurrent, by_role.projection))
     return first_of(weight_constraint(weight, axis=0) for weight in weights)
 
 
-def _only_gates(attrs: LstmAttrs, found: Inputs[ArrayType]) -> str | None:
-    gates = found.weight.shape[0]
+def _only_gates(attrs: LstmAttrs, by_role: Inputs[ArrayType]) -> str | None:
+    gates = by_role.weight.shape[0]
     if gates == 4 and not attrs.has_peephole and not attrs.has_projection:
         return None
     return "with tables, four gates without peepholes and projection are expected"
@@ -165,15 +165,15 @@ def reference(attrs: LstmAttrs, operands: Operands) -> Arrays:
 
 
 def _floats(
-    attrs: LstmAttrs, inputs: Sequence[Ball], found: Array | None = None
+    attrs: LstmAttrs, inputs: Sequence[Ball], actual: Array | None = None
 ) -> tuple[Ball, ...]:
     own = Inputs.of(inputs, attrs.has_peephole, attrs.has_projection)
     clips = (attrs.cell_clip, attrs.projection_clip)
-    return lstm_sequence.run_float(own, clips, time_major=attrs.time_major, found=found)
+    return lstm_sequence.run_float(own, clips, time_major=attrs.time_major, actual=actual)
 
 
-def _balls(attrs: LstmAttrs, given: Inexact) -> tuple[Ball, ...]:
-    return _floats(attrs, bounds.inputs(given), given.found[0])
+def _balls(attrs: LstmAttrs, inexact: Inexact) -> tuple[Ball, ...]:
+    return _floats(attrs, bounds.inputs(inexact), inexact.found[0])
 
 
 OP = OpDefinition(

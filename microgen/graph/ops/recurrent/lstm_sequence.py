@@ -41,14 +41,14 @@ class Inputs(Generic[T]):
         optional = iter(values[6:])
         peephole = next(optional) if has_peephole else None
         projection = next(optional) if has_projection else None
-        found: list[Any] = [*values[:6], peephole, projection, next(optional, None)]
-        return Inputs(*found)
+        fields: list[Any] = [*values[:6], peephole, projection, next(optional, None)]
+        return Inputs(*fields)
 
     def each(self, function: Callable[[T], U]) -> Inputs[U]:
         """The result of the function for each input that exists."""
         values = (getattr(self, field.name) for field in dataclasses.fields(self))
-        found: list[Any] = [value if value is None else function(value) for value in values]
-        return Inputs(*found)
+        fields: list[Any] = [value if value is None else function(value) for value in values]
+        return Inputs(*fields)
 
 
 def by_steps(rows: Array, time_major: bool) -> Array:
@@ -83,15 +83,15 @@ _ONE = Ball.of(np.ones(()))
 
 
 def run_float(
-    inputs: Inputs[Ball], clips: Clips, *, time_major: bool, found: Array | None = None
+    inputs: Inputs[Ball], clips: Clips, *, time_major: bool, actual: Array | None = None
 ) -> tuple[Ball, ...]:
     """The result of ``lstm_sequence.run``. Each step is computed in float64 from the float32 states
     that the step before it left.
 
-    ``found`` is the output of an implementation. If it is given, each step reads the output state
+    ``actual`` is the output of an implementation. If it is given, each step reads the output state
     that the implementation left there, so that errors do not add up over steps.
     """
-    left = iter(() if found is None else (None, *by_steps(found, time_major)))
+    left = iter(() if actual is None else (None, *by_steps(actual, time_major)))
 
     def step(x: Array, state: Array, cell: Array) -> tuple[Array, Array]:
         known = next(left, None)

@@ -57,12 +57,14 @@ def infer(attrs: RecurrentAttrs, inputs: Types) -> Shapes:
     """States, batches and cells."""
     if attrs.kind not in GATES:
         raise ValueError(f"the kind is {attrs.kind!r}; one of {', '.join(GATES)} is expected")
-    found = RecurrentInputs.of(inputs, attrs.kind)
-    if any(len(t.shape) != 3 for t in (found.data, found.weight, found.recurrent)):
-        raise ValueError(f"{found.data}, {found.weight} and {found.recurrent} need 3 dimensions")
-    steps, batches, _ = found.data.shape
-    cells = found.recurrent.shape[2]
-    for role, tensor, shape in _expected(attrs, found, batches, cells):
+    by_role = RecurrentInputs.of(inputs, attrs.kind)
+    if any(len(t.shape) != 3 for t in (by_role.data, by_role.weight, by_role.recurrent)):
+        raise ValueError(
+            f"{by_role.data}, {by_role.weight} and {by_role.recurrent} need 3 dimensions"
+        )
+    steps, batches, _ = by_role.data.shape
+    cells = by_role.recurrent.shape[2]
+    for role, tensor, shape in _expected(attrs, by_role, batches, cells):
         if tensor is not None and tensor.shape != shape:
             raise ValueError(f"the {role} is {tensor}; {list(shape)} is expected")
     return ((steps * attrs.keeps + _states(attrs), batches, cells),)
@@ -73,18 +75,18 @@ def _states(attrs: RecurrentAttrs) -> int:
 
 
 def _expected(
-    attrs: RecurrentAttrs, found: RecurrentInputs[ArrayType], batches: int, cells: int
+    attrs: RecurrentAttrs, by_role: RecurrentInputs[ArrayType], batches: int, cells: int
 ) -> tuple[tuple[str, ArrayType | None, Shape], ...]:
     """The name, the type and the required shape of each input."""
     gates = GATES[attrs.kind]
     return (
-        ("weight of the input", found.weight, (gates, cells, found.data.shape[2])),
-        ("weight of the hidden state", found.recurrent, (gates, cells, cells)),
-        ("bias", found.bias, (gates + attrs.resets_after, cells)),
-        ("lengths", found.lengths, (batches,)),
-        ("hidden state", found.hidden, (batches, cells)),
-        ("cell state", found.cell, (batches, cells)),
-        ("peephole", found.peephole, (3, cells)),
+        ("weight of the input", by_role.weight, (gates, cells, by_role.data.shape[2])),
+        ("weight of the hidden state", by_role.recurrent, (gates, cells, cells)),
+        ("bias", by_role.bias, (gates + attrs.resets_after, cells)),
+        ("lengths", by_role.lengths, (batches,)),
+        ("hidden state", by_role.hidden, (batches, cells)),
+        ("cell state", by_role.cell, (batches, cells)),
+        ("peephole", by_role.peephole, (3, cells)),
     )
 
 
@@ -121,20 +123,20 @@ class RecurrentLayer:
     """
 
     attrs: RecurrentAttrs
-    given: RecurrentInputs[Ball]
+    inputs: RecurrentInputs[Ball]
     off: Off = never_off
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
         """The sums of a gate: its products with the input and a state, its bias, and ``added``."""
         products = [self._inputs(gate, x), self._states(gate, state)]
-        return total(products, [self.given.bias[gate], *added])
+        return total(products, [self.inputs.bias[gate], *added])
 
     def _inputs(self, gate: int, x: Ball) -> Products:
-        return Products(x, self.given.weight[gate], "bi,ci->bc", self.given.weight.value.shape[2])
+        return Products(x, self.inputs.weight[gate], "bi,ci->bc", self.inputs.weight.value.shape[2])
 
     def _states(self, gate: int, state: Ball) -> Products:
         return Products(
-            state, self.given.recurrent[gate], "bo,co->bc", self.given.recurrent.value.shape[2]
+            state, self.inputs.recurrent[gate], "bo,co->bc", self.inputs.recurrent.value.shape[2]
         )
 
     def gate(self, sums: Ball, function: int) -> Ball:
@@ -144,8 +146,8 @@ class RecurrentLayer:
 
     def function(self, position: int, x: Ball) -> Ball:
         """One of the functions."""
-        found = self.attrs.functions[position](x)
-        return Ball(found.value, found.error + self.off(self.attrs.functions[position], found))
+        value = self.attrs.functions[position](x)
+        return Ball(value.value, value.error + self.off(self.attrs.functions[position], value))
 
     def step(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         """The hidden state and the cell state after an input [batches, features]."""
@@ -159,15 +161,15 @@ class RecurrentLayer:
     def _gru(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         keep, reset = (self.gate(self.sums(gate, x, state), 0) for gate in (0, 1))
         if self.attrs.resets_after:
-            old = reset * total([self._states(2, state)], [self.given.bias[3]])
-            sums = total([self._inputs(2, x)], [self.given.bias[2], old])
+            old = reset * total([self._states(2, state)], [self.inputs.bias[3]])
+            sums = total([self._inputs(2, x)], [self.inputs.bias[2], old])
         else:
             sums = self.sums(2, x, reset * state)
         return (_ONE - keep) * self.gate(sums, 1) + keep * state, cell
 
     def _lstm(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         def seen(place: int, state_of_cell: Ball) -> list[Ball]:
-            weights = self.given.peephole
+            weights = self.inputs.peephole
             return [] if weights is None else [weights[place] * state_of_cell]
 
         take = self.gate(self.sums(0, x, state, seen(0, cell)), 0)
@@ -180,31 +182,31 @@ class RecurrentLayer:
         return output * self.function(2, cell), cell
 
 
-def run(layer: RecurrentLayer, found: Array | None = None) -> tuple[Ball, Ball, Ball]:
+def run(layer: RecurrentLayer, actual: Array | None = None) -> tuple[Ball, Ball, Ball]:
     """All hidden states [steps, batches, cells], the last hidden states and the last cell states
     [batches, cells].
 
     Each step is computed in float64 from the float32 states that the step before it left.
-    ``found`` has the hidden states that an implementation left. If it is given, each step reads
+    ``actual`` has the hidden states that an implementation left. If it is given, each step reads
     them there, so that errors do not add up over steps.
     """
-    given, reverse = layer.given, layer.attrs.reverse
-    steps, batches, _ = given.data.value.shape
-    cells = given.recurrent.value.shape[2]
-    lengths = given.lengths.value.astype(np.int64).clip(0, steps)
+    inputs, reverse = layer.inputs, layer.attrs.reverse
+    steps, batches, _ = inputs.data.value.shape
+    cells = inputs.recurrent.value.shape[2]
+    lengths = inputs.lengths.value.astype(np.int64).clip(0, steps)
     every = np.arange(batches)
     rows = _zeros((steps, batches, cells))
-    state, cell = (_initial(each, lengths, cells) for each in (given.hidden, given.cell))
+    state, cell = (_initial(each, lengths, cells) for each in (inputs.hidden, inputs.cell))
     last = state
     for step in range(int(lengths.max(initial=0))):
         active = step < lengths
         # Place 0 of a sequence that has ended is computed in vain, because numpy needs some index.
         place = np.where(active, lengths - 1 - step if reverse else step, 0)
-        after, cell_after = layer.step(given.data[place, every], state, cell)
+        after, cell_after = layer.step(inputs.data[place, every], state, cell)
         last, cell = (_where(active, *pair) for pair in ((after, last), (cell_after, cell)))
         for whole, part in ((rows.value, after.value), (rows.error, after.error)):
             whole[place[active], active] = part[active]
-        known = after if found is None else Ball.of(found[place, every])
+        known = after if actual is None else Ball.of(actual[place, every])
         state = _where(active, known, state)
     return rows, last, cell
 
@@ -213,10 +215,10 @@ def _zeros(shape: tuple[int, ...]) -> Ball:
     return Ball(np.zeros(shape), np.zeros(shape))
 
 
-def _initial(given: Ball | None, lengths: Array, cells: int) -> Ball:
+def _initial(initial: Ball | None, lengths: Array, cells: int) -> Ball:
     """The state before the first step; 0 for sequences without steps."""
     zeros = _zeros((len(lengths), cells))
-    return zeros if given is None else _where(lengths > 0, given, zeros)
+    return zeros if initial is None else _where(lengths > 0, initial, zeros)
 
 
 def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
@@ -227,41 +229,41 @@ def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
 
 def reference(attrs: RecurrentAttrs, operands: Operands) -> Arrays:
     """The states, each rounded to float32."""
-    found = _balls(attrs, tuple(map(Ball.of, operands.inputs)), None)
-    return (floats.rounded(found.value),)
+    outputs = _balls(attrs, tuple(map(Ball.of, operands.inputs)), None)
+    return (floats.rounded(outputs.value),)
 
 
 def _balls(
-    attrs: RecurrentAttrs, inputs: Sequence[Ball], found: Array | None, off: Off = never_off
+    attrs: RecurrentAttrs, inputs: Sequence[Ball], actual: Array | None, off: Off = never_off
 ) -> Ball:
     layer = RecurrentLayer(attrs, RecurrentInputs.of(inputs, attrs.kind), off)
-    known = found if attrs.keeps else None
+    known = actual if attrs.keeps else None
     with np.errstate(all="ignore"):
         rows, last, cell = run(layer, known)
     states = [each[None] for each in (last, cell)[: _states(attrs)]]
     return Ball.joined([rows, *states] if attrs.keeps else states, np.concatenate)
 
 
-def _bound(attrs: RecurrentAttrs, given: Inexact) -> tuple[Ball, ...]:
-    return (_balls(attrs, bounds.inputs(given), given.found[0]),)
+def _bound(attrs: RecurrentAttrs, inexact: Inexact) -> tuple[Ball, ...]:
+    return (_balls(attrs, bounds.inputs(inexact), inexact.found[0]),)
 
 
-def farther(attrs: RecurrentAttrs, given: Inexact, off: Off) -> Array:
+def farther(attrs: RecurrentAttrs, inexact: Inexact, off: Off) -> Array:
     """The error that states may have in addition to the bound, in an implementation whose functions
     have the errors ``off``. These errors are propagated through products, cell states and steps to
     the result; the bound's own errors are subtracted.
     """
-    inputs = bounds.inputs(given)
-    more, own = (_balls(attrs, inputs, given.found[0], each).error for each in (off, never_off))
+    inputs = bounds.inputs(inexact)
+    more, own = (_balls(attrs, inputs, inexact.found[0], each).error for each in (off, never_off))
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(more), more - own, more)
 
 
 def cost(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
     """Each step of each sequence multiplies all weights, in four sums."""
-    found = RecurrentInputs.of(inputs, attrs.kind)
-    steps, batches, _ = found.data.shape
-    weights = found.weight.size + found.recurrent.size
+    by_role = RecurrentInputs.of(inputs, attrs.kind)
+    steps, batches, _ = by_role.data.shape
+    weights = by_role.weight.size + by_role.recurrent.size
     every = (*outputs, ArrayType((steps, batches, outputs[0].shape[2]), DType.FLOAT32))
     return products(inputs, every, 4 * steps * batches * weights, calls=40 * steps)
 

@@ -89,10 +89,10 @@ def check(attrs: SvdfAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _all_float(inputs: Types) -> str | None:
-    for role, found in zip(_ROLES, inputs[1:], strict=False):
-        if found.dtype is not DType.FLOAT32:
+    for role, tensor in zip(_ROLES, inputs[1:], strict=False):
+        if tensor.dtype is not DType.FLOAT32:
             return (
-                f"the {role} is {found} with float32 data, which quantizes while it runs "
+                f"the {role} is {tensor} with float32 data, which quantizes while it runs "
                 "(hybrid); all must be float32, or all integers"
             )
     return None
@@ -154,9 +154,9 @@ def _float(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     return (*floats.activated(total, attrs.activation), memories.reshape(state.shape))
 
 
-def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
+def _balls(attrs: SvdfAttrs, inexact: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
-    data, feature, time, state, *bias = bounds.inputs(given)
+    data, feature, time, state, *bias = bounds.inputs(inexact)
     filters, memory = time.value.shape
     latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()
     memories = Ball.joined(
@@ -172,16 +172,16 @@ def _balls(attrs: SvdfAttrs, given: Inexact) -> tuple[Ball, ...]:
 def _integer(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     data, feature, time, state, *bias = (a.astype(np.int64) for a in operands.inputs)
     types, output = operands.input_types, operands.output_types[0]
-    found, kind = scales(types, output), types[STATE]
+    factors, kind = scales(types, output), types[STATE]
     limits = np.iinfo(kind.dtype.numpy)
     sums = (data - types[0].zero_point) @ feature.T
-    latest = scale(sums, *found.feature)
+    latest = scale(sums, *factors.feature)
     kept = np.clip(latest + kind.zero_point, limits.min, limits.max)
     memories = _shifted(state, kept, time.shape)
     sums = np.einsum("bfm,fm->bf", memories - kind.zero_point, time)
     total = _reduced(attrs, sums) + (bias[0] if bias else 0)
     # The cast wraps: sums over time are modulo 2**32.
-    scaled = scale(total.astype(np.int32), *found.time)
+    scaled = scale(total.astype(np.int32), *factors.time)
     stored = np.clip((scaled + output.zero_point).astype(np.int32), -128, 127)
     return stored.astype(np.int8), memories.reshape(state.shape).astype(limits.dtype)
 

@@ -131,8 +131,8 @@ def _over_axes(name: str, attrs: type[Attrs], function: np.ufunc, which: str) ->
         """
         data = operands.inputs[0]
         first = worst(data.dtype, infinite=attrs.from_infinity)
-        found = function.reduce(data, axis=attrs.axes, keepdims=attrs.keep_dims, initial=first)
-        return (np.asarray(found),)
+        reduced = function.reduce(data, axis=attrs.axes, keepdims=attrs.keep_dims, initial=first)
+        return (np.asarray(reduced),)
 
     bound = bounds.elementwise(greatest_error, roundings=0)
     about = f"the {which} value over some axes"

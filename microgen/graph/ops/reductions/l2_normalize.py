@@ -61,9 +61,9 @@ def _float(x: Array) -> Arrays:
         return ((x / length).astype(np.float32),)
 
 
-def _ball(_attrs: L2NormalizeAttrs, given: Inexact) -> tuple[Ball, ...]:
+def _ball(_attrs: L2NormalizeAttrs, inexact: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
-    (x,) = bounds.inputs(given)
+    (x,) = bounds.inputs(inexact)
     length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
     return (x / length.clipped(LEAST_LENGTH, np.inf),)
 

@@ -58,9 +58,9 @@ def terms(attrs: ReductionAttrs, operands: Operands) -> int:
     return count(attrs, operands.input_types[0])
 
 
-def greatest_error(attrs: ReductionAttrs, given: Inexact) -> Array:
+def greatest_error(attrs: ReductionAttrs, inexact: Inexact) -> Array:
     """The greatest error among the values."""
-    return np.asarray(given.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0))
+    return np.asarray(inexact.errors[0].max(axis=attrs.axes, keepdims=attrs.keep_dims, initial=0))
 
 
 def sum_parameters(data: ArrayType, output: ArrayType) -> SumParameters:
@@ -150,8 +150,8 @@ def _all_check(_attrs: AllAttrs, inputs: Types, outputs: Types) -> str | None:
 
 def _all_reference(attrs: AllAttrs, operands: Operands) -> Arrays:
     # Source: TFLite reduce.cc, EvalGeneric.
-    found = np.all(operands.inputs[0], axis=attrs.axes, keepdims=attrs.keep_dims)
-    return (np.asarray(found),)
+    reduced = np.all(operands.inputs[0], axis=attrs.axes, keepdims=attrs.keep_dims)
+    return (np.asarray(reduced),)
 
 
 ALL = OpDefinition("all", AllAttrs, infer, _all_check, _all_reference)
@@ -189,8 +189,8 @@ def _mean_reference(attrs: MeanAttrs, operands: Operands) -> Arrays:
         sums = floats.sums(operands.inputs[0], attrs.axes, keep_dims=attrs.keep_dims)
         return (sums / np.float32(count(attrs, data)),)
     if attrs.in_float32:
-        found = scaled_in_float32(attrs, operands.inputs[0], data, output)
-        return (clamp(found + output.zero_point, output, Activation.NONE),)
+        means = scaled_in_float32(attrs, operands.inputs[0], data, output)
+        return (clamp(means + output.zero_point, output, Activation.NONE),)
     scale = mean_parameters(data, output, count(attrs, data))
     scaled = scaled_sums(attrs, operands.inputs[0], data, scale)
     return (clamp(scaled + output.zero_point, output, Activation.NONE),)

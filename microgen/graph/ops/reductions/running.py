@@ -50,12 +50,12 @@ def results(function: np.ufunc, attrs: RunningAttrs, operands: Operands) -> Arra
     accumulate: Any = function.accumulate
     with np.errstate(all="ignore"):
         # With the dtype, integers wrap as in C. By default numpy would widen int32.
-        found = accumulate(forward, axis, data.dtype)
+        totals = accumulate(forward, axis, data.dtype)
     if attrs.exclusive:
-        first = np.full_like(np.take(found, [0], axis), function.identity)
-        others = np.take(found, range(data.shape[axis] - 1), axis)
-        found = np.concatenate([first, others], axis)
-    return (np.ascontiguousarray(np.flip(found, axis) if attrs.reverse else found),)
+        first = np.full_like(np.take(totals, [0], axis), function.identity)
+        others = np.take(totals, range(data.shape[axis] - 1), axis)
+        totals = np.concatenate([first, others], axis)
+    return (np.ascontiguousarray(np.flip(totals, axis) if attrs.reverse else totals),)
 
 
 class CumsumAttrs(RunningAttrs):
@@ -89,15 +89,15 @@ class CumprodAttrs(RunningAttrs):
     """
 
 
-def _cumprod_ball(attrs: CumprodAttrs, given: Inexact) -> tuple[Ball, ...]:
+def _cumprod_ball(attrs: CumprodAttrs, inexact: Inexact) -> tuple[Ball, ...]:
     """The products, one after another, with errors."""
-    (x,) = bounds.inputs(given)
+    (x,) = bounds.inputs(inexact)
     step = -1 if attrs.reverse else 1
     factors = list(x.moved(lambda values: np.moveaxis(values, attrs.axis, 0)[::step]))
-    found = [Ball.of(np.ones_like(factors[0].value)) if attrs.exclusive else factors[0]]
+    products = [Ball.of(np.ones_like(factors[0].value)) if attrs.exclusive else factors[0]]
     for factor in factors[:-1] if attrs.exclusive else factors[1:]:
-        found.append(found[-1] * factor)
-    rows = Ball.joined(found[::step], np.stack)
+        products.append(products[-1] * factor)
+    rows = Ball.joined(products[::step], np.stack)
     return (rows.moved(lambda values: np.moveaxis(values, 0, attrs.axis)),)
 
 

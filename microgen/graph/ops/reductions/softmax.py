@@ -86,9 +86,9 @@ def _softmax_float(attrs: SoftmaxAttrs, x: Array) -> Arrays:
         return (quotient.astype(np.float32),)
 
 
-def _softmax_ball(attrs: SoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
+def _softmax_ball(attrs: SoftmaxAttrs, inexact: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
-    (x,) = bounds.inputs(given)
+    (x,) = bounds.inputs(inexact)
     scaled = floats.ball_below_largest(x) * Ball.of(np.array(attrs.beta, np.float32))
     exponential = scaled.apply(np.exp, functions.EXP_ULPS)
     return (exponential / exponential.sum(-1),)
@@ -255,9 +255,9 @@ def _log_softmax_float(x: Array) -> Arrays:
         return ((difference - np.log(total)).astype(np.float32),)
 
 
-def _log_softmax_ball(_attrs: LogSoftmaxAttrs, given: Inexact) -> tuple[Ball, ...]:
+def _log_softmax_ball(_attrs: LogSoftmaxAttrs, inexact: Inexact) -> tuple[Ball, ...]:
     """``_float``, step by step, with errors."""
-    (x,) = bounds.inputs(given)
+    (x,) = bounds.inputs(inexact)
     difference = floats.ball_below_largest(x)
     total = difference.apply(np.exp, functions.EXP_ULPS).sum(-1)
     return (difference - total.apply(np.log, functions.LOG_ULPS),)

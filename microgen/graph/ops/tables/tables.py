@@ -163,17 +163,22 @@ def words(_word: str, attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
     return (attrs.function.replace(".", "_"),)
 
 
-def _lookup_bound(attrs: LookupAttrs, given: Inexact) -> Arrays:
+def _lookup_bound(attrs: LookupAttrs, inexact: Inexact) -> Arrays:
     """The greatest change of the entry if int8 data is a few steps off."""
-    data, error = given.operands.inputs[0], given.errors[0]
-    if given.is_exact or given.errors[1].any() or data.dtype != np.int8 or error.max() > _MOST_OFF:
-        return EXACT.of(attrs, given)
-    (expected,), found = given.expected, np.zeros(data.shape)
+    data, error = inexact.operands.inputs[0], inexact.errors[0]
+    if (
+        inexact.is_exact
+        or inexact.errors[1].any()
+        or data.dtype != np.int8
+        or error.max() > _MOST_OFF
+    ):
+        return EXACT.of(attrs, inexact)
+    (expected,), limit = inexact.expected, np.zeros(data.shape)
     for step in range(-_MOST_OFF, _MOST_OFF + 1):
         at = np.clip(data.astype(np.intp) + step, LEAST, LEAST + 255) - LEAST
-        apart = np.abs(given.operands.inputs[1][at].astype(np.float64) - expected)
-        found = np.maximum(found, np.where(abs(step) <= error, apart, 0))
-    return (found,)
+        apart = np.abs(inexact.operands.inputs[1][at].astype(np.float64) - expected)
+        limit = np.maximum(limit, np.where(abs(step) <= error, apart, 0))
+    return (limit,)
 
 
 LOOKUP = OpDefinition(

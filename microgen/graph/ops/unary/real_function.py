@@ -196,13 +196,13 @@ def _real(attrs: RealFunctionAttrs, x: Array) -> Array:
         return np.asarray(formula.real(attrs.numbers, wide))
 
 
-def _bound(attrs: RealFunctionAttrs, given: Inexact) -> Arrays:
+def _bound(attrs: RealFunctionAttrs, inexact: Inexact) -> Arrays:
     """The kernels' errors, and the farthest results for arguments within the input's error."""
     formula = FORMULAS[attrs.function]
-    x, error = given.operands.inputs[0].astype(np.float64), given.errors[0]
-    expected = given.expected[0].astype(np.float64)
+    x, error = inexact.operands.inputs[0].astype(np.float64), inexact.errors[0]
+    expected = inexact.expected[0].astype(np.float64)
     own = formula.units * UNIT * np.abs(np.where(np.isfinite(x), x, 0))
-    if given.is_exact:
+    if inexact.is_exact:
         return (own + formula.ulps * spacing(expected),)
     ends = (bounds.outward(x + sign * error, sign) for sign in (-1, 1))
     grown = np.maximum(*(np.abs(_real(attrs, end) - expected) for end in ends))

@@ -73,8 +73,8 @@ class ValueFunction:
     def _table_constraint(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> str | None:
         if data.dtype is not DType.INT16 or self.int16_table is None:
             return None
-        found = refused(self.int16_table, attrs, data, output)
-        return found and f"with the scales {data.scale:g} and {output.scale:g} {found}"
+        reason = refused(self.int16_table, attrs, data, output)
+        return reason and f"with the scales {data.scale:g} and {output.scale:g} {reason}"
 
     def reference(self, attrs: Attrs, operands: Operands) -> Arrays:
         """The output."""
@@ -91,8 +91,8 @@ class ValueFunction:
 
     def tables(self) -> Mapping[DType, Table]:
         """The tables from which ``lookup`` computes it, for dtypes that need no kernel."""
-        found = {DType.INT8: self._every_int8}
-        return found if self.int16_table is None else {**found, DType.INT16: self.int16_table}
+        by_dtype = {DType.INT8: self._every_int8}
+        return by_dtype if self.int16_table is None else {**by_dtype, DType.INT16: self.int16_table}
 
     def _every_int8(self, attrs: Attrs, data: ArrayType, output: ArrayType) -> Array:
         # A table does not depend on the shape of the tensor.

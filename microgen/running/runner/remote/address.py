@@ -28,23 +28,23 @@ class Address:
 def parse(text: str) -> Address:
     """The server that a text names. An address of IPv6 is in brackets, ``gdb:[::1]:3333``; without
     a host it is this machine. Raises UsageError."""
-    kind, _, rest = text.partition(":")
+    kind, _, detail = text.partition(":")
     if kind == "gdb":
-        return _running(text, rest)
-    if (kind == "openocd" and rest) or (kind == "pyocd" and _TARGET.fullmatch(rest)):
-        return Address(kind, rest)
+        return _running(text, detail)
+    if (kind == "openocd" and detail) or (kind == "pyocd" and _TARGET.fullmatch(detail)):
+        return Address(kind, detail)
     raise _wrong(text)
 
 
-def _running(text: str, rest: str) -> Address:
-    host, _, port = rest.rpartition(":")
+def _running(text: str, address: str) -> Address:
+    host, _, port = address.rpartition(":")
     if len(host) > 2 and host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host or not _is_name(host):
         raise _wrong(text)
     if not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 1 << 16:
         raise _wrong(text)
-    return Address("gdb", rest, host or "localhost", int(port))
+    return Address("gdb", address, host or "localhost", int(port))
 
 
 def _is_name(host: str) -> bool:

@@ -26,16 +26,16 @@ class RefusedError(Exception):
 
 
 class Files:
-    """The files of one run. ``given`` are the bytes of the samples, None for a run without any.
+    """The files of one run. ``samples`` are the bytes of the input file, None if there is none.
 
     At most ``room`` bytes of results are taken. ``grown`` is called with the number of these bytes
     whenever the results grow. ``opened`` says whether the firmware has asked for a file yet.
     """
 
-    def __init__(self, given: bytes | None, room: int, grown: Callable[[int], None]) -> None:
+    def __init__(self, samples: bytes | None, room: int, grown: Callable[[int], None]) -> None:
         self.results = bytearray()
         self.opened = False
-        self._given = given
+        self._samples = samples
         self._room = room
         self._grown = grown
         self._console = bytearray()
@@ -49,7 +49,7 @@ class Files:
     def open(self, name: str, *, writes: bool) -> int:
         """A handle of a file. A file that is opened for writing is emptied."""
         self.opened = True
-        if name == INPUT and not writes and self._given is not None:
+        if name == INPUT and not writes and self._samples is not None:
             return self._opened(_INPUT)
         if name == OUTPUT and writes:
             self.results.clear()
@@ -117,4 +117,4 @@ class Files:
         return self._at[handle]
 
     def _content(self, handle: int) -> bytes | bytearray:
-        return self.results if handle == _OUTPUT else self._given or b""
+        return self.results if handle == _OUTPUT else self._samples or b""

@@ -68,10 +68,10 @@ def _meets(region: MemoryRegion, part: Part) -> bool:
     return address < region.end and region.start < address + len(data)
 
 
-def _blocks(found: Iterable[tuple[MemoryRegion, Part]]) -> list[tuple[int, int]]:
+def _blocks(placed: Iterable[tuple[MemoryRegion, Part]]) -> list[tuple[int, int]]:
     """The ranges of whole blocks to erase, none twice, in order."""
     ranges: list[tuple[int, int]] = []
-    for start, end in sorted(_whole(region, part) for region, part in found):
+    for start, end in sorted(_whole(region, part) for region, part in placed):
         if ranges and start <= ranges[-1][1]:
             first, last = ranges.pop()
             start, end = first, max(last, end)
@@ -106,13 +106,13 @@ def _check(remote: Remote, part: Part, where: str) -> None:
     try:
         if _is_there(remote, address, data):
             return
-        found = remote.read(address, len(data))
+        actual = remote.read(address, len(data))
     except GdbError as error:
         raise _refused(str(error), where) from error
-    at = next((k for k, (a, b) in enumerate(zip(found, data, strict=True)) if a != b), None)
+    at = next((k for k, (a, b) in enumerate(zip(actual, data, strict=True)) if a != b), None)
     if at is not None:
         raise RunError(
-            f"the firmware was not loaded: at {address + at:#x} there is {found[at]:#04x} instead "
+            f"the firmware was not loaded: at {address + at:#x} there is {actual[at]:#04x} instead "
             f"of {data[at]:#04x}",
             where=where,
             hint="is it the board for which the project was generated, and may its flash be "

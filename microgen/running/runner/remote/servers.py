@@ -141,6 +141,6 @@ def _errors(logs: Sequence[Path]) -> str:
     text = "\n".join(
         log.read_text(encoding="utf-8", errors="replace") for log in logs if log.exists()
     )
-    found: Sequence[str] = _ERROR.findall(text) or text.split("\n")
-    last = list(dict.fromkeys(line.strip() for line in found if line.strip()))[-_MESSAGES:]
+    lines: Sequence[str] = _ERROR.findall(text) or text.split("\n")
+    last = list(dict.fromkeys(line.strip() for line in lines if line.strip()))[-_MESSAGES:]
     return " ".join("; ".join(last).split())[:_SAID]

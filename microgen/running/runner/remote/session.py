@@ -52,11 +52,11 @@ def profiled(job: Job, target: RemoteTarget) -> JobResult:
 def traced(job: Job, target: RemoteTarget) -> JobResult:
     """Run all samples, and read every layer. Raises RunError."""
     files = _started(job, target)
-    found = _followed(job, target, files)
-    result = _result(job, target, files, found.exit_code or 0)
+    trace = _followed(job, target, files)
+    result = _result(job, target, files, trace.exit_code or 0)
     # After the result, whose error says more if the firmware failed.
-    jobs.check_complete(job, found.items)
-    return replace(result, layers=found.items)
+    jobs.check_complete(job, trace.items)
+    return replace(result, layers=trace.items)
 
 
 def until_failure(job: Job, target: RemoteTarget) -> tuple[TracedLayer, ...]:
@@ -129,9 +129,9 @@ class _Timer(Walker):
         """The cycles of an inference, and of each of its calls. The first call counts each time
         that rows are fed."""
         calls = module.calls if by_call else ()
-        found = [self._interval(calls[:1]) for _ in range(module.intervals - 1)]
-        found.append(self._interval(calls))
-        return [_sum(counts) for counts in zip_longest(*found, fillvalue=0)]
+        intervals = [self._interval(calls[:1]) for _ in range(module.intervals - 1)]
+        intervals.append(self._interval(calls))
+        return [_sum(counts) for counts in zip_longest(*intervals, fillvalue=0)]
 
     def _interval(self, calls: Sequence[CallRecord]) -> list[int | None]:
         """The cycles from the return of one timer's function to the entry of the other, and of each

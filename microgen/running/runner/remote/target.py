@@ -236,14 +236,14 @@ def _broken(where: str, server: servers.Server) -> Iterator[None]:
 
 
 def _check_core(description: Description, image: Image, where: str) -> None:
-    found, wanted = description.architecture, _NAMES[image.machine]
-    other = bool(found) and not found.startswith(wanted)
+    architecture, wanted = description.architecture, _NAMES[image.machine]
+    other = bool(architecture) and not architecture.startswith(wanted)
     if not other and wanted == "arm" and description.features:
         other = not any("arm.m-" in name for name in description.features)
-        found = f"{found or wanted} without the M profile"
+        architecture = f"{architecture or wanted} without the M profile"
     if other:
         raise RunError(
-            f"the server's core is {found}, and the firmware is for "
+            f"the server's core is {architecture}, and the firmware is for "
             f"{'arm (Cortex-M)' if wanted == 'arm' else wanted}",
             where=where,
             hint="connect the board for which the project was generated",
