@@ -138,10 +138,10 @@ def compile_models(
 ) -> Firmware:
     """Compile several models into one firmware, in memory.
 
-    ``models`` are (model, name) pairs, or only files, after which the modules are then named.
-    With ``shared_workspace`` all models' workspaces share one memory, because models run
-    one after the other; models that keep a state have memory of their own. ``options`` apply to
-    all. Raises MicrogenError, also for names that clash.
+    ``models`` are (model, name) pairs, or only files, whose names the modules then get. With
+    ``shared_workspace`` all models' workspaces share one memory, because models run one after the
+    other; models that keep a state have memory of their own. ``options`` apply to all. Raises
+    MicrogenError, also for names that clash.
     """
     from microgen import pipeline
 
@@ -195,9 +195,8 @@ def plan(model: Model, board: str | Path | Board, **options: Any) -> Planned:
 
 @of_machine()
 def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
-    """The schedules of a model that no other beats in RAM, cycles and flash at once, by the costs
-    of implementations that were measured. ``options`` are as in ``compile_model``; ``optimize``
-    has no effect."""
+    """The Pareto front of a model's schedules in RAM, cycles and flash, by the measured costs of
+    implementations. ``options`` are as in ``compile_model``; ``optimize`` has no effect."""
     from microgen import pipeline
 
     return _of_model(pipeline.explored, model, board, options)
@@ -205,7 +204,8 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
 
 @of_machine()
 def partition(model: Model, board: str | Path | Board, **options: Any) -> Partitioned:
-    """Which code generator compiles which node: ``.partition``, and for Relay also ``.module``."""
+    """The assignment of nodes to code generators: ``.partition``, and for Relay also ``.module``.
+    """
     from microgen import pipeline
 
     return _of_model(pipeline.partitioned, model, board, options)
@@ -268,8 +268,8 @@ def run(
     on: str = "",
     scope: Literal["project", "model"] = "project",
 ) -> RunResult:
-    """Build if necessary, verify, then run the firmware on samples. It is necessary if there is no
-    ELF, if it is older than a file, or if its notes are not the project's.
+    """Build if necessary, verify, then run the firmware on samples. A build is necessary if there
+    is no ELF, if the ELF is older than a file, or if its notes are not the project's.
 
     ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
     samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
@@ -315,7 +315,7 @@ def _run_model(
     timeout: float,
     **asked: bool,
 ) -> RunResult:
-    """Run a firmware of which perhaps only the models are the project's."""
+    """Run a firmware whose main may be another than the project's."""
     from microgen.running.comparing import other_main
 
     other_main.check(inputs, elf, where, **asked)
@@ -342,7 +342,7 @@ def _ran(
     target: RemoteTarget | None,
     **options: Any,
 ) -> Ran:
-    """A run. A status that a model returns is explained in the error."""
+    """The result of a run. If a model returns a status, the error explains its cause."""
     from microgen.running import runner
 
     try:

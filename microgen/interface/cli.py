@@ -113,8 +113,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _words(argv: Sequence[str]) -> list[str]:
-    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``.
-    Another word after ``help`` is the name of a page, which the command reads."""
+    """The arguments, with ``--help`` and ``COMMAND --help`` for ``help`` and ``help COMMAND``. Any
+    other word after ``help`` is a page's name, which the command reads."""
     if list(argv) == ["help"]:
         return ["--help"]
     if len(argv) == 2 and argv[0] == "help" and argv[1] in COMMANDS:
@@ -123,9 +123,9 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 
 def asked(argv: Sequence[str]) -> Sequence[str]:
-    """The command that the arguments begin with, because importing all takes half a second. All
-    commands if the arguments begin with something else, such as ``--help``. For the version, which
-    build systems query at each configuration, no commands."""
+    """The names of the commands to import, because importing all of them takes half a second: the
+    command that the arguments begin with, no command for the version, which build systems query at
+    each configuration, and otherwise, as for ``--help``, all commands."""
     words = _words(argv)
     if words and words[0] in VERSION:
         return ()

@@ -62,14 +62,14 @@ def verify(
     """Check a built project: its ELF against its manifest, parameters and board.
 
     ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes and
-    default to those of the manifest. ``painted_stack`` is the high-water mark that a run
-    reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
-    ``codegen_path`` are folders with codegens, which say how their modules are read. ``scope`` says
-    whether to check the whole firmware, which is the default, or only the model, wherever it was
-    linked.
+    default to those of the manifest. ``painted_stack`` is the high-water mark that a run reported,
+    in bytes. ``project_files=False`` switches the comparison of file digests off. ``codegen_path``
+    are folders with codegens, which say how their modules are read. ``scope`` says whether to check
+    the whole firmware, which is the default, or only the model, wherever it was linked.
     ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
     with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
-    for it and all else; without levels as the CMake cache next to the ELF says, or the default.
+    for the model and for all other code. The default is the levels in the CMake cache next to the
+    ELF, or else the project's levels.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """

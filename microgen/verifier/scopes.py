@@ -28,8 +28,8 @@ _OUR_SYMBOLS = ("__stack_limit", "__stack_top", "__data_load")
 
 
 def is_foreign(elf: Elf) -> bool:
-    """Whether an ELF seems to be linked by another build: it has no section that only the project's
-    linker script makes, and lacks one of that script's symbols."""
+    """Whether another build seems to have linked an ELF, because it has no section that only the
+    project's linker script makes, and lacks one of the script's symbols."""
     sections = any(section.name.startswith(_OUR_SECTIONS) for section in elf.sections)
     symbols = {symbol.name for symbol in elf.symbols}
     # This decides about advice only, because names in an ELF are easily changed.

@@ -81,7 +81,7 @@ def measure(elf: Elf, manifest: Manifest) -> Sizes:
 def board_of(elf: Elf, manifest: Manifest) -> Board:
     """The board, with the stack that the ELF reserves if that is more than planned: builds reserve
     more if the code of the compiler takes more. A stack that the user or the board's file chose is
-    as it was chosen. Raises BoardError if the manifest's board is damaged."""
+    kept. Raises BoardError if the manifest's board is damaged."""
     board = projects.of_project(manifest.board)
     if board.is_host or not planned_stack(manifest).is_computed:
         return board
@@ -110,7 +110,8 @@ def _arenas(manifest: Manifest) -> list[str]:
 
 
 def _in_front(manifest: Manifest) -> int:
-    """The bytes in front of inputs that the caller provides: part of its arrays, but workspace."""
+    """The bytes that the caller provides in front of inputs. They are part of the caller's arrays,
+    but are counted as workspace."""
     return sum(pool.before for module in manifest.modules for pool in module.plan.pools)
 
 

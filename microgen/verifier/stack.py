@@ -34,7 +34,7 @@ class StackBound:
 
 @dataclass(slots=True)
 class CallGraph:
-    """Frames of every function that is reached, and the deepest path from each."""
+    """Frames of every function that is reached, and the deepest path from each function."""
 
     code: Code
     frames: dict[int, Frame] = field(default_factory=dict)

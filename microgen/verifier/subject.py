@@ -24,8 +24,8 @@ Scope = Literal["project", "model"]
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The functions that the models' run functions reach, the most bytes of stack that they take,
-    the functions of that path, and the code that could not be followed. If there are ``problems``,
-    there may be more functions."""
+    the functions of the deepest path, and the code that could not be followed. If there are
+    ``problems``, there may be more functions."""
 
     functions: Collection[Symbol] = ()
     nbytes: int = 0
@@ -85,8 +85,8 @@ def content(project: Path, name: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check. ``status`` is "ok", "failed" or "n/a". ``values`` are its numbers, as
-    plain data."""
+    """The result of a check. ``status`` is "ok", "failed" or "n/a". ``values`` are the numbers that
+    were compared, as plain data."""
 
     status: str
     expected: str
@@ -127,8 +127,8 @@ def not_applicable(why: str) -> Finding:
 
 
 def joined(findings: Mapping[str, Finding]) -> Finding:
-    """One finding for several models. It is failed if one finding is, otherwise ok if one is. The
-    text about each model begins with its name."""
+    """One finding for several models. It is failed if one finding is failed, otherwise ok if one
+    finding is ok. The text about each model begins with its name."""
     # A model to which a check does not apply must not hide the finding about another one.
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)

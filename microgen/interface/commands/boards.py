@@ -69,7 +69,8 @@ def _created(args: argparse.Namespace) -> Outcome:
 
 
 def _listed(console: Console) -> Outcome:
-    """Boards that are not installed come last. An invalid one is named, and left out."""
+    """The known boards. Boards that are not installed come last. An invalid board is reported, and
+    left out."""
     sizes_of = [Column(heading, right=True) for heading in ("flash", "ram")]
     table = Table([Column("board"), Column("what it is"), Column("cpu"), *sizes_of])
     listed = [boards.load(name) for name in boards.available()]

@@ -46,8 +46,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_given_board(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the board of a project that was generated for one from
-    elsewhere."""
+    """Add the option that names the board of a project, if that board is not installed."""
     parser.add_argument("--board", type=Path, metavar="PATH", help=_GIVEN)
 
 
@@ -133,7 +132,7 @@ def refuse_planning(args: argparse.Namespace) -> None:
 
 
 def add_generating(parser: argparse.ArgumentParser) -> None:
-    """Add the other options of ``generate``."""
+    """Add the options of ``generate`` that do not affect the plan."""
     add = parser.add_argument
     add("--interface", default="c", help="the model's entry functions: c (default) | packed")
     add(
@@ -162,12 +161,12 @@ def add_generating(parser: argparse.ArgumentParser) -> None:
 
 
 def options_of(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """The arguments of some names, as keywords."""
+    """The values of the named arguments, as keywords."""
     return {name: getattr(args, name) for name in names}
 
 
 def value(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """The type of an argument that ``parse`` reads."""
+    """The argparse type of an argument whose text ``parse`` reads."""
 
     def parsed(text: str) -> T:
         # argparse shows the text of this error only, and replaces that of a ValueError.

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, _console: Console) -> Outcome:
-    """Write it, and print the size."""
+    """Write the export, and print its size."""
     nbytes = api.export(args.project, args.output, args.form, force=args.force)
     data = {"ok": True, "output": str(args.output), "nbytes": nbytes}
     return Outcome(data, [f"{args.output}: {nbytes:,} bytes", *_renamed(args)])

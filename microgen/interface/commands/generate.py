@@ -55,7 +55,8 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 
 
 def _board(args: argparse.Namespace, console: Console) -> Board:
-    """The board, with its clock. Says if the project's other commands have to be told of it."""
+    """The board, with its clock. Prints a remark if the project's other commands need ``--board``.
+    """
     board = found.find(args.board, local=True)
     board = replace(board, clock_hz=args.clock) if args.clock else board
     try:
@@ -152,7 +153,8 @@ def _note_doubts(done: Compiled | Firmware, args: argparse.Namespace, console: C
 
 
 def _stands(done: Compiled | Firmware) -> str:
-    """The core whose costs chose the kernels, if it is not the board's own core."""
+    """A sentence that names the core by whose costs kernels were chosen, if the board has another
+    core."""
     return cost.said(CPUS[done.manifest.board["cpu"]])
 
 

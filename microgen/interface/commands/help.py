@@ -36,7 +36,7 @@ def execute(args: argparse.Namespace, _console: Console) -> Outcome:
 
 def _name(topic: str, pages: dict[str, str]) -> str:
     """The name of the page that a topic means: "boards", "reference/boards.md", its whole path, or
-    "docs/boards.md", because messages of versions without these folders name it."""
+    "docs/boards.md", which messages of earlier versions name."""
     path = topic.removeprefix("docs/").removesuffix(".md")
     name = path.rpartition("/")[2]
     return name if pages.get(name) == f"docs/{path}.md" else path

@@ -94,7 +94,8 @@ def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:
 
 
 def _cases(result: api.RunResult) -> list[Case]:
-    """A case for each check before the run, for the run, and for each comparison."""
+    """The cases of the JUnit file: one for each check before the run, one for the run, and one for
+    each comparison."""
     compared = [verdict.to_json() for verdict in result.verdicts]
     return [
         *result.checks.cases(),
@@ -153,8 +154,8 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
 
 
 def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
-    """Instructions and modelled costs of the first sample: a table per model, a row per call. The
-    further layers of a call have rows without numbers."""
+    """Instructions and modelled costs of the first sample: a table per model, a row per call. If a
+    call has several layers, only the row of the first has numbers."""
     assert result.per_module is not None
     assert result.per_call is not None
     counts = iter(result.per_call[0])
@@ -182,7 +183,8 @@ def _milliseconds(time: float | None) -> str:
 
 
 def _cycles_tables(cycles: Cycles, record: Manifest) -> Iterator[Table]:
-    """The same with the cycles of a core's clock, if they were counted by call."""
+    """The tables of ``profile_tables`` with cycles of the core's clock, if cycles were counted by
+    call."""
     rows = cycles.per_call[0] if cycles.per_call else ()
     for module, (total, *calls) in zip(record.modules, rows, strict=False):
         yield _profile_table(module, calls, total, module.module if record.more else "", "cycles")

@@ -86,7 +86,8 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _cores() -> int:
-    """The number of cores that this process may use, of all if the system does not say."""
+    """The number of cores that this process may use, or of all cores if the system does not tell.
+    """
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
@@ -101,7 +102,8 @@ def _refuse_unused(args: argparse.Namespace) -> None:
 
 
 def _address(text: str) -> str:
-    """Only addresses that Dask can parse, because its client of another one waits when it ends."""
+    """The scheduler's address. Refuses an address that Dask cannot parse, because Dask's client for
+    such an address hangs when it is closed."""
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match[1]) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not an address such as tcp://10.0.0.1:8786")

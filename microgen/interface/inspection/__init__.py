@@ -30,9 +30,9 @@ def inspect(
 ) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    ``verbose``: for a project, also say why each kernel was chosen and others were not.
-    ``codegen_path``: folders with codegens, which say how their modules are read. ``reading``:
-    for a model, the arguments of ``frontends.load``. Raises MicrogenError for any other file.
+    ``verbose``: for a project, give the reasons for each kernel's choice, too. ``codegen_path``:
+    folders with codegens, which say how their modules are read. ``reading``: for a model, the
+    arguments of ``frontends.load``. Raises MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)

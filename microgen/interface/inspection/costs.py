@@ -33,8 +33,8 @@ class CostConditions:
         return "; ".join(filter(None, (conditions, self.stands)))
 
     def lines(self, *, verbose: bool) -> Iterator[str]:
-        """The lines about cycles in reasons: if ``verbose``, the core, which has no wait states;
-        then the core whose costs stand for the CPU's."""
+        """The lines about the cycles in reasons: if ``verbose``, the core and that it was measured
+        without wait states; then the core whose costs stand for the CPU's."""
         if verbose and self.conditions:
             core = self.conditions.core.title
             yield f"cycles in the reasons are those of {core} with 0 wait states of flash"

@@ -23,7 +23,7 @@ class Estimated(CostConditions):
 
     @classmethod
     def on_board(cls, board: Board, clock_hz: int = 0) -> Self:
-        """The conditions for a board, with its own clock or another."""
+        """The conditions for a board, with the board's clock or with ``clock``."""
         return cls.on(board.cpu, clock_hz or board.clock_hz, board.flash_wait_states)
 
     def waits(self, one: FrontPoint) -> int:
@@ -143,13 +143,14 @@ def _table(front: Front, estimated: Estimated) -> Table:
 
 
 def _marks(points: Sequence[FrontPoint]) -> Iterator[str]:
-    """A character for each schedule; schedules beyond the last character share it."""
+    """A character for each schedule; if there are more schedules than characters, the last ones
+    share a character."""
     return (_MARKS[min(i, len(_MARKS) - 1)] for i in range(len(points)))
 
 
 def _drawing(points: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
-    """Cycles to the right, and upwards arena + I/O, or flash if that is equal for all. If several
-    marks have one place, the least is drawn."""
+    """A drawing with cycles to the right and arena + I/O upwards, or flash upwards if arena + I/O
+    is equal for all schedules. If several marks fall on one place, the first is drawn."""
     ram, flash = [one.ram.arena_io for one in points], [one.score.flash for one in points]
     name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
     cycles = [estimated.cycles(one) for one in points]

@@ -60,7 +60,7 @@ def _memory(module: ArchivedModule) -> Iterator[Part]:
 
 
 def _operators(module: ArchivedModule) -> Iterator[Part]:
-    """Functions of a whole model, or of the "operator" style."""
+    """The table of functions, of a whole model or of a library in the "operator" style."""
     yield from _rows(
         ("function", "target", "workspace"),
         (

@@ -103,8 +103,8 @@ class ShownPlan:
             yield from map(_pool_line, self.pools)
 
     def _certified(self) -> dict[str, Any]:
-        """The number of compared schedules, the lower bound of their bytes, and the gap of this one
-        to it."""
+        """The number of compared schedules, the lower bound of their bytes, and the gap of this
+        schedule to the bound."""
         considered = self.schedule.considered if self.schedule else 1
         bound = self.schedule.ram_bound if self.schedule else 0
         gap = self.plan.peak + self.io_bytes - bound if bound else None

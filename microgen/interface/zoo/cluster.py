@@ -43,9 +43,9 @@ def check_installed() -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: str, workers: int) -> Iterator[Client]:
-    """A client of the scheduler at that address. If it is empty, the client of a cluster of
-    ``workers`` processes, which ends with the block or with this process. Raises ToolError if no
-    scheduler answers."""
+    """A client of the scheduler at ``address``. If the address is empty, it is the client of a new
+    cluster of ``workers`` processes, which ends with the block or with this process. Raises
+    ToolError if no scheduler answers."""
     _silence()
     with guard.scratch() as folder, _settings(folder), contextlib.ExitStack() as opened:
         address = scheduler or opened.enter_context(_processes(workers, folder))
@@ -66,7 +66,7 @@ def _silence() -> None:
 
 @contextlib.contextmanager
 def _settings(folder: Path) -> Iterator[None]:
-    """While the block runs, Dask's settings are ours, and it does not warn."""
+    """Replaces Dask's settings, and silences its warnings, while the block runs."""
     import dask
 
     settings: dict[str, Any] = {
@@ -135,8 +135,8 @@ def _client(address: str) -> Iterator[Client]:
 def results(
     client: Client, tasks: Iterator[tuple[str, Task]]
 ) -> Generator[tuple[str, Done], None, None]:
-    """The results of tasks by their keys, as they come. The next tasks are read and sent when there
-    are workers for them. If the generator is closed, the tasks are ended.
+    """Yields the results of tasks with their keys, in the order in which tasks finish. Further
+    tasks are read and sent when workers are free. If the generator is closed, the tasks are ended.
 
     Raises ToolError if the scheduler is lost, or if a worker cannot work at all.
     """
@@ -175,8 +175,8 @@ def _threads(client: Client) -> int:
 
 
 def _taken(client: Client, finished: queue.SimpleQueue[Future[Any]]) -> Future[Any]:
-    """The next future that has ended. Raises ToolError if the scheduler is lost, or has no worker
-    for a long time."""
+    """The next future that has ended. Raises ToolError if the scheduler is lost, or has had no
+    worker for a long time."""
     seen = time.monotonic()
     while True:
         # With a limit, because a lost scheduler ends no future.
@@ -201,7 +201,7 @@ def _lost() -> ToolError:
 
 
 def _result(future: Future[Any]) -> Done:
-    """The result of a future that has ended. Raises ToolError if it has none."""
+    """The result of a future that has ended. Raises ToolError if the future failed."""
     from distributed import KilledWorker
 
     if future.status in ("cancelled", "lost"):

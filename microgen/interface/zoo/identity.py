@@ -20,7 +20,7 @@ _FOLDERS = ("boards", "crt", "templates")
 
 @functools.cache
 def own() -> str:
-    """A digest of microgen's code and data, which is the same for all places of installation."""
+    """A digest of microgen's code and data, which does not depend on the place of installation."""
     package = Path(resources.__file__).parents[1]
     roots = {"microgen": package, **{name: resources.folder(name) for name in _FOLDERS}}
     digest = hashlib.sha256(__version__.encode())
@@ -48,7 +48,8 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def of_model(files: Mapping[str, bytes]) -> str:
-    """The SHA-256 of a model's file; with files next to it, the SHA-256 of all digests."""
+    """The SHA-256 of a model's file; if the model has further files, the SHA-256 of all files'
+    digests."""
     digests = [hashlib.sha256(data).hexdigest() for data in files.values()]
     if len(digests) == 1:
         return digests[0]
@@ -56,8 +57,8 @@ def of_model(files: Mapping[str, bytes]) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name under which the model is worked on. Equal files thus have equal results under all
-    names; only the ending matters."""
+    """The file name that a worker gives the model. It keeps only the ending of the model's own
+    name, so equal files have equal results."""
     ending = _ENDING.search(path.name.lower())
     return f"model{ending[0] if ending else ''}"
 

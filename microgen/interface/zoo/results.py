@@ -28,11 +28,12 @@ RESULT = "result.json"
 class Cell:
     """The result of one model on one board.
 
-    ``stage`` is where it ended, the last one if it is ok. ``cause`` is one line without paths, and
-    ``hint`` is the advice. ``sizes`` are bytes by name. ``instructions`` are the instructions of
-    the first sample, or None if nothing counted them. ``compared`` is the verdict by the name of
-    its source. ``lacking`` names the packages that are not installed. ``limit`` is the time limit
-    in seconds if the cell ended at it, otherwise 0. ``seconds`` is the time that the cell took.
+    ``stage`` is the stage at which the cell ended, which is the last stage if the cell is ok.
+    ``cause`` is one line without paths, and ``hint`` is the advice. ``sizes`` are bytes by name.
+    ``instructions`` are the instructions of the first sample, or None if nothing counted them.
+    ``compared`` is the verdict by the name of its source. ``lacking`` names the packages that are
+    not installed. ``limit`` is the time limit in seconds if the cell ended at it, otherwise 0.
+    ``seconds`` is the time that the cell took.
     """
 
     status: Status

@@ -1,4 +1,5 @@
-"""A run of the zoo: the missing cells, the stored ones, and the results as they come."""
+"""Runs the zoo: computes the missing cells, reads the stored cells, and stores each result when it
+is ready."""
 
 from __future__ import annotations
 
@@ -56,8 +57,9 @@ class _Model:
 
 
 def run(plan: ZooPlan, store: Store, note: Callable[[str], None]) -> tuple[ModelRow, ...]:
-    """The rows, in the list's order. Cells that are in the store are not done again; others are
-    written to it as they come. ``note`` gets a sentence for each thing that is not installed.
+    """The rows, in the list's order. Cells in the store are not computed again; each other cell is
+    stored when it is ready. ``note`` is called with a sentence for each package or tool that is not
+    installed.
 
     Raises MicrogenError if the work cannot be done at all; finished cells are in the store.
     """
@@ -115,7 +117,7 @@ def _inputs(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str
 def _done(
     plan: ZooPlan, missing: Mapping[str, tuple[_Model, str]], store: Store, total: int
 ) -> Iterator[tuple[str, Cell]]:
-    """The missing cells by their keys, as they come; each is already in the store."""
+    """Yields the missing cells with their keys, each when it is in the store."""
     if not missing:
         return
     cluster.check_installed()

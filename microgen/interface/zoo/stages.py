@@ -66,7 +66,8 @@ class _Work:
         self._known: dict[str, Any] = {}
 
     def cell(self) -> Cell:
-        """The cell, however it ends. Raises ToolError if a program is missing."""
+        """The cell after its last stage, whether it succeeded, failed or was refused. Raises
+        ToolError if a program is missing."""
         try:
             with of_machine():
                 return self._stages()

@@ -23,8 +23,8 @@ _SHOWN = 3  # models of a cause
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Cells that ended for the same reason. ``text`` is their cause, with dots for names and N for
-    numbers, and ``cells`` are pairs of a model and a board."""
+    """Cells that ended for the same reason. ``text`` is their cause, in which dots replace names
+    and N replaces numbers, and ``cells`` are pairs of a model and a board."""
 
     status: str
     stage: str

@@ -37,7 +37,8 @@ _ended: dict[str, threading.Event] = {}
 @dataclass(frozen=True, slots=True)
 class Task:
     """A cell to work on. ``run`` names the command's run, and ``microgen`` is ``identity.own()``.
-    ``files`` are the model's by name, first the model. ``options`` are keywords of ``generate``."""
+    ``files`` are the contents of the model's files by name, the model itself first. ``options`` are
+    keywords of ``generate``."""
 
     run: str
     microgen: str
@@ -49,8 +50,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A cell, and whether another run would give the same. ``refusal`` says why this worker cannot
-    work at all; ``hint`` is the fix."""
+    """A cell, and whether another run would give the same result. ``refusal`` says why this worker
+    cannot work at all; ``hint`` is the fix."""
 
     cell: Cell
     is_lasting: bool = True
@@ -84,7 +85,7 @@ def _tried(task: Task) -> Done:
 
 
 def _attempt(task: Task) -> Done | None:
-    """The cell; None if others ended its process."""
+    """The cell; None if another process ended the cell's process."""
     stop = _ended.setdefault(task.run, threading.Event())
     with guard.scratch() as folder:
         _write(task, folder)

@@ -13,7 +13,7 @@ from microgen.base import resources
 @functools.cache
 def environment(folder: str) -> jinja2.Environment:
     """The environment for the templates in ``templates/<folder>``. There is one per process,
-    because compiling a template takes longer than all else of a small model.
+    because compiling a template takes longer than the rest of a small model's generation.
 
     A name that a template uses but that has no value raises jinja2.UndefinedError.
     """

@@ -11,7 +11,7 @@ MORE_ROWS = 0x0F01  # between the error codes of TVM, which are smaller, and dri
 
 
 def names(unit: Unit) -> dict[str, Any]:
-    """The names in C, and the numbers of the model's feed."""
+    """The C names and the numbers with which the model's input is fed in rows."""
     feed = unit.program.feed
     assert feed is not None, "the caller asks"
     (port,) = unit.program.inputs

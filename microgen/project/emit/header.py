@@ -48,7 +48,8 @@ def header(unit: Unit) -> dict[str, Any]:
 
 
 def _duties(ports: list[dict[str, Any]]) -> str:
-    """A comment about the caller's duties for buffers in which a run keeps other tensors."""
+    """A comment about the caller's duties, if a run stores other tensors in the caller's buffers.
+    """
     duties = [port["duty"] for port in ports if port["duty"]]
     return layout.comment("Of the caller's buffers:", more=duties) if duties else ""
 
@@ -93,7 +94,7 @@ def _data(pool: Pool, unit: Unit) -> list[str]:
 
 
 def _owner(unit: Unit) -> str:
-    """Who provides the bytes of the workspace."""
+    """A sentence about the owner of the workspace's bytes: the caller or the firmware."""
     owed = sum(pool.nbytes for pool in unit.plan.passed_pools if not pool.is_constant)
     if not owed:
         return "part of the firmware, the caller provides nothing"

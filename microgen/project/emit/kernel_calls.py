@@ -18,8 +18,8 @@ def kernel_call(
     is_only: bool = True,
     members: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """A kernel's call, which is number ``index`` of its function if it is not the only one.
-    ``members`` are the function's."""
+    """A kernel's call, which is number ``index`` in its function if the function calls several.
+    ``members`` are the members of the function's structure of constants."""
     code = kernel.code
     params = "params" if is_only else f"params_{index}"
     passed = (f"&{params}", [argument(one, members) for one in kernel.args])
@@ -45,7 +45,8 @@ def argument(one: str | Inner, members: Mapping[str, str] | None = None) -> str:
 
 
 def members(function: PrimFunc) -> dict[str, str]:
-    """How an operator reads the constants that it gets in a structure, by their names."""
+    """The C expressions with which an operator reads the constants in its structure, by the
+    constants' names."""
     return {parameter.name: f"{STRUCT}->{parameter.name}" for parameter in function.in_struct}
 
 
@@ -55,7 +56,7 @@ def struct(name: str) -> str:
 
 
 def parameters(function: PrimFunc) -> Iterator[Parameter | None]:
-    """The parameters that an operator has in C. None is the structure of its constants."""
+    """The C parameters of an operator. A parameter None means the structure of constants."""
     inside = function.in_struct
     for parameter in function.parameters:
         if parameter not in inside:

@@ -1,9 +1,9 @@
 """The memory plan as symbols in assembly.
 
-Several models, which run one after the other, may share a workspace. Each has its pool and its sids
-as symbols, in a section without bytes. The linker puts those sections, which the build names one
-after the other, at one address, and the bytes after them: all pools then begin where the bytes do.
-No C file names the symbols of two models.
+Several models may share a workspace, because they run one after the other. Each model has its pool
+and its sids as symbols in a section without bytes. The linker puts these empty sections and the
+section with the shared bytes at one address, so all pools begin where the bytes begin. No C file
+names the symbols of two models.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models' own files, below ``model/codegen/host``: which there are, and their templates."""
+"""The models' own files, below ``model/codegen/host``: their names and their templates."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
 
 
 def _pool_macros(pool: Pool, port: Port, prefix: str) -> Iterator[tuple[str, str]]:
-    """The macros of the buffer that the caller provides, if it is not just the port."""
+    """The macros of the buffer that the caller provides, if it has more bytes than the port."""
     if pool.before:
         yield f"{prefix}_HEADROOM", str(pool.before)
     if pool.nbytes != port.type.nbytes:
@@ -57,7 +57,7 @@ def _pool_macros(pool: Pool, port: Port, prefix: str) -> Iterator[tuple[str, str
 
 
 def _duty(port: Port, kind: str, pool: Pool, unit: Unit) -> str:
-    """The caller's duty for a buffer in which a run keeps other tensors."""
+    """The caller's duty, if a run stores other tensors in the port's buffer."""
     prefix = f"{unit.prefix}_{pool.port}".upper()
     if port.over:
         whole = f"{prefix}_{'SIZE' if pool.nbytes == port.type.nbytes else 'BUFFER_SIZE'}"

@@ -53,7 +53,7 @@ def _call(call: RunnerCall) -> str:
 
 
 def _joined(names: Sequence[str]) -> list[str]:
-    """Parts of the names' text, which C joins again."""
+    """The text of the names as several C string literals, which the compiler joins."""
     return [*(f"{name} + " for name in names[:-1]), names[-1]]
 
 

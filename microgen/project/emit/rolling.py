@@ -70,7 +70,7 @@ def loop(function: PrimFunc, rolling: Rolling, unit: Unit) -> dict[str, Any]:
 
 class _Names:
     """The names of the buffers in the scratch: ``<layer>_lines``, ``<layer>_scratch``. ``<layer>``
-    is the end of the layer's name, so long that no other layer of the function ends in it."""
+    is the shortest end of the layer's name that no other layer of the function shares."""
 
     def __init__(self, function: PrimFunc, rolling: Rolling) -> None:
         self.members = members(function)
@@ -99,7 +99,7 @@ def _path(tensor: str) -> tuple[str, ...]:
 
 
 def _short_path(path: tuple[str, ...], every: Collection[tuple[str, ...]]) -> tuple[str, ...]:
-    """The shortest end of a path that is the end of no other."""
+    """The shortest end of a path that no other path ends in."""
     for length in range(1, len(path)):
         if Counter(other[-length:] for other in every)[path[-length:]] == 1:
             return path[-length:]
@@ -195,7 +195,7 @@ def _title(event: Event, rolling: Rolling) -> str:
 
 
 def _condition(when: When, end: int, steps: int) -> str:
-    """The steps in which something happens; empty if it happens in all."""
+    """The C condition for the steps of an event; empty if the event happens in every step."""
     terms = [f"step >= {when.first}"] if when.first else []
     terms += [f"step < {end}"] if end < steps else []
     since = f"(step - {when.first})" if when.first else "step"
@@ -205,7 +205,7 @@ def _condition(when: When, end: int, steps: int) -> str:
 
 def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str:
     """The C that computes or copies the rows. ``fed_from`` is the step in which the copied rows
-    begin, empty if the tensor is whole. ``is_nested``: it is inside another condition."""
+    begin, empty if the tensor is whole. ``is_nested``: the code is inside another condition."""
     when, indent = event.when, _INDENT + 4 * is_nested
     match event.rows:
         case KernelPart() as part:
@@ -243,8 +243,8 @@ def _argument(
 
 
 def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
-    """The address of the rows of a tensor in a step. The tensor is whole, or its rows are there
-    since a step."""
+    """The C address of a tensor's rows in a step. ``rows`` begin in step ``fed_from``, or, if that
+    is empty, in the first step of ``when``."""
     begin = fed_from or (str(when.first) if when.first else "")
     since = f"(step - {begin})" if begin else "step"
     times = f"({since} / {when.period})" if when.period > 1 else since
@@ -257,7 +257,7 @@ def _moved(buffer: LineBuffer, lines: str) -> str:
 
 
 def _surplus(buffer: LineBuffer, lines: str, when: When) -> str:
-    """Padding instead of the last rows of the last time."""
+    """The C that writes padding instead of surplus rows when a part runs for the last time."""
     if not buffer.surplus or buffer.fill is None:
         return ""
     filled = _padded(lines, buffer.surplus)
@@ -265,5 +265,5 @@ def _surplus(buffer: LineBuffer, lines: str, when: When) -> str:
 
 
 def _padded(lines: str, nbytes: int) -> str:
-    """The last bytes of a line buffer become padding."""
+    """The C that fills the last bytes of a line buffer with padding."""
     return f"mg_pad_lines(&{lines}, {nbytes});"

@@ -129,7 +129,8 @@ def _port(port: Port, struct: str, unit: Unit) -> _Field:
 
 
 def _apart(unit: Unit) -> list[tuple[str, str]]:
-    """The pointers that must differ: an output in which other tensors lie, and the input."""
+    """The pairs of pointers that must differ: the input, and an output whose buffer holds other
+    tensors."""
     program, shared = unit.program, {pool.port for pool in unit.plan.port_pools}
     # One pair only, because compilers make arithmetic of several, which nobody can follow in the
     # ELF.
@@ -167,7 +168,7 @@ def _arena(pool: Pool, unit: Unit) -> dict[str, Any]:
 
 
 def _owned(pool: Pool) -> str:
-    """The pointer of a pool that is the caller's."""
+    """The pointer of a pool that the caller owns."""
     return pool.name.replace(".", "->") if pool.port else f"workspace_pools->{pool.name}"
 
 

@@ -111,7 +111,7 @@ def shapes(unit: Unit) -> dict[str, Any]:
 
 
 def held_type(constant: FirmwareConstant) -> ArrayType:
-    """The type of a constant that a module is handed."""
+    """The type of a constant that a module receives."""
     return ArrayType(constant.array.shape, DType(constant.array.dtype.name))
 
 

@@ -77,7 +77,7 @@ def of_constants(program: Program, plan: MemoryPlan, *, has_graph: bool) -> Mapp
 
 
 def _layer(constant: FirmwareConstant) -> str:
-    """The layer's short name as a part of an identifier, without the line of Relay text."""
+    """The layer's short name as a part of an identifier, without the line number of Relay text."""
     # A line of Relay text is not a part of the layer's name.
     name = re.sub(r" \(line \d+\)$", "", constant.origin)
     return re.sub("[^A-Za-z0-9]+", "_", cnames.short(name, _LONGEST_LAYER)).strip("_") or "layer"

@@ -1,4 +1,4 @@
-"""The input from which every file is emitted."""
+"""The model and the options from which every C file is emitted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Unit:
         return symbols.of_constants(self.program, self.plan, has_graph=self.graph is not None)
 
     def base(self, pool: str) -> str:
-        """The name of a pool's first byte in C, inside main."""
+        """The C expression for a pool's first byte, inside main."""
         return self.passed_pools.get(pool) or symbols.arena(self.module, pool)
 
     def place(self, buffer: str, offset: int = 0) -> str:

@@ -46,8 +46,8 @@ def _places(component: Component) -> dict[str, str]:
 
 
 def _below(name: str, includes: Iterable[str]) -> str:
-    """The path below the innermost folder of the include path. Files of other folders keep theirs,
-    except that the model's sources come to the top, like its headers."""
+    """The path below the innermost folder of the include path. Files of other folders keep their
+    paths, except the model's sources, which move to the top like its headers."""
     folders = [f for f in (*includes, "model/codegen/host/src") if name.startswith(f"{f}/")]
     return name.removeprefix(f"{max(folders, key=len, default='')}/")
 

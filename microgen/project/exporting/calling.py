@@ -74,7 +74,8 @@ def _port(module: ModuleRecord, port: PortRecord) -> dict[str, Any]:
 
 
 def _place(module: ModuleRecord, port: PortRecord) -> dict[str, Any]:
-    """The array that a port lies in if that is not its own, or has more bytes than the port."""
+    """The array that contains a port, if it is another port's array or has more bytes than the
+    port."""
     owner = next((p for p in module.inputs if p.name == port.over), port)
     pool = next((p for p in module.plan.pools if p.port == owner.name), None)
     alignment = pool.promised if pool and pool.promised > 1 else 0

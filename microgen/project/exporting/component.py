@@ -33,12 +33,12 @@ _SOURCE = (".c", ".S", ".cpp")
 class Component:
     """A project's models with all that they need, by the paths that it has in the project.
 
-    ``name`` is the CMake target's: ``tvmgen_<module>`` for each model, joined with ``_``.
-    ``files`` are the contents of all files. The sources are C and assembler, in the order in which
-    they are linked: the models' with their kernels, the runtime's, and the code generators', which
-    may cause warnings. The application's include path is ``public_includes``. The sources' include
-    path has ``private_includes`` and ``codegen_includes``, too. ``kept_symbols`` have to be in the
-    program even if nothing refers to them. ``digest`` is computed from all that decides the code.
+    ``name`` is the CMake target's: ``tvmgen_<module>`` for each model, joined with ``_``. ``files``
+    are the contents of all files. The sources are C and assembler, in the order in which they are
+    linked: the models' with their kernels, the runtime's, and the code generators', which may cause
+    warnings. The application's include path is ``public_includes``. The sources' include path has
+    ``private_includes`` and ``codegen_includes``, too. ``kept_symbols`` have to be in the program
+    even if nothing refers to them. ``digest`` covers everything that determines the code.
     """
 
     name: str

@@ -40,9 +40,9 @@ def zipped(tree: FileTree) -> bytes:
 class ExportForm:
     """A form of ``microgen export --as``.
 
-    ``make`` lays a component out as the build system wants it. ``pack`` makes one file of that; if
-    it is None, the form is a folder. ``file_name`` is the name that the build system wants the
-    file to have, if it wants one.
+    ``make`` arranges a component's files for the build system. ``pack`` joins them into one file;
+    if it is None, the form is a folder. ``file_name`` is the name that the build system demands for
+    the file, if it demands a name.
     """
 
     name: str
@@ -80,7 +80,7 @@ COMPILE_OPTIONS = b"""\
 
 
 def with_options(name: str, text: bytes) -> bytes:
-    """A source of that name which sets the options itself."""
+    """A source with the name ``name`` that sets the compile options itself."""
     return COMPILE_OPTIONS + text if name.endswith(".c") else text
 
 

@@ -43,8 +43,9 @@ def of_model(
 def of_port(
     port: Port, inputs: Sequence[Port], pools: Mapping[str, Pool], name: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Values of ``src/main.c.j2`` for a port: the array that it lies in if that is not its own, or
-    has more bytes than the port. ``pools`` are by port, ``name`` is a port's name in main.c."""
+    """Values of ``src/main.c.j2`` for a port: the array that contains the port, if it is another
+    port's array or has more bytes than the port. ``pools`` are by port, ``name`` is a port's name
+    in main.c."""
     owner = next(p for p in inputs if p.name == port.over) if port.over else port
     pool = pools.get(owner.name)
     is_plain = pool is None or pool.nbytes == owner.type.nbytes
@@ -63,7 +64,7 @@ def _moved(board: Board) -> str:
 
 
 def _memories(board: Board, asked: Set[str]) -> list[dict[str, str]]:
-    """The board's memories in which something lies or may lie."""
+    """The board's memories that contain buffers or constants, or may contain them."""
     used = {board.flash, board.ram, board.constants, board.large_constants, board.arena}
     return [
         {

@@ -41,7 +41,8 @@ _NO_STACK = Stack()
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a memory's contents: its bytes at least, likely, and at most (None: not known)."""
+    """A part of a memory's contents: its least, likely and greatest number of bytes (None: not
+    known)."""
 
     memory: str
     name: str
@@ -112,14 +113,14 @@ def ram_limit(board: Board, options: Options, ports: int, modules: int = 1) -> i
 
 
 def budget(options: Options) -> int:
-    """The budget of RAM in bytes, or more than there can be if there is none."""
+    """The budget of RAM in bytes. Without a budget it is a number that no RAM exceeds."""
     # So callers compare with one number, whether or not there is a budget.
     return options.ram or sys.maxsize
 
 
 def buffers_limit(board: Board, options: Options, modules: int = 1) -> int:
-    """The bytes that pools, inputs and outputs of all models and the stack may have together,
-    in addition to other data: ``--ram`` or the board's memories, without that data."""
+    """The bytes that pools, inputs and outputs of all models and the stack may have together, which
+    is ``--ram`` or the size of the board's memories, minus the bytes of other data."""
     # The memory of the caller's own pools is not known.
     if board.is_host or options.pool:
         return budget(options)
@@ -140,7 +141,8 @@ def placed(footprint: Footprint, board: Board) -> Board:
 
 
 def _arranged(board: Board) -> Iterator[Board]:
-    """The ways to place buffers: as few as possible in the slower memory, the workspace last."""
+    """The ways to place buffers, best first: with as few buffers as possible in the slower memory,
+    and the workspace there last."""
     yield board
     if board.large_buffers:
         yield replace(board, buffers=board.large_buffers)
@@ -189,8 +191,7 @@ def check(footprint: Footprint, board: Board, stack: Stack = _NO_STACK) -> Estim
 
 
 def least_ram(footprint: Footprint, board: Board) -> int:
-    """The bytes of RAM that a firmware needs in any case. ``board`` has the stack that is
-    reserved."""
+    """The least bytes of RAM that a firmware needs. ``board`` has the stack that is reserved."""
     return _sum(_ram(footprint, board)).least
 
 
@@ -262,7 +263,7 @@ def _named(tensor: str) -> str:
 
 
 def _peak_time(plan: MemoryPlan) -> int:
-    """The first half step at which the most bytes are live."""
+    """The first half step with the largest number of live bytes."""
 
     def live(time: int) -> int:
         return sum(p.nbytes for p in plan.workspace if p.first <= time <= p.last)
@@ -303,7 +304,7 @@ def _pools(plan: MemoryPlan, board: Board) -> Iterator[_Part]:
 
 
 def _aligned(memory: str, name: str, nbytes: int, alignment: int = _IO_ALIGNMENT) -> _Part:
-    """The part for an object."""
+    """The part of an object. At most, it also contains the bytes that align the object."""
     # The upper bound includes the bytes before the object that align it.
     return _Part(memory, name, nbytes, nbytes, nbytes + alignment - 1)
 

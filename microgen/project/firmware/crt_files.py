@@ -56,7 +56,7 @@ _ABOUT = """\
 
 
 def closure(texts: Iterable[bytes], roots: Iterable[str] = ()) -> dict[str, bytes]:
-    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need, with everything
+    """The files below ``crt`` that ``roots`` (paths) and ``texts`` (contents) need, and all files
     that these include."""
     contents: dict[str, bytes] = {}
     pending = [*roots, *(name for text in texts for name in _included(text))]
@@ -114,7 +114,8 @@ def _runtime_sources() -> dict[str, tuple[str]]:
 
 
 def _included(text: bytes) -> list[str]:
-    """Paths below ``crt`` of the runtime's headers that a C file includes. Others are ignored."""
+    """Paths below ``crt`` of the runtime's headers that a C file includes. Other headers are
+    ignored."""
     matches = (match for match in _INCLUDE.finditer(text) if _begins_line(text, match.start()))
     names = (match[1].decode() for match in matches)
     candidates = (f"{folder}/{name}" for name in names for folder in ("include", "src"))
@@ -122,7 +123,7 @@ def _included(text: bytes) -> list[str]:
 
 
 def _begins_line(text: bytes, start: int) -> bool:
-    """Whether there is nothing but blanks before that place in its line."""
+    """Whether a position has only blanks before it in its line."""
     return not text[text.rfind(b"\n", 0, start) + 1 : start].strip()
 
 
@@ -136,7 +137,8 @@ def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
 
 
 def _source(kernels: Sequence[KernelCode]) -> str:
-    """The header defines functions of its own by a macro; a variant's function is a line."""
+    """The source of a header's out-of-line functions. A macro lets the header define its own
+    functions; each variant's function is a line."""
     macros = dict.fromkeys(f"#define {each.macro}\n" for each in kernels if each.macro)
     definitions = "".join(f"{each.definition}\n" for each in kernels if each.variant)
     include = f'#include "{kernels[0].header}"\n'

@@ -66,7 +66,7 @@ def _kept(program: Program) -> int:
 
 def _described(program: Program) -> int:
     """The bytes of a runner of packed operators: a DLTensor for each tensor in the caller's
-    buffers, and the values of all calls that pass one."""
+    buffers, and the argument values of all calls that pass such a tensor."""
     described: set[tuple[Argument, ArrayType]] = set()
     values = 0
     for call in program.calls:
@@ -79,7 +79,7 @@ def _described(program: Program) -> int:
 
 
 def _wrapper(function: PrimFunc) -> int:
-    """The bytes that a packed function uses for the pointers that it finds in its arguments."""
+    """The bytes that a packed function uses for the pointers in its arguments."""
     number, inside = len(function.parameters), len(function.in_struct)
     return (number + inside) * _WORD + stack.arguments(function.passed)
 

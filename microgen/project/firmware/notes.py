@@ -1,4 +1,5 @@
-"""Completes a project: the digest of all that decides the code, notes with it, the manifest."""
+"""Completes a project: adds the digest of everything that determines the code, the notes that
+contain the digest, and the manifest."""
 
 from __future__ import annotations
 

@@ -76,10 +76,10 @@ class Model:
 
     ``kernels`` are the kernels that it calls; the files that their headers include are added.
     ``shared_kernels`` are the kernels whose out-of-line forms it calls. ``has_state``: its header
-    has a reset function. ``has_modules``: it loads modules. ``devices`` are those whose contexts it
-    passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace is part of
-    the memory that several models share. ``operators`` are the C functions that its runner calls.
-    ``feed``: how its input is fed, or None.
+    has a reset function. ``has_modules``: it loads modules. ``devices`` are the devices whose
+    contexts it passes, ``pools`` the pools that its plan uses. ``shares_workspace``: its workspace
+    is part of the memory that several models share. ``operators`` are the C functions that its
+    runner calls. ``feed``: how its input is fed, or None.
     """
 
     module: str
@@ -176,8 +176,9 @@ def _source_lists(
     fixed: Mapping[str, bytes],
 ) -> dict[str, list[str]]:
     """The lists of sources to compile. On bare metal, files that only the start-up code needs are
-    in a list of their own. Under Zephyr, files that only semihosting needs are. Files that only an
-    application for TVM's runtime needs are in a list that the build leaves out by default."""
+    in a list of their own. Under Zephyr, this list has the files that only semihosting needs. Files
+    that only an application for TVM's runtime needs are in a list that the build leaves out by
+    default."""
     mains = sorted(name for name in main if name.endswith(".c"))
     used = [*main.values(), *model_files.files.values()]
     always = crt_files.closure(used)

@@ -23,7 +23,7 @@ def title(prefixes: Sequence[str]) -> str:
 
 
 def meaning(port: Port) -> str:
-    """The real number that an element stands for, as a formula for people."""
+    """The formula, as text, of the real number that an element represents."""
     kind = port.type
     if not is_scaled(kind):
         return "itself"

@@ -86,7 +86,8 @@ def manifest(
 
 
 def _copied(kind: type[R], source: object, **others: Any) -> R:
-    """A record with the fields that ``source`` has by the same names, and with others."""
+    """A record that takes its fields from the fields of ``source`` with the same names, and from
+    ``others``."""
     names = {field.name for field in fields(cast("Any", kind))} - others.keys()
     return kind(**{name: getattr(source, name) for name in names}, **others)
 

@@ -36,7 +36,7 @@ _LIBRARY = 128
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Bytes of stack: the ``bound`` that is expected of the code, the ``margin`` for nested
+    """Bytes of stack: the ``bound`` that the code is expected to need, the ``margin`` for nested
     exceptions, and the reserve, which is usually their sum. All are 0 on the host."""
 
     bound: int = 0
@@ -51,7 +51,7 @@ class Stack:
 
     @property
     def doubt(self) -> str:
-        """A remark if less is reserved than may be needed; empty otherwise."""
+        """A remark if the reserve is below the stack that may be needed; empty otherwise."""
         needed = self.bound + self.margin
         if needed <= self.reserve:
             return ""

@@ -24,7 +24,8 @@ def layers(
     oracle: Oracle, model: Path, signature: str, samples: Sequence[Sequence[Array]]
 ) -> Iterator[Mapping[str, Array]]:
     """The result of ``oracle.layers`` for the model's file. Raises OracleError if the oracle
-    refuses the model or ends the process, with the messages that its library has printed."""
+    refuses the model or ends the process, with the messages that the oracle's library has printed.
+    """
     with guard.scratch() as folder:
         for i, sample in enumerate(samples):
             # numpy calls arrays without a name arr_0, arr_1, and so on.

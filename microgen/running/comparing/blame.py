@@ -27,8 +27,8 @@ def explained(
     elf: Path,
     target: runner.RemoteTarget | None = None,
 ) -> StatusRunError:
-    """The same error with its cause, if it is known: from the reference, evaluated on the
-    samples that were run, or from the firmware's call that returned the status."""
+    """The error with its cause added, if the cause is known. The cause comes from the reference,
+    evaluated on the samples of the run, or from the firmware's call that returned the status."""
     record = manifest.load(project)
     module = next(m for m in record.modules if error.module in ("", m.module))
     arrays = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
@@ -118,6 +118,6 @@ def _located(
 
 
 def _layer(call: CallRecord) -> str:
-    """The layers that a call computes. If there are several, its status does not tell which one
-    failed."""
+    """The layers that a call computes. If the call computes several layers, its status does not
+    tell which layer failed."""
     return " + ".join(call.layers)

@@ -6,13 +6,13 @@ firmware's result must be within the bound of the layer's op (``microgen.graph.o
 that the firmware gave are compared in the same way. Outputs are also compared from end to end, with
 bounds that grow with every layer.
 
-The oracle may differ more from the reference than these bounds allow. Then its own layers must
-explain it: on every sample with such outputs, each layer is compared with the reference, with the
-oracle's own inputs and the bounds for the oracle. If both follow the reference, they compute the
-same network.
+The oracle may differ more from the reference than these bounds allow. Then the oracle's own layers
+must explain the difference: on every sample with such outputs, each layer of the oracle is compared
+with the reference, with the oracle's own inputs and the bounds for the oracle. If firmware and
+oracle both follow the reference, they compute the same network.
 
 The firmware may lack channels of the file's tensors (``compiler/passes/dead_channels.py``). Then
-the others are compared, and later layers prove that those were not needed.
+the other channels are compared, and later layers prove that the missing channels were not needed.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _seen(
 
 
 class _Traces:
-    """The layers of all models for some samples. The same samples are read from the ``elf``
-    once."""
+    """The layers of all models for some samples, read from the ``elf`` once for the same samples.
+    """
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _Traces:
         self._read: dict[tuple[int, ...], tuple[TracedLayer, ...]] = {}
 
     def of(self, module: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:
-        """A module's layers for those samples. Raises as ``runner.run`` does."""
+        """A module's layers for the ``chosen`` samples. Raises as ``runner.run`` does."""
         # Oracle and reference often choose the same samples, and a run that reads layers is slow.
         if chosen not in self._read:
             inputs = {name: array[list(chosen)] for name, array in self._inputs.items()}
@@ -221,7 +221,7 @@ class _Module:
         return oracle.lacking()
 
     def _ends(self, graph: Graph) -> Ends:
-        """The outputs that a graph should give for each sample."""
+        """The expected outputs of a graph for each sample."""
         kept, ends = Kept.at_first(graph), []
         counted = progress.counted("samples by numpy", self.samples, len(self.samples))
         # The state after a sample is an input of the next one, so all samples run in order.
@@ -295,8 +295,8 @@ class _Module:
         return replace(compared, unseen=unseen(self.record)), ""
 
     def _outputs(self, graph: Graph, sample: int) -> dict[str, Output]:
-        """The outputs of a sample that nodes compute, as the firmware gave them: tensor of the
-        graph -> the model's name for it, and the array."""
+        """The firmware's outputs of a sample, without outputs that no node computes: tensor of the
+        graph -> the model's name for the tensor, and the array."""
         made = {name for node in graph.nodes for name in node.outputs}
         ports = zip(graph.outputs, self.record.outputs, strict=True)
         return {

@@ -1,5 +1,5 @@
-"""Outputs from end to end: which samples are equal, whose layers have to be read, and which
-differences the layers explain."""
+"""Compares outputs from end to end: finds the equal samples, the samples whose layers have to be
+read, and the differences that layers explain."""
 
 from __future__ import annotations
 
@@ -64,13 +64,14 @@ class Ends:
 
     @cached_property
     def unequal(self) -> tuple[int, ...]:
-        """The samples with an output that is not equal."""
+        """The samples with an output that differs from the expected output."""
         each = enumerate(self.samples)
         return tuple(i for i, ends in each if not all(end.is_equal for end in ends))
 
     @cached_property
     def vague(self) -> frozenset[int]:
-        """The samples that are beyond no bound, but not equal either."""
+        """The samples whose outputs are within their bounds, but whose bounds are too wide to call
+        them equal."""
         return frozenset(i for i in self.unequal if all(end.ratio <= 1 for end in self.samples[i]))
 
     @property
@@ -101,7 +102,7 @@ class Ends:
 
 
 def upto(samples: Iterable[int], *, in_sequence: bool) -> tuple[int, ...]:
-    """The samples in order; ``in_sequence``: and all samples before them."""
+    """The samples in order. With ``in_sequence``, all samples before them are included."""
     ordered = sorted({*samples})
     return tuple(range(ordered[-1] + 1)) if in_sequence and ordered else tuple(ordered)
 

@@ -22,8 +22,9 @@ class Traced:
     """The tensors of a graph that were read from a firmware.
 
     ``layers``, by sample: the name by which a layer was read -> the array, in the dtype and shape
-    of what it ``shows``. ``names``: tensor of the graph -> the layers that show it, in the order in
-    which they are computed. ``absent`` are the names of layers without a tensor in the graph.
+    of the tensor that it shows. ``names``: tensor of the graph -> the layers that show it, in the
+    order in which they are computed. ``absent`` are the names of layers without a tensor in the
+    graph.
     """
 
     layers: tuple[Mapping[str, Array], ...]
@@ -39,18 +40,18 @@ class Traced:
 
     @property
     def partly(self) -> dict[str, Shown]:
-        """The tensors that these layers do not show as they are."""
+        """The tensors that these layers show in another layout or without some channels."""
         firsts = {tensor: self.shows[first] for tensor, (first, *_) in self.names.items()}
         return {tensor: show for tensor, show in firsts.items() if not show.is_plain}
 
     def without(self, tensors: Iterable[str]) -> Traced:
-        """The same, but nothing of some tensors."""
+        """A copy without some tensors."""
         gone = {*tensors}
         return replace(self, names={t: n for t, n in self.names.items() if t not in gone})
 
     def also(self, sample: int, one: Expected) -> Iterator[Expected]:
-        """The tensor that is expected in a sample, under the name by which it was read. Then follow
-        the other layers that show it, which only move its elements."""
+        """Yields the tensor that is expected in a sample, under the name by which it was read, then
+        the other layers that show the tensor. These layers only move its elements."""
         first, *others = self.names.get(one.tensor, ("",))
         yield replace(one, name=first)
         # Without a result there is nothing to compare the other layers with.

@@ -20,10 +20,10 @@ class Verdict:
     difference of an output, divided by the output's largest element. ``nearest`` is the largest
     ratio of a difference to its bound from end to end. Layers are compared on the samples that
     ``Ends.chosen`` names. If layers could not be read, ``layers`` is None and ``why_no_layers``
-    says why. ``other`` compares the source's own layers, if it has any, with the reference. On
-    ``explained`` samples the outputs differ, but the bounds of layers explain it. On ``unjudged``
-    samples the outputs differ, the bounds from end to end allow any value, and no layers judge
-    them. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
+    says why. ``other`` compares the source's own layers, if the source has layers, with the
+    reference. On ``explained`` samples the outputs differ, but the bounds of layers explain it. On
+    ``unjudged`` samples the outputs differ, the bounds from end to end allow any value, and no
+    layers judge them. ``is_skipped``: nothing was compared, for the reason in ``why_no_layers``.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Verdict:
 
 
 def _unseen(layers: Comparison) -> str:
-    """The layers that could not be read, and the reasons."""
+    """The layers that could not be read, and the reasons, as text."""
     reasons = dict.fromkeys(one.why for one in layers.unseen)
     named = [[one.layer for one in layers.unseen if one.why == why] for why in reasons]
     each = [_listed(names, why) for names, why in zip(named[:_SHOWN], reasons, strict=False)]

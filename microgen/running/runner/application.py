@@ -107,7 +107,7 @@ class _Follower(Tracer):
         self._end = 0  # the address to which the run function returns, while it runs
 
     def _functions(self, named: Mapping[str, ModuleRecord]) -> dict[int, ModuleRecord]:
-        """The modules of the functions that the program has, by address."""
+        """The modules whose run functions are in the program, by the functions' addresses."""
         # The linker drops a function that nobody calls, so a program need not have all models.
         known = ((self._image.address_or_none(name), module) for name, module in named.items())
         # A program of the host is loaded at another address than the ELF's; ``bias`` is the
@@ -115,7 +115,8 @@ class _Follower(Tracer):
         return {a + self._bias: module for a, module in known if a is not None}
 
     def run_to(self, address: int) -> None:
-        """As in ``Walker``, but raises _ReturnedError if the run function returns before that."""
+        """Run the program up to the instruction at ``address``. Raises _ReturnedError if the run
+        function returns first."""
         if self.run_to_any({address, self._end} - {0}) == self._end != address:
             # The entry of a call and the return address are both watched: a run function that
             # refuses its arguments returns without the call, and the program would otherwise run to
@@ -183,8 +184,8 @@ class _Follower(Tracer):
     def _layers(
         self, module: ModuleRecord, number: int, end: int
     ) -> tuple[list[TracedLayer], bool]:
-        """The layers of the inference, and whether the run function has returned, which it does
-        before its last call if something is wrong."""
+        """The layers of the inference, and whether the run function has returned. After an error it
+        returns before its last call."""
         layers: list[TracedLayer] = []
         self._end = end
         try:
@@ -228,7 +229,7 @@ class _Follower(Tracer):
     def _check_planned(
         self, call: CallRecord, position: int, module: ModuleRecord, pointer: int
     ) -> None:
-        """The caller passes some memory, so its address is not planned."""
+        """Checks nothing, because the address of memory that the caller passes is not planned."""
         name = call.args[position].name
         pools = {pool.name: pool for pool in module.plan.pools}
         # Pools with a symbol are the firmware's own memory, whose addresses the linker gave.

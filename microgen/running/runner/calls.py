@@ -124,7 +124,7 @@ class Walker:
         return self._word(registers[own.stack] + slot * own.width)
 
     def return_address(self, registers: tuple[int, ...]) -> int:
-        """The address to which that function will return."""
+        """The address to which the function at whose entry the program is will return."""
         own = self._convention
         if own.link is None:
             return self._word(registers[own.stack])

@@ -52,7 +52,7 @@ class RunCosts:
         return tuple(sum((row[0] for row in sample), _NOTHING) for sample in self.rows)
 
     def outside_calls(self, row: Sequence[RunCost]) -> RunCost:
-        """The part of an inference's cost, the first of a row, that is no call's."""
+        """The cost of an inference, the first in its row, outside of all operator calls."""
         # Calls are parts of their inference, so the inference's first number includes theirs.
         cycles = row[0].cycles - sum(cost.cycles for cost in row[1:])
         return RunCost(cycles, row[0].flash_bytes - sum(cost.flash_bytes for cost in row[1:]))

@@ -42,11 +42,12 @@ def run(
     one sample of zeros.
 
     ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own ELF.
-    ``timeout``: the firmware is considered hung after so many seconds without a finished sample, or
-    when traced without a finished layer. Instructions and layers need separate runs. ``target`` is
-    a core that runs the firmware instead of an emulator here. It counts cycles instead of
-    instructions, and has a time limit of its own. ``is_application``: main may be another than the
-    project's, which need not say how many samples it ran, nor write their outputs.
+    ``timeout``: the firmware is considered hung after this number of seconds without a finished
+    sample, or without a finished layer if layers are traced. Instructions and layers need separate
+    runs. ``target`` is a core that runs the firmware instead of an emulator here. It counts cycles
+    instead of instructions, and has a time limit of its own. ``is_application``: the program may
+    have another main than the project's. Such a main may omit the number of its samples and their
+    outputs.
 
     Raises InputError if the samples do not fit the model, ToolError if a program that is needed
     is missing, ProjectError if there is no firmware, RunError if it faults, hangs or fails.
@@ -93,7 +94,8 @@ def _plain(job: Job) -> JobResult:
 
 
 def _followed_runs(job: Job, *, reads: bool) -> Followed[Inference]:
-    """Raises RunError if no model was run, or if the connection broke."""
+    """The runs of models that a program has completed. Raises RunError if there are none, or if the
+    connection broke."""
     entries = [module.entry for module in job.manifest.modules]
     # A program without any of these functions need not be started.
     if all(job.image.address_or_none(name) is None for name in entries):
@@ -204,7 +206,7 @@ def _traced(job: Job) -> JobResult:
 
 
 def _trace(job: Job, running: Process) -> Followed[TracedLayer]:
-    """The layers of a halted program up to its end."""
+    """The trace of a halted program, from its start to its end."""
     return tracing.follow(_halted(job, running), job.samples)
 
 

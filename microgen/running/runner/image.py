@@ -55,7 +55,8 @@ class Image:
         return self.symbols[name][0] if name in self.symbols else None
 
     def extent(self, name: str) -> tuple[int, int]:
-        """The first address of a symbol, and the first after it. Raises like ``address``."""
+        """The first address of a symbol, and the first address after its end. Raises like
+        ``address``."""
         if name not in self.symbols:
             raise RunError(
                 f"the program has no symbol {name}",
@@ -94,11 +95,11 @@ def load(path: Path) -> Image:
 
 
 def _loadable(program: Elf) -> bytes:
-    """A file that any loader reads as the program was read: the ELF header, and the segments with
-    their headers; no sections. Empty for a program with addresses of 64 bits.
+    """An ELF file of the loaded segments: the ELF header, the program headers and the segments,
+    without sections. It is empty for a program with addresses of 64 bits.
 
-    So an emulator loads the same bytes that ``verify`` has checked, even if it would have read the
-    original file in another way.
+    All loaders read this file in the same way, so an emulator loads the bytes that ``verify`` has
+    checked.
     """
     table = program.headers
     # FORMS[1] has addresses of 32 bits, as all emulated boards have.

@@ -83,9 +83,9 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run: the project's manifest and board, its firmware, and the samples, None for a run
-    without any. After ``limit`` seconds without progress the firmware is considered hung. The
-    firmware may have another main than the project's: an ``is_application``."""
+    """A run: the project's manifest and board, its firmware, and the samples, which are None for a
+    run without samples. After ``limit`` seconds without progress the firmware is considered hung.
+    With ``is_application`` the firmware may have another main than the project's."""
 
     manifest: Manifest
     board: Board

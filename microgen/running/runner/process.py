@@ -32,8 +32,9 @@ class Process:
     gdb: socket.socket
 
     def wait(self, limit: float, grown: Callable[[int], None] = lambda _: None) -> int:
-        """Its exit code, negative for a signal. ``grown`` gets the number of bytes in the output
-        file. Raises HangError after ``limit`` seconds in which the file has not grown."""
+        """The firmware's exit code, negative for a signal. ``grown`` gets the number of bytes in
+        the output file. Raises HangError after ``limit`` seconds in which the file has not grown.
+        """
         size, since = self.output_size(), time.monotonic()
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):

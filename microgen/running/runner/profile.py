@@ -67,8 +67,9 @@ def prepare(
 ) -> str:
     """Write the plugin's plan into ``directory``, the run's current directory, and return QEMU's
     ``-plugin`` argument. ``emulator`` is the program that will load the plugin. ``returned_to``:
-    the addresses to which the run functions return, in a program that is not the project's main. An
-    inference is then a call of a run function, not the code between the timers' calls.
+    the addresses to which the run functions return, in a program that is not the project's main.
+    With these addresses an inference is a call of a run function, not the code between the timers'
+    calls.
 
     Raises ToolError if there is no C compiler, RunError if the ELF lacks a symbol.
     """
@@ -124,7 +125,7 @@ def counts(
     directory: Path, calls: Sequence[int], samples: int
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
     """For each sample and module (with its number of ``calls``): the instructions of the whole
-    inference, then of each call. Raises RunError if these do not fit the plan."""
+    inference, then of each call. Raises RunError if the counts do not fit the plan."""
     rows = _counted(directory)
     _check(rows, calls, samples)
     # One row for each model of a sample, in the order of the manifest.
@@ -154,13 +155,13 @@ def counts_of_runs(
 
 
 def _counted(directory: Path) -> list[tuple[int, ...]]:
-    """The counts of each inference: of the whole, then of its calls."""
+    """The counts of each inference: its total, then the counts of its calls."""
     lines = (directory / _COUNTS).read_text().splitlines()
     return [tuple(map(int, line.split())) for line in lines]
 
 
 def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:
-    """The module of each whole inference. An inference may need several calls of the run
+    """The module of each complete inference. An inference may need several calls of the run
     function."""
     intervals = {module.module: module.intervals for module in modules}
     seen = dict.fromkeys(intervals, 0)
@@ -187,7 +188,8 @@ def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) ->
 
 
 def _library(directory: Path, api: int) -> Path:
-    """The compiled plugin: from the user's cache, or in ``directory`` if that is not writable."""
+    """The compiled plugin, in the user's cache, or in ``directory`` if the cache is not writable.
+    """
     flags = (*_FLAGS, f"-DAPI_VERSION={api}")
     # A plugin with another source or other flags gets another name, so an old one is never loaded.
     key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]

@@ -67,7 +67,7 @@ class Followed(Generic[T]):
 class HaltedProgram:
     """A program that waits for a debugger at the other end of the ``connection`` before its first
     instruction. ``relocated``: the host's kernel chose the addresses, which differ from the ELF's.
-    The program may take ``limit`` seconds from one stop to the next."""
+    Between two stops the program may run for ``limit`` seconds."""
 
     connection: socket.socket
     image: Image
@@ -289,8 +289,8 @@ def _entry_point(stub: Stub) -> int:
 
 
 def _parameter(call: CallRecord, position: int) -> int:
-    """The parameter in C by which a function gets the argument at a position, which is not in the
-    structure of constants."""
+    """The C parameter that passes the argument at a position, which is not in the structure of
+    constants."""
     # All arguments in the structure are one parameter: its address.
     inside = sum(argument.in_struct for argument in call.args[:position])
     return position - max(0, inside - 1)

@@ -16,7 +16,7 @@ class TimingRow:
     """Instructions that take equally long. ``mnemonics`` is a regular expression of the whole
     mnemonic, without width and without an IT block's condition.
 
-    ``cycles`` are the cycles in which nothing else is issued, and ``each`` further cycles for every
+    During ``cycles`` nothing else is issued. ``each`` is the number of further cycles for every
     register of the instruction's list. ``taken``: further cycles if the instruction changes the
     program counter. ``source`` is the manual and its section, or the measurement. ``latency`` and
     ``unit`` are read by ``in_order`` only: the cycles after which another instruction can use the
@@ -43,8 +43,8 @@ class Flash:
 
     def waiting(self, wait_states: int, waited: int, followed: int) -> int:
         """The cycles in which a core waits for lines of data and code after jumps (``waited``), and
-        for next lines of code. A prefetch hides a part of these waits: a line's code runs so
-        long."""
+        for next lines of code. A prefetch hides a part of the waits for next lines, because it
+        fetches a line while the code of the line before it runs."""
         # A word of code is assumed to run for a cycle, in which the next line is fetched.
         return wait_states * waited + max(wait_states - self.line_bytes // 4, 0) * followed
 
@@ -79,7 +79,7 @@ class CoreTimings:
     _row_by_mnemonic: dict[str, TimingRow] = field(default_factory=dict, compare=False, repr=False)
 
     def row(self, mnemonic: str) -> TimingRow:
-        """The row that has the mnemonic."""
+        """The first row that matches the mnemonic."""
         if mnemonic not in self._row_by_mnemonic:
             # A regular expression must match the whole mnemonic, otherwise "b" would match "bic".
             self._row_by_mnemonic[mnemonic] = next(

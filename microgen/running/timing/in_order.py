@@ -18,10 +18,10 @@ class InOrder:
 
     ``units``: the number of instructions of a unit that can be issued in a cycle (1 if the unit is
     not named). Instructions of unit "alone" are issued alone. ``is_narrow``: only instructions of
-    16 bits are issued together. ``overlap``: an instruction of a unit in it lets one of another
-    unit in it start in its last cycle. ``busy``: units that begin nothing before their last result.
-    A block is assumed to start with all operands ready, even if the block before left results
-    pending.
+    16 bits are issued together. ``overlap``: units of which an instruction can start in the last
+    cycle of an instruction of another of these units. ``busy``: units that begin nothing before
+    their last result. A block is assumed to start with all operands ready, even if the block before
+    it ends with pending results.
     """
 
     width: int

@@ -1,4 +1,4 @@
-"""From the executions of blocks to cycles."""
+"""Computes cycles from the executions of blocks."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class BasicBlock:
 class ProgramPart:
     """The counts of a call, or of the code outside of all calls. ``executions``: a row for each
     block that ran with its number, how often it began, and how often execution continued right
-    after it. ``flash_bytes`` were read from flash as data, in ``data_misses`` lines; ``jumps`` and
-    ``follows`` are the lines of code that were read after a jump, and as the next ones."""
+    after it. ``flash_bytes`` were read from flash as data, in ``data_misses`` lines; ``jumps`` are
+    the lines of code that were read after a jump, ``follows`` the lines that were read because the
+    code before them ended."""
 
     executions: np.ndarray
     flash_bytes: int

@@ -22,6 +22,6 @@ def count(instruction: Instruction) -> int:
 
 
 def written(instruction: Instruction) -> frozenset[str]:
-    """The registers that an instruction writes, with the base that it moves."""
+    """The registers that an instruction writes, with a base register that it updates."""
     effect = instruction.effect
     return effect.clobbers | ({effect.update.register} if effect.update else set())

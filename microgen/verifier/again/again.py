@@ -17,8 +17,8 @@ _EXPECTED = "the files and the image that the shipped model gives when generated
 
 
 def compared(subject: Subject, asked: Reproduction) -> Finding:
-    """The finding of ``reproduce``. ``n/a`` if it cannot be done here; never ok without a
-    comparison."""
+    """The finding of ``reproduce``. It is ``n/a`` if the project cannot be generated or built here,
+    and never ok without a comparison."""
     try:
         with guard.scratch() as scratch:
             return _reproduced(subject, asked, scratch)

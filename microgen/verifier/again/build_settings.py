@@ -1,5 +1,5 @@
-"""How the ELF under test was built, as CMake's cache next to it says. No value of it is trusted:
-only optimization levels are taken from it."""
+"""Reads from CMake's cache next to the ELF how the ELF was built. The cache is not trusted, so only
+optimization levels are read from it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _OTHER_FLAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The levels to build with, as CMake variables, and where they are from. ``refused`` says why
-    the build cannot be repeated; it is empty if it can."""
+    """The levels to build with, as CMake variables, and where they are from. ``refused`` is the
+    reason why the build cannot be repeated; it is empty if there is none."""
 
     levels: Mapping[str, str]
     origin: str

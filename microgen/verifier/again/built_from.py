@@ -37,7 +37,7 @@ class _Note:
         return _shown(self.fields.get(note.COMPILER))
 
     def is_as(self, promised: str) -> bool:
-        """Whether it is the promised text, which any compiler may have completed."""
+        """Whether the note is the promised text, followed by the name of any compiler."""
         compiler = self.fields.get(note.COMPILER)
         return self.text == f'{promised}{compiler}"}}\0'.encode(errors="replace")
 
@@ -122,7 +122,7 @@ def _of_manifest(record: Manifest, digest: str) -> Iterator[str]:
 
 
 def _differences(record: Manifest, notes: Sequence[_Note]) -> Iterator[str]:
-    """How the notes differ from the notes that the manifest promises."""
+    """The differences between the notes and the notes that the manifest promises."""
     for module in record.modules:
         own = [entry for entry in notes if entry.module == module.module]
         yield from _of_module(record, module, own)
@@ -154,7 +154,7 @@ def _difference(own: _Note, promised: str) -> str:
 
 
 def _notes(program: Elf) -> list[_Note]:
-    """The notes that microgen wrote, or that nobody can read."""
+    """The notes with microgen's owner and type, which may be unreadable."""
     records = [n for n in program.notes if (n.owner, n.type) == (note.OWNER, note.TYPE)]
     read = [_Note(n.content, _fields(n.content)) for n in records]
     return [own for own in read if own.fields.get("type", note.KIND) == note.KIND]

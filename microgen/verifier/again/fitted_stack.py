@@ -22,8 +22,8 @@ from microgen.verifier.again.build_settings import STACK
 
 def built(project: Path, *, sanitize: bool = False, anew: bool = False) -> BuildResult:
     """The firmware, built from the project's unchanged files. With ``anew`` no object file is used
-    again. If its proven stack and the margin are more than expected, it reserves these, unless the
-    user or the board's file chose the stack.
+    again. If the proven stack plus the margin exceeds the expected stack, the firmware reserves the
+    proven stack plus the margin, unless the user or the board's file chose the stack.
 
     Raises the errors of ``builder.build``, and ToolError without objdump.
     """
@@ -48,6 +48,7 @@ def _planned(record: Manifest) -> int:
 
 
 def _needed(project: Path, record: Manifest) -> int:
-    """The bytes that the firmware has to reserve; 0 if no bound is proven. ``verify`` says why."""
+    """The bytes that the firmware has to reserve; 0 if no bound is proven. ``verify`` reports the
+    reason."""
     bound = stack_bound(project)
     return 0 if bound.problems else reserve(bound.nbytes + record.estimate.stack_margin)

@@ -29,8 +29,8 @@ _NO_FLAGS = "and the ELF does not say with which flags they were compiled"
 
 def compared(subject: Subject, asked: Reproduction, project: Path) -> Finding:
     """Compares the models' functions and constants with the freshly generated ``project``, which is
-    compiled with the flags that the ELF names. If it names none, the flags of the
-    project's own build are tried, and a difference proves nothing.
+    compiled with the flags that the ELF names. If the ELF names no flags, the flags of the
+    project's own build are tried, and then a difference proves nothing.
 
     Raises ImpossibleError if they cannot be compared.
     """
@@ -51,7 +51,7 @@ def compared(subject: Subject, asked: Reproduction, project: Path) -> Finding:
 def _as_said(
     subject: Subject, sources: Sources, flags: Mapping[PurePosixPath, RecordedFlags]
 ) -> Finding:
-    """The finding for the types of integers with which the fewest functions differ."""
+    """The finding for the choice of C's integer types with which the fewest functions differ."""
     findings = []
     for types, macros in recompiled.INTEGERS.items():
         objects = recompiled.compiled(sources, flags, subject.board, macros)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 class FlagRow(NamedTuple):
     """Flags of one kind, as a regular expression for the whole flag, and why they are accepted.
-    ``is_repeated``: the model is compiled with them again; the others decide no code."""
+    ``is_repeated``: the model is compiled with them again; other flags do not affect the code."""
 
     pattern: str
     why: str

@@ -1,4 +1,5 @@
-"""Reads a linked section for Arm. The linker moves no byte, and fills in fields.
+"""Reads a linked section for Arm. The linker only fills in fields, and moves no bytes inside a
+section.
 
 Sources: for the bits that relocations fill in, Arm IHI 0044, "ELF for the Arm Architecture",
 section 5.6; for encodings, the Armv8-M manual.
@@ -19,8 +20,9 @@ _WORD = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class RelocationKind:
-    """A relocation of four bytes. ``kept`` are the bits of the word that the linker leaves as they
-    are. ``value`` decodes the others. ``is_relative``: the value is relative to the place."""
+    """A relocation of four bytes. ``kept`` are the bits of the word that the linker does not
+    change. ``value`` decodes the other bits. ``is_relative``: the value is relative to the place.
+    """
 
     kept: int
     value: Callable[[int], int]
@@ -137,7 +139,8 @@ def _target(field: _Field, fields: list[_Field], address: int) -> PlacedTarget:
 
 
 def _joined(relocation: Relocation, addend: int, fields: list[_Field]) -> int:
-    """The address whose halves instructions load; UNKNOWN unless all of them agree."""
+    """The address whose halves are loaded by two instructions; UNKNOWN unless all pairs of
+    instructions agree."""
     key = (relocation.label, addend)
     same = [(kind.half, value) for own, kind, value, a in fields if (own.label, a) == key]
     lower, upper = ({value for half, value in same if half == wanted} for wanted in (1, 2))

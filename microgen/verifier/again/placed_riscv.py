@@ -35,11 +35,11 @@ class Immediate:
 
     @property
     def bits(self) -> int:
-        """The bits of the instruction that it takes."""
+        """The bits of the instruction that contain the immediate."""
         return sum(((1 << count) - 1) << start for start, count, _ in self.parts)
 
     def value(self, instruction: int) -> int:
-        """The number, with its sign."""
+        """The signed number in an instruction."""
         bits = sum((instruction >> a & ((1 << n) - 1)) << b for a, n, b in self.parts)
         return signed(bits, max(n + b for _, n, b in self.parts))
 
@@ -78,8 +78,8 @@ _NOP, _C_NOP = (0x13).to_bytes(4, "little"), (0x1).to_bytes(2, "little")
 @dataclass(frozen=True, slots=True)
 class _Use:
     """A relocation whose instruction is at the address ``place``. ``number`` is label + addend -
-    base. ``form`` says which part of it the instruction has: all of it, its "upper" or its "lower"
-    part, or none, because the linker removed the instruction ("gone")."""
+    base. ``form`` is the part of the number that the instruction contains: all of it, its "upper"
+    or its "lower" part, or nothing, because the linker removed the instruction ("gone")."""
 
     relocation: Relocation
     place: int
@@ -107,8 +107,8 @@ def read(piece: ObjectPiece, program: Elf, address: int) -> Reading:
 
 
 class _Walk:
-    """Goes through a section and the program at the same time. ``before`` and ``after`` are the
-    offsets in them."""
+    """Goes through a section and the program at the same time. ``before`` is the offset in the
+    section, ``after`` the offset in the program."""
 
     def __init__(self, piece: ObjectPiece, program: Elf, address: int) -> None:
         self.piece, self.program, self.address = piece, program, address
@@ -143,7 +143,7 @@ class _Walk:
         _READ[kind](self, own, is_relaxed)
 
     def _equal(self, nbytes: int) -> None:
-        """So many bytes must be equal."""
+        """The next ``count`` bytes must be equal in both."""
         expected = self.data[self.before : self.before + max(nbytes, 0)]
         self._bytes(expected)
         self._passed(len(expected), len(expected))
@@ -206,7 +206,7 @@ class _Walk:
         self._passed(8, nbytes)
 
     def _short_call(self, link: int) -> tuple[int, int] | None:
-        """The target and the size of a jump of one instruction; None if it is another one."""
+        """The target and the size of a jump of one instruction; None for any other instruction."""
         half, whole = self._linked(2), self._linked()
         if half & 0xE003 == {0: 0xA001, 1: 0x2001}.get(link):  # c.j, c.jal
             return self.place + C_JUMP.value(half), 2
@@ -217,7 +217,7 @@ class _Walk:
         return None
 
     def upper(self, own: Relocation, is_relaxed: bool) -> None:
-        """``lui`` or ``auipc``: as it was, compressed, or gone."""
+        """``lui`` or ``auipc``, which the linker may have compressed or removed."""
         base = self.place if own.kind == PCREL_HI20 else 0
         same = 0xFFF  # opcode and register
         expected, linked, half = self._expected(), self._linked(), self._linked(2)
@@ -234,7 +234,8 @@ class _Walk:
             self._passed(4, 0)
 
     def lower(self, own: Relocation, is_relaxed: bool) -> None:
-        """An instruction that adds the lower part to a register, or the whole to gp or zero."""
+        """An instruction that adds the lower part to a register, or the whole offset to gp or zero.
+        """
         field, expected = LOWERS[own.kind], self._expected()
         register = self._linked() >> 15 & 31  # rs1
         fixed = self._fixed(register) if is_relaxed else None
@@ -289,7 +290,7 @@ def _by_label(walk: _Walk) -> Iterator[list[_Use]]:
 
 
 def _targets(uses: list[_Use]) -> Iterator[PlacedTarget]:
-    """The uses of one label with the value that all of them agree on."""
+    """The targets of one label's uses, with the value on which all of them agree."""
     values = {use.number - use.offset & _WORD for use in uses if use.form == "whole"}
     uppers, lowers, gone = (
         [use for use in uses if use.form == form] for form in ("upper", "lower", "gone")

@@ -25,8 +25,8 @@ class PlacedTarget:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A section as it is in the program. ``differing`` are the addresses of the bytes that are
-    neither the object file's nor filled in by the linker. ``moves`` are pairs of offsets: in the
+    """A section as it is in the program. ``differing`` are the addresses of bytes that differ from
+    the object file and that the linker did not fill in. ``moves`` are pairs of offsets: in the
     object file, and in the program, whose code a linker may have made shorter there."""
 
     targets: tuple[PlacedTarget, ...]
@@ -42,7 +42,7 @@ class Reading:
 
 
 def signed(value: int, bits: int) -> int:
-    """The number that the lowest ``bits`` of a value mean, whose highest one is the sign."""
+    """The lowest ``bits`` of a value as a number in two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 

@@ -3,7 +3,7 @@
 Flags reach a compiler's command line, and some make functions that other code of a firmware cannot
 call. So only the flags in ``known_flags`` are accepted.
 
-They are in DW_AT_producer of the debug information (``-g``), or in the section that
+The flags are in DW_AT_producer of the debug information (``-g``), or in the section that
 ``-frecord-gcc-switches`` makes. Both have the same text from GCC 11 on.
 """
 
@@ -108,8 +108,8 @@ class RecordedFlags:
 def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedFlags | None:
     """The flags of a source file of the project; None if the ELF names no flags for it.
 
-    Raises ImpossibleError if the ELF says several things, UnknownFlagError for flags that are not
-    listed.
+    Raises ImpossibleError if the ELF's records contradict each other, UnknownFlagError for flags
+    that are not listed.
     """
     known = _of_name(units, source) or [own for own in units if own.source == PurePosixPath()]
     # Assemblers and compilers of other languages describe themselves in another form.
@@ -120,7 +120,7 @@ def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedF
 
 
 def _of_name(units: Sequence[CompiledUnit], source: PurePosixPath) -> list[CompiledUnit]:
-    """The units whose path has the most last parts in common with the source's."""
+    """The units whose paths share the largest number of last parts with the source's path."""
     # The other build may have the sources in any folder, so only the ends of paths are equal.
     common = {id(own): _common(own.source, source) for own in units}
     most = max(common.values(), default=0)

@@ -21,7 +21,8 @@ def missing(module: ModuleRecord) -> list[str]:
 
 
 def recorded(module: ModuleRecord) -> Options:
-    """The options of one model. Code generators' options have no values: these are not recorded.
+    """The options of one model. The options of code generators have no values, because their values
+    are not recorded.
 
     Raises ValueError or MicrogenError if ``generate`` would refuse them, or if they name something
     outside of the project.

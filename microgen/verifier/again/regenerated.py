@@ -28,14 +28,14 @@ from microgen.version import __version__
 
 
 class ImpossibleError(MicrogenError):
-    """The project cannot be generated or built here as it was: that proves nothing about it."""
+    """The project cannot be generated or built again here, so nothing is proven about it."""
 
 
 def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTree:
     """The project's files as they are generated now; ``scratch`` is an empty folder.
 
     Raises ImpossibleError if they cannot be generated here, ProjectError if the shipped model has
-    changed, and what generation raises: ToolError for a missing tool, or why it refuses the model.
+    changed, ToolError for a missing tool, and the errors with which generation refuses a model.
     """
     record = subject.manifest
     # Another version may generate other files, which proves nothing.
@@ -104,7 +104,8 @@ def _copied(subject: Subject, own: ModuleRecord, folder: Path) -> Path:
 
 
 def _scheduled(own: ModuleRecord, asked: Reproduction, file: Path) -> Options:
-    """The options, with the recorded schedule as the given file if it came from one."""
+    """The options, with the recorded schedule as the user's file if the schedule was read from a
+    file."""
     options = _options(own, asked)
     if own.schedule is None or own.schedule.goal != FROM_FILE:
         return options

@@ -19,11 +19,12 @@ _DIGESTS = ("digest", "files", BUILT_FROM)
 
 
 def differences(project: Path, record: Manifest, files: FileTree) -> list[str]:
-    """How files of the project differ. The manifest comes last, because it has the others' digests.
+    """The differences between the project's files and the generated ones. The manifest comes last,
+    because it has the digests of all other files.
 
-    A Relay model that code generators have partitioned is shipped as the partitioned text. There
-    its layers are in other lines, so these numbers in comments and layers' names are not compared,
-    and neither are the digests of files that contain them.
+    A Relay model that code generators have partitioned is shipped as the partitioned text. Its
+    layers are in other lines than in the user's file, so line numbers in comments and in layers'
+    names are not compared, nor the digests of files that contain them.
     """
     same = _same_but_lines if _is_partitioned(record) else _same
     names = sorted(files.files, key=lambda name: (name == MANIFEST, name))

@@ -28,8 +28,9 @@ READERS: Mapping[str, Reader] = {"EM_ARM": placed_arm.read, "EM_RISCV": placed_r
 @dataclass(slots=True)
 class _Placed:
     """An object file whose pieces' addresses in the ELF become known one by one. ``pending`` has
-    the pieces still to be compared, each with its user. ``readings`` has the compared pieces.
-    ``late`` are targets inside functions, each with its user, which are compared last."""
+    the pieces that are not compared yet, each with the symbol that refers to it. ``readings`` has
+    the compared pieces. ``late`` are targets inside functions, each with the symbol that refers to
+    it, which are compared last."""
 
     file: ObjectFile
     program: Elf
@@ -60,8 +61,8 @@ def read(path: Path, machine: str) -> ObjectFile:
 
 
 def differences(program: Elf, files: list[ObjectFile], required: set[str]) -> Iterator[str]:
-    """The differences of a model's functions and constants, with their names. Empty if all that the
-    ELF has are equal and none of ``required`` is missing.
+    """The differences of a model's functions and constants, with their names. Empty if all of them
+    in the ELF are equal and no function of ``required`` is missing.
 
     Raises ImpossibleError for a relocation that is not understood.
     """
@@ -100,7 +101,7 @@ def _defined(file: ObjectFile) -> Iterator[Label]:
 
 
 def _named(placed: _Placed, label: Label) -> Iterator[str]:
-    """The function or object of that name, unless the linker has dropped it."""
+    """The function or object called ``name``, unless the linker has dropped it."""
     candidates = _candidates(placed.program, label.name)
     if len(candidates) > 1:
         yield f"there are {len(candidates)} symbols {label.name}"
@@ -162,7 +163,7 @@ def _wrong(target: PlacedTarget, user: str) -> str:
 
 
 def _refers(placed: _Placed, target: PlacedTarget, user: str) -> bool:
-    """Whether a symbol's value in the ELF is right. If that is not known yet, it is compared
+    """Whether a symbol's value in the ELF is right. A value that is not known yet is compared
     later."""
     label = target.label
     if target.value == UNKNOWN:
@@ -211,7 +212,7 @@ def _is_inside(placed: _Placed, target: PlacedTarget) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A function's bytes in a section, and the number of its own piece."""
+    """The extent of a function in its section, and the number of the piece that is made from it."""
 
     section: int
     start: int
@@ -224,8 +225,8 @@ class _Part:
 
 
 def by_function(file: ObjectFile) -> ObjectFile:
-    """The file with a piece for each function of the sections that a linker may make shorter. Other
-    labels of these sections lose their place."""
+    """The file with a piece for each function of the sections that a linker may make shorter.
+    Labels outside of functions in these sections lose their place."""
     relaxed = {number for number, piece in file.pieces.items() if _is_relaxed(piece)}
     parts = tuple(_parts(file, relaxed))
     labels = {own: _moved(own, relaxed, parts) for own in file.labels}
@@ -262,7 +263,7 @@ def _moved(label: Label, relaxed: set[int], parts: tuple[_Part, ...]) -> Label:
 
 
 def _cut(piece: ObjectPiece, labels: Mapping[Label, Label], part: _Part | None) -> ObjectPiece:
-    """A piece with the new labels; only a part of it, if one is given."""
+    """A piece with the new labels; if ``part`` is given, only this part of the piece."""
     start, end = (part.start, part.end) if part else (0, len(piece.data or b""))
     relocations = tuple(
         replace(own, offset=own.offset - start, label=labels[own.label])

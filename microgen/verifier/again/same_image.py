@@ -19,8 +19,9 @@ _MAGIC = b"\x7fELF"
 
 
 def differences(original: Elf, again: Elf) -> Iterator[str]:
-    """How a program differs from the one built again, the first function or object first; nothing
-    if they are equal. Sizes of symbols and addresses come first, because bytes move with them."""
+    """The differences between a program and the program that was built again, by the order of
+    functions and objects; nothing if they are equal. Sizes of symbols and addresses come first,
+    because bytes move with them."""
     symbols = list(_symbols(original, again))
     # Bytes move with symbols, so they are compared only if the symbols are equal.
     yield from symbols or _bytes(original, again)
@@ -40,7 +41,7 @@ def _layout(original: Elf, again: Elf) -> Iterator[str]:
 
 
 def _parts(program: Elf) -> Iterator[str]:
-    """All that is known of each section and segment."""
+    """The headers of each section and segment."""
     for s in program.sections:
         rights = f"{'w' * s.writable}{'x' * s.executable}" or "read only"
         place = f"{s.name} at {s.address:#x}, loaded at {s.load:#x}"
@@ -80,7 +81,7 @@ def _described(symbol: Symbol) -> str:
 
 
 def _bytes(original: Elf, again: Elf) -> Iterator[str]:
-    """The functions and objects with other bytes, by address."""
+    """The functions and objects whose bytes differ, by address."""
     places = sorted((again.code_address(s), s.size, s.name) for s in again.symbols if s.size)
     differing: dict[str, list[tuple[int, int]]] = {}
     for address in _differing_addresses(original, again):
@@ -92,7 +93,7 @@ def _bytes(original: Elf, again: Elf) -> Iterator[str]:
 
 
 def _differing_addresses(original: Elf, again: Elf) -> Iterator[int]:
-    """The addresses with other bytes, of the segments that both have."""
+    """The addresses of bytes that differ in segments of both programs."""
     # Segments that only one program has are differences of the layout.
     expected = dict(again.image())
     for start, data in original.image():

@@ -98,7 +98,7 @@ def _call_problems(
     *,
     is_graph: bool,
 ) -> Iterator[str]:
-    """Problems of a call. Of the buffers in ``parted`` calls compute parts."""
+    """Problems of a call. ``parted`` are the buffers whose parts are computed by several calls."""
     # A constant that the caller passes has no symbol, but arguments name it as if it had one.
     passed = {"constant"} if "" in names["constant"] else set()
     for arg in call.args:

@@ -99,8 +99,8 @@ def _byte_problems(
 
 
 def addresses(subject: Subject, record: ConstantRecord) -> list[int]:
-    """The addresses of a constant. One in a pool that the caller passes is inside main's array, if
-    main is the project's."""
+    """The addresses of a constant. A constant in a pool that the caller passes is inside main's
+    array, if main is the project's."""
     if record.symbol:
         return [symbol.address for symbol in subject.elf.named(record.symbol)]
     arrays = subject.elf.named(subject.manifest.pool_array(record.pool))

@@ -27,7 +27,7 @@ _DATA_LOAD = "__data_load"  # from where start-up code copies .data
 
 
 class Extent(NamedTuple):
-    """A range of addresses or of offsets in the file, and the name of its contents."""
+    """A range of addresses or of file offsets, with the name of its contents."""
 
     start: int
     end: int
@@ -110,7 +110,8 @@ def _segment_problems(elf: Elf, segment: ProgramHeader) -> Iterator[str]:
 def _boundary_problems(
     elf: Elf, segment: ProgramHeader, inside: list[Section], loaded: list[Section]
 ) -> Iterator[str]:
-    """A segment is its sections and the gaps that their alignment makes."""
+    """Problems of segments with other bytes than their sections and the gaps for the sections'
+    alignment."""
     start = segment.address
     if start != min((s.address for s in inside), default=start):
         yield f"{segment} does not start with a section"
@@ -125,7 +126,7 @@ def _boundary_problems(
 
 
 def _is_zero(elf: Elf, start: int, end: int) -> bool:
-    """Whether the file has nothing but zeros there."""
+    """Whether the file has only zeros in the extent."""
     # GNU strip writes zeros for a NOBITS section whose segment ends with an empty section of bytes,
     # as lld makes it.
     return start >= end or not any(elf.read(start, end - start) or b"\1")
@@ -149,7 +150,7 @@ def _section_overlaps(elf: Elf) -> Iterator[str]:
 
 
 def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
-    """Each extent that reaches into one that starts before it."""
+    """Each extent that overlaps an extent that starts before it."""
     # Extents are sorted by their starts, so only the one that ends last can reach into the next.
     last = Extent(0, 0, "")
     for extent in sorted(extents):
@@ -186,7 +187,8 @@ def _symbol_problems(elf: Elf, symbol: Symbol) -> Iterator[str]:
 
 
 def _mark_problems(elf: Elf) -> Iterator[str]:
-    """Start-up code clears, copies and paints the bytes between the linker script's symbols."""
+    """Problems of the linker script's symbols, between which start-up code clears, copies and
+    paints bytes."""
     sections = {section.name: section for section in elf.sections}
     for name, marks in _MARKS.items():
         if (section := sections.get(name)) is None:

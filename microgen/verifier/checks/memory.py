@@ -151,7 +151,8 @@ def sid_overlap(subject: Subject) -> Finding:
 
 
 def _lags(record: ModuleRecord) -> dict[tuple[str, str], int]:
-    """By how many bytes the output of each recorded pair begins before the input."""
+    """The number of bytes by which the output of each recorded in-place pair begins before its
+    input."""
     units = {pool.name: pool.alignment for pool in record.plan.pools}
     pools = {buffer.name: units.get(buffer.pool, 1) for buffer in record.plan.buffers}
     return {
@@ -165,8 +166,8 @@ def _overlaps(
     spans: Mapping[str, tuple[int, int]],
     excused: Callable[[str, str], bool],
 ) -> Iterator[tuple[str, str]]:
-    """Each buffer that overlaps a live one when its own lifetime begins, with the first of these,
-    in the order of time."""
+    """Each buffer that overlaps a live buffer when its own lifetime begins, with the first such
+    buffer, in the order of time."""
     live: dict[str, list[tuple[int, int, str]]] = {e.space: [] for e in buffers.values()}
     births = [(spans[name][0], True, name) for name in buffers]
     deaths = [(spans[name][1] + 1, False, name) for name in buffers]
@@ -188,7 +189,8 @@ def _overlaps(
 
 
 def _near(there: Sequence[tuple[int, int, str]], place: int, extent: _Extent) -> Iterator[str]:
-    """The buffers that reach into an extent whose position in the order is ``place``."""
+    """The buffers that overlap the extent at index ``place`` of the extents, which are sorted by
+    address."""
     nearest = {start for start, _, _ in there[max(0, place - 2) : place]}
     below = takewhile(lambda i: there[i][0] in nearest, reversed(range(place)))
     above = takewhile(lambda i: there[i][0] < extent.end, range(place, len(there)))
@@ -217,7 +219,7 @@ def _lives(subject: Subject) -> dict[str, _Life]:
 
 
 def _hand_over(a: _Life, b: _Life) -> bool:
-    """Whether one ends in the call in which the other begins."""
+    """Whether one lifetime ends in the call in which the other begins."""
     first, second = sorted((a.called, b.called))
     return not _meet(a.planned, b.planned) and first[1] == second[0] + 1
 
@@ -254,7 +256,8 @@ def _memory_file(module: str) -> str:
 
 
 def _under(subject: Subject) -> str:
-    """Under which file a model's buffers are listed, as words; "" if the ELF names no files."""
+    """The file under which the ELF lists a model's buffers, as words; "" if the ELF names no files.
+    """
     return f" under {_memory_file(subject.manifest.module)}" if subject.elf.names_files else ""
 
 
@@ -274,8 +277,8 @@ def _buffer_symbols(subject: Subject) -> dict[str, list[Symbol]]:
 
 
 def _in_places(subject: Subject) -> dict[str, list[Symbol]]:
-    """A model's buffers by their places. If several models plan one symbol, and it is there as
-    often, each model gets one."""
+    """A model's buffers by their places. If several models plan equal symbols, and the ELF has as
+    many of them, each model gets one."""
     modules = subject.manifest.modules
     there = Counter(subject.elf.symbols)
     planned = Counter(place for module in modules for place in _places(subject, module))
@@ -298,8 +301,8 @@ def _places(subject: Subject, module: ModuleRecord) -> Iterator[Symbol]:
 
 
 def _strays(subject: Subject) -> list[Symbol]:
-    """Symbols with a buffer's name that are no model's, neither one of the project nor one of
-    another project that may be in the ELF."""
+    """Symbols with a buffer's name that belong to no model, neither of the project nor of another
+    project in the ELF."""
     modules = subject.manifest.modules
     names = [module.module for module in modules]
     named = [symbol for symbol in subject.elf.symbols if is_buffer(subject.manifest, symbol)]
@@ -311,7 +314,7 @@ def _strays(subject: Subject) -> list[Symbol]:
 
 
 def is_buffer(record: Manifest, symbol: Symbol) -> bool:
-    """Whether only planned buffers may be such a symbol. A program may use a name like
+    """Whether only a planned buffer may have this symbol. A program may use a name like
     ``scratch_0`` outside of the pools' sections."""
     pools = {pool.section for module in record.modules for pool in module.plan.pools}
     is_ours = symbol.name.startswith("sid_") or symbol.section in pools

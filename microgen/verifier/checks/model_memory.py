@@ -15,7 +15,8 @@ _MERGED = "_MergedGlobals"  # clang's name of an object that it makes of several
 
 
 def problems(subject: Subject) -> Iterator[str]:
-    """Objects that overlap, objects that nobody planned, and bytes of no object."""
+    """Problems: objects that overlap, objects that are not planned, and bytes that belong to no
+    object."""
     elf, record = subject.elf, subject.manifest
     members, planned = _members(elf, record), _planned(record)
     yield from _overlaps(elf, members)
@@ -59,7 +60,7 @@ def _passed(module: ModuleRecord) -> set[str]:
 
 
 def _container(module: ModuleRecord) -> str:
-    """The object that the constants of the graph executor are in."""
+    """The object that contains the constants of the graph executor."""
     return f"{module.prefix}_graph_params"
 
 
@@ -83,7 +84,7 @@ def _kind_problems(section: Section) -> Iterator[str]:
 
 
 def _gaps(section: Section, known: list[Symbol], alignment: int) -> Iterator[str]:
-    """Bytes of the section that belong to no object, and are more than alignment takes."""
+    """Gaps of the section between its objects that are longer than alignment needs."""
     end = section.address
     for symbol in sorted(known, key=lambda s: s.address):
         if symbol.address - end >= alignment:

@@ -40,8 +40,8 @@ def problems(subject: Subject, record: Record, alignment: int = 1) -> Iterator[s
 
 
 def section_of(subject: Subject, record: Record) -> str:
-    """The section in which the object must be: the plan's. In another firmware it is the section of
-    its address, however that is called."""
+    """The section in which the object must be. In the project's firmware it is the planned section;
+    in another firmware it is the section at the object's address, whatever its name is."""
     symbol = only(subject, record)
     if subject.scope == "project" or symbol is None:
         return record.section
@@ -50,7 +50,7 @@ def section_of(subject: Subject, record: Record) -> str:
 
 
 def memory_problems(subject: Subject, record: PoolRecord, symbol: Symbol) -> Iterator[str]:
-    """Why an arena cannot be where it is: it must be in the plan's memory, or, in another firmware,
+    """The problems of an arena's place. It must be in the planned memory, or, in another firmware,
     in any writable section."""
     if subject.scope == "model":
         section = subject.elf.section_at(symbol.address)

@@ -1,4 +1,5 @@
-"""Whether calls that compute parts of a buffer leave each other's parts alone, by the manifest."""
+"""Checks by the manifest that calls which compute parts of a buffer do not write each other's
+parts."""
 
 from __future__ import annotations
 
@@ -44,14 +45,14 @@ def problems(module: ModuleRecord) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Written:
-    """The bytes of a buffer that calls have written, as runs that do not touch, in order: the
-    offsets of their first bytes, and the first offsets after them."""
+    """The bytes of a buffer that calls have written, as separate runs, in order: the offsets of
+    their first bytes, and the first offsets after them."""
 
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
 
     def has(self, start: int, end: int) -> bool:
-        """Whether all bytes from ``start`` to the one before ``end`` are written."""
+        """Whether all bytes from ``start`` up to, not including, ``end`` are written."""
         run = bisect_right(self.starts, start) - 1
         return start >= end or (run >= 0 and end <= self.ends[run])
 

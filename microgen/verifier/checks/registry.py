@@ -81,7 +81,7 @@ def _pointer_problems(subject: Subject) -> Iterator[str]:
 
 
 def _listed(names: bytes) -> tuple[int, list[str]]:
-    """The count in the first two bytes, and the names after it, which an empty name ends."""
+    """The count in the first two bytes, and the names after it up to an empty name."""
     listed = takewhile(bool, names[2:].split(b"\0"))
     return int.from_bytes(names[:2], "little"), [n.decode("ascii", "replace") for n in listed]
 

@@ -87,7 +87,7 @@ def _problems(
 def _wrong(
     subject: Subject, tables: Mapping[str, ConstantRecord], sources: Sequence[Array]
 ) -> Array:
-    """The channels whose outputs are not the specified ones: bool [channels]."""
+    """The channels whose outputs differ from the specified outputs: bool [channels]."""
     record = next(iter(tables.values()))
     if record.transform == FACTORS:
         table = _table(subject, record).reshape(-1, 2)
@@ -217,7 +217,7 @@ def _factor_differs(scale: float, low: int, high: int, rounding: Rounding) -> bo
 
 
 def _specified_multiple(scale: float, rounding: Rounding) -> tuple[float, Callable[[Array], Array]]:
-    """The scale as the rounding has it, and the function of sums."""
+    """The scale in the form that the rounding uses, and the rounding's function of sums."""
     if rounding is Rounding.REAL:
         return scale, lambda sums: int16.multiply_real(sums, scale)
     (multiplier,), (shift,) = int8.per_channel_multipliers(np.array([scale]))

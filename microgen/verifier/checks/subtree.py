@@ -47,8 +47,8 @@ def _of_executor(subject: Subject) -> list[str]:
 
 
 def if_followed(check: Callable[[Subject], Finding]) -> Callable[[Subject], Finding]:
-    """A check of the functions that are reached, which does not apply, instead of being ok, if some
-    of these could not be found."""
+    """A check of the reached functions. It is ``n/a`` instead of ok if some of these functions
+    could not be found."""
 
     def checked(subject: Subject) -> Finding:
         finding = check(subject)

@@ -68,11 +68,11 @@ class _Extent:
 
     @property
     def end(self) -> int:
-        """The first address after it."""
+        """The first address after the extent."""
         return self.address + self.size
 
     def holds(self, address: int) -> bool:
-        """Whether the address lies in it."""
+        """Whether the address lies in the extent."""
         return self.address <= address < self.end
 
 

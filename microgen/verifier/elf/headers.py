@@ -57,20 +57,20 @@ class ProgramHeader(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The first address after it."""
+        """The first address after the segment."""
         return self.address + self.size
 
     @property
     def file_end(self) -> int:
-        """The first address that has no byte in the file."""
+        """The first address of the segment that has no byte in the file."""
         return self.address + self.file_size
 
     def holds(self, address: int) -> bool:
-        """Whether the address lies in it."""
+        """Whether the address lies in the segment."""
         return self.address <= address < self.end
 
     def bytes_in(self, file: bytes) -> bytes:
-        """Its bytes in the file."""
+        """The segment's bytes in the file."""
         return file[self.offset : self.offset + self.file_size]
 
     def __str__(self) -> str:
@@ -93,12 +93,12 @@ class SectionHeader(NamedTuple):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether it takes memory."""
+        """Whether the section takes memory."""
         return bool(self.flags & SHF_ALLOC)
 
     @property
     def has_bytes(self) -> bool:
-        """Whether it has bytes in the file."""
+        """Whether the section has bytes in the file."""
         return self.kind != SHT_NOBITS
 
 

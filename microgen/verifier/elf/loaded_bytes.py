@@ -33,9 +33,9 @@ _LEAST_ALIGNMENT = 4  # of a linker script's sections
 
 
 def problems(elf: Elf, measured: Collection[str] = ()) -> Iterator[str]:
-    """Loaded bytes that are in no function with its literals, in no object, in no section with
-    unnamed constants, and are no padding. ``measured`` are the model's sections, which may have
-    longer gaps: ``model_memory`` compares their lengths."""
+    """Loaded bytes that are neither padding nor in a function with its literals, an object, or a
+    section of unnamed constants. ``measured`` are the model's sections, which may have longer gaps:
+    ``model_memory`` compares their lengths."""
     yield from _overlaps(elf)
     named = _named(elf)
     for segment in elf.segments:
@@ -63,7 +63,7 @@ def _named(elf: Elf) -> list[tuple[int, int]]:
 
 
 def _overlaps(elf: Elf) -> Iterator[str]:
-    """Functions that reach into something else."""
+    """Functions that overlap another extent."""
     extents = sorted(
         {
             (elf.code_address(s) if s.kind == "func" else s.address, s.size, s.kind): s.name
@@ -114,7 +114,8 @@ def _next_section(elf: Elf, start: int, end: int) -> int:
 def _not_padding(
     elf: Elf, section: Section | None, start: int, end: int, is_measured: bool
 ) -> Iterator[str]:
-    """Bytes that are too many or others. Gaps between sections are measured by ``layout``."""
+    """The problem of bytes that are too many, or have other values, for padding. ``layout``
+    measures gaps between sections."""
     data = elf.read(start, end - start) or b"\1"  # bytes that the file lacks are no padding
     where = f"{section.name if section else 'a segment'} has bytes of no symbol at {start:#x}"
     alignment = max(section.alignment if section else 1, _LEAST_ALIGNMENT)

@@ -42,8 +42,8 @@ class Relocation:
 @dataclass(frozen=True, slots=True)
 class ObjectPiece:
     """A section, or a function of a section that a linker may make shorter (``is_relaxed``).
-    ``data`` is None if it has no bytes. ``element`` is the bytes of an element if the linker merges
-    equal ones: 0 if it does not, -1 for strings."""
+    ``data`` is None if it has no bytes. ``element`` is the number of bytes of an element if the
+    linker merges equal elements, -1 for strings, and 0 if the linker merges nothing."""
 
     name: str
     data: bytes | None

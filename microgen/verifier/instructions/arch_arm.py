@@ -175,7 +175,7 @@ class Arm:
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """The linker has merged the attributes of all objects, so the architecture may be one that
-        includes the CPU's. How floats are passed is the same in all objects of a link."""
+        includes the CPU's. The float calling convention is the same in all objects of a link."""
         wanted = dict(cpu.attributes)["Tag_CPU_arch"]
         architecture = elf.attributes.get("Tag_CPU_arch", "")
         is_m = elf.attributes.get("Tag_CPU_arch_profile") == "Microcontroller"

@@ -43,7 +43,7 @@ class InlineTable:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Where execution continues after an instruction.
+    """The places at which execution continues after an instruction.
 
     ``kind`` "next": at the instruction after it. "branch": at ``target`` or after it. "jump" and
     "call": at ``target``, which may be a value from a table; None means unknown. "switch": at the
@@ -104,7 +104,7 @@ class Architecture(Protocol):
         """The registers known at the first instruction of the function at ``start``."""
 
     def control(self, instruction: Instruction, registers: Registers, code: Code, /) -> Control:
-        """Where execution continues."""
+        """The places at which execution continues after an instruction."""
 
     def vector_table(self, board: Board, /) -> int | None:
         """The address of the core's vectors; None if it has no table in memory."""
@@ -136,8 +136,8 @@ class Architecture(Protocol):
         build attributes; empty if there are none."""
 
     def abi_problem(self, flags: Iterable[str], elf: Elf) -> str:
-        """Why code that GCC compiled with these flags passes floats otherwise than the ELF does;
-        empty if it passes them in the same way."""
+        """The reason why code that GCC compiles with these flags passes floats in another way than
+        the ELF; empty if both pass them in the same way."""
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
         """The parts of the CPU's instruction set that the ELF's attributes lack; empty if a core

@@ -90,7 +90,8 @@ def frame(code: Code, start: int) -> Frame:
 
 
 def _is_padding(instruction: Instruction) -> bool:
-    """Whether it is alignment: ``nop``, or two zero bytes, which clang puts before literals."""
+    """Whether the instruction is padding: ``nop``, or two zero bytes, which clang puts before
+    literals."""
     # `movs r0, r0` is encoded as 0x0000.
     zeros = instruction.mnemonic == "movs" and instruction.operands == ("r0", "r0")
     return zeros or instruction.mnemonic == "nop"
@@ -331,8 +332,8 @@ class _Walk:
         return is_own and address in self.code.instructions
 
     def may_be_table(self, address: int) -> bool:
-        """Whether data is there that is not the vector table. Vectors and code are at small
-        addresses, and an index in a register looks like one.
+        """Whether there are data at the address that are not the vector table. Vectors and code are
+        at small addresses, and an index in a register looks like one.
 
         In the project's firmware, data has sections of its own. Other linkers may put everything
         into one section.

@@ -101,7 +101,7 @@ FlowKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ControlFlow:
-    """Where execution goes on. ``kind``:
+    """The places at which execution continues. ``kind``:
 
     - "next": at the instruction after it. "stop": nowhere.
     - "branch", "jump", "call": at the place that the instruction names, after a branch only if its
@@ -162,8 +162,9 @@ Decoder = Callable[[str, tuple[str, ...]], Effect]
 
 
 def decoder(decode: Decoder) -> Decoder:
-    """The decoder that calls ``decode`` with mnemonic and operands, and knows nothing of texts for
-    which that raises LookupError or ValueError: objdump reads data as instructions, too."""
+    """The decoder that calls ``decode`` with mnemonic and operands, and returns an unknown effect
+    if ``decode`` raises LookupError or ValueError, because objdump reads data as instructions, too.
+    """
 
     # The same instruction with the same operands is in many places.
     @functools.lru_cache(2**14)
@@ -221,7 +222,7 @@ class Instruction:
 
     @property
     def next(self) -> int:
-        """The address after it."""
+        """The address after the instruction."""
         return self.address + self.size
 
     @property

@@ -1,4 +1,4 @@
-"""The lines of ``objdump -d``, and the proof that they are all of an ELF's code.
+"""Reads the lines of ``objdump -d``, and proves that they cover all code of an ELF.
 
 objdump may leave a line out, print an encoding that it does not know, or print text that no
 expression here matches. ``unread`` finds all of these, because it compares the instructions with

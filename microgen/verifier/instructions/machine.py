@@ -75,7 +75,7 @@ def has_stack(registers: Registers) -> bool:
 
 
 def joined(a: Registers, b: Registers) -> Registers:
-    """The values that are known if two paths meet: the equal values, and the deeper stack
+    """The values that are known after two paths meet: the equal values, and the deeper stack
     pointer. Raises UnknownStackPointerError if only one path has a stack."""
     common = {name: value for name, value in a.items() if b.get(name) == value}
     if has_stack(a) and has_stack(b):

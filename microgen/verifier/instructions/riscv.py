@@ -154,7 +154,7 @@ def _source(text: str) -> Source:
 
 
 def _address(text: str) -> EffectiveAddress:
-    """The address that ``16(a5)`` means, or ``a5`` in a jump."""
+    """The address of an operand such as ``16(a5)``, or ``a5`` in a jump."""
     memory = _MEMORY.fullmatch(text)
     if memory is None:
         return EffectiveAddress(_source(text))

@@ -30,10 +30,11 @@ _PLACE = re.compile(r"[0-9a-f]+ <.*>")  # the last operand of a branch
 
 
 class Lenient(RunnerMemory):
-    """A program may write anywhere. Only values written through a pointer to the stack are kept."""
+    """The memory of a program that may write anywhere. Only values that it writes through a pointer
+    to the stack are known afterwards."""
 
     def store(self, state: PathState, at: Value, value: Value, size: int = _POINTER_BYTES) -> None:
-        """As in ``RunnerMemory``, but elsewhere nothing happens."""
+        """Store a value on the stack as ``RunnerMemory`` does. Other stores have no effect."""
         # A caller's stack frame has no known size, so every offset is its own.
         if at is not None and at.base == STACK:
             RunnerMemory.store(replace(self, on_stack=2**31), state, at, value, size)
@@ -41,7 +42,7 @@ class Lenient(RunnerMemory):
 
 @dataclass(slots=True)
 class Survey:
-    """The facts known at each instruction of a function: all paths to it have them in common."""
+    """Collects the facts that hold at each instruction of a function on all paths to it."""
 
     runner: Runner
     states: dict[int, PathState] = field(default_factory=dict)
@@ -49,11 +50,11 @@ class Survey:
 
     @property
     def fixed(self) -> frozenset[str]:
-        """The registers that every function leaves as they are."""
+        """The registers that no function changes."""
         return self.runner.arch.calls.fixed | {"sp"}
 
     def run(self) -> None:
-        """Follow the function until nothing changes."""
+        """Follow the function until the facts no longer change."""
         self.reach(PathState(self.runner.start, dict(self.runner.registers)), self.runner.start)
         for _ in range(_MAX_VISITS):
             if not self.work:
@@ -103,7 +104,8 @@ class Survey:
             yield Onward("next"), replace(state, registers=_only(state, self.fixed), flags=None)
 
     def go_on(self, instruction: Instruction, onward: Onward, after: PathState) -> None:
-        """Continue where an instruction leads inside the function, past calls."""
+        """Continue at the places to which an instruction leads inside the function. Calls are
+        passed over."""
         if onward.kind == "next":
             self.reach(after, instruction.next)
         elif onward.kind == "call":
@@ -124,7 +126,7 @@ def _copy(state: PathState) -> PathState:
 
 
 def _common(a: PathState, b: PathState) -> PathState:
-    """The facts that both states have."""
+    """The facts that hold in both states."""
     registers = dict(a.registers.items() & b.registers.items())
     stack = dict(a.stack.items() & b.stack.items())
     zeros = dict(a.zeros.items() & b.zeros.items())

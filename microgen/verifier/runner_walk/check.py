@@ -74,7 +74,8 @@ def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
 
 
 def _walked(subject: Subject, name: str, plan: CallPlan) -> tuple[RunnerWalk | None, list[str]]:
-    """The walk through a function, and the problems. None if the function is not there."""
+    """The walk through a function, and the problems. The walk is None if the ELF lacks the
+    function."""
     functions = subject.elf.named(name, "func")
     if len(functions) != 1:
         return None, [f"{len(functions)} functions {name}"]

@@ -116,8 +116,8 @@ Binary = Callable[[Value, Value], Value]
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """Where a path continues: at the next instruction, at ``target``, or, for a call, at ``target``
-    with the next instruction as the return address in the register ``link``."""
+    """The place at which a path continues: at the next instruction, at ``target``, or, for a call,
+    at ``target`` with the next instruction as the return address in the register ``link``."""
 
     kind: Literal["next", "jump", "call"]
     target: Value = None
@@ -343,7 +343,7 @@ def _results(
 
 
 def _both(effect: Effect, values: list[Value], state: PathState) -> tuple[Value, Value]:
-    """The operands of a binary operation. Its first one may be its target."""
+    """The operands of a binary operation. The first operand may be the operation's target."""
     if len(values) == 1:
         return state.registers.get(effect.targets[0]), values[0]
     left, right = values

@@ -148,7 +148,8 @@ def low_bits(a: Value, mask: int) -> Value:
 
 
 def apart(a: SymbolicValue, b: SymbolicValue) -> SymbolicValue:
-    """The distance between two of the caller's pointers. Only whether it is 0 is modelled."""
+    """The distance between two of the caller's pointers. The model only distinguishes 0 from other
+    distances."""
     # Distances in both directions are 0 at the same time, so the order is the same for both.
     return SymbolicValue(("apart", *sorted((a, b), key=str)))
 
@@ -202,9 +203,9 @@ class PathState:
     entry's stack pointer. ``zeros``: whether a value is zero, if the path has decided it.
 
     ``made`` is the number of planned calls that were made. ``pending`` are the calls, by their
-    numbers in the plan, whose status matters and is not decided. ``failed`` is the first that has
-    failed.
-    ``has_refused``: an argument is not as documented. ``equal`` are distances that have to be 0.
+    numbers in the plan, whose status matters and is not decided. ``failed`` is the first failed
+    call. ``has_refused``: an argument is not as documented. ``equal`` are distances that have to be
+    0.
     """
 
     pc: int

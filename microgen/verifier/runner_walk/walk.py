@@ -66,7 +66,7 @@ class RunnerWalk:
     work: list[PathState] = field(default_factory=list)
 
     def run(self) -> None:
-        """Follow all paths until they return, or until enough is wrong."""
+        """Follow all paths until they return, or until there are enough problems."""
         standard = self.runner.arch.calls
         # Each register has a value of its own, so that a return with another one is noticed.
         registers = {name: SymbolicValue(("register", name)) for name in standard.preserved}
@@ -79,7 +79,7 @@ class RunnerWalk:
             self.follow(self.work.pop())
 
     def pass_argument(self, state: PathState, index: int) -> None:
-        """Put a parameter where the caller does."""
+        """Put a parameter in the register or on the stack, as the caller does."""
         names = self.runner.arch.calls.arguments
         if index < len(names):
             state.registers[names[index]] = values.parameter(index)
@@ -125,7 +125,7 @@ class RunnerWalk:
         self.problems.setdefault(address, f"at {address:#x}: {what}")
 
     def go_on(self, state: PathState, instruction: Instruction, onward: Onward) -> bool:
-        """Move the path to where an instruction leads. False if it ends there."""
+        """Move the path to the place at which an instruction continues. False if the path ends."""
         if onward.kind == "next":
             return self.arrive(state, const(instruction.next))
         if onward.kind == "call":
@@ -285,7 +285,7 @@ def return_problems(plan: CallPlan, state: PathState, value: Value) -> Iterator[
 
 
 def _is_seen(state: PathState, pointer: SymbolicValue) -> bool:
-    """Whether a pointer was compared with NULL, or one that equals it."""
+    """Whether a pointer, or an equal pointer, was compared with NULL."""
     equal = [d for d, is_zero in state.zeros.items() if is_zero and d.base[0] == "apart"]
     same = {other for d in equal if pointer in d.base for other in d.base[1:]}
     return not state.zeros.keys().isdisjoint({pointer, *same})

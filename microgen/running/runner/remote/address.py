@@ -13,8 +13,8 @@ _TARGET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # pyOCD must not read it a
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server. ``kind`` is gdb, openocd or pyocd. ``host`` and ``port`` are known if the server
-    runs already; ``name`` is OpenOCD's configuration file or pyOCD's target."""
+    """A server. ``kind`` is gdb, openocd or pyocd. ``host`` and ``port`` are set if the server runs
+    already; ``name`` is OpenOCD's configuration file or pyOCD's target."""
 
     kind: str
     name: str
@@ -48,7 +48,7 @@ def _running(text: str, address: str) -> Address:
 
 
 def _is_name(host: str) -> bool:
-    """Whether DNS could know a host of this name; others are not even looked up."""
+    """Whether a name may be a host's name in DNS. Other names are not looked up."""
     try:
         host.encode("idna")
     except UnicodeError:

@@ -1,6 +1,6 @@
 """The core's counter of its clock's cycles, if it has one that can be trusted.
 
-It has to stand still while a debugger stops the core, otherwise it counts the debugger's time.
+The counter has to stop while a debugger stops the core. Otherwise it counts the debugger's time.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Stopwatch:
         self._clock = clock
 
     def mark(self) -> Mark:
-        """Now, where the core is stopped."""
+        """A reading of the counter while the core is stopped."""
         return self._counter.read(), time.monotonic()
 
     def since(self, mark: Mark) -> int | None:

@@ -1,8 +1,8 @@
 """A server's description of its core: architecture, registers and memories.
 
 Sources: "Debugging with GDB", appendices "Target Descriptions" and "Memory Map Format". The texts
-are XML. We look for the few elements that matter instead of parsing it, because a server is not
-trusted, and a parser would follow its instructions.
+are XML. This module searches them for a few elements instead of parsing them, because a server is
+not trusted, and a parser would follow instructions such as entities.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class DebugRegister:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A core. ``architecture`` is gdb's name ("arm", "riscv:rv32"; empty: not said), ``features``
-    are the names of its groups of registers. Registers are by their names in lower case."""
+    """A core as its server describes it. ``architecture`` is gdb's name ("arm", "riscv:rv32"),
+    empty if the server does not state it. ``features`` are the names of the core's groups of
+    registers. ``registers`` are keyed by their names in lower case."""
 
     architecture: str = ""
     features: tuple[str, ...] = ()
@@ -69,7 +70,8 @@ def regions(text: str) -> tuple[MemoryRegion, ...]:
 
 
 def _documents(document: Callable[[str], str]) -> Iterator[str]:
-    """All files. An included file comes where it is included, so registers are in their order."""
+    """All files of the description. An included file is inserted where it is included, because a
+    register's default number depends on its predecessor."""
     waiting, seen = ["target.xml"], 0
     while waiting and seen < _FILES:
         text = _COMMENT.sub("", document(waiting.pop(0)))

@@ -1,6 +1,6 @@
 """The files of a firmware that runs on a board: samples, results and the console, all in memory.
 
-There are no others. No request of the firmware reaches a file of this machine.
+The firmware has no other files, so no request of the firmware reaches a file of this machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EPERM, ENOENT, EBADF, EINVAL, ENOSPC, ESPIPE = 1, 2, 9, 22, 28, 29
 
 
 class RefusedError(Exception):
-    """The firmware gets the error of this number."""
+    """A request of the firmware is refused with the error ``number``."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -88,8 +88,8 @@ def _whole(region: MemoryRegion, part: Part) -> tuple[int, int]:
 
 
 def _is_there(remote: Remote, address: int, data: bytes) -> bool:
-    """Whether memory has these bytes. The server's sum decides if it has one, because reading is
-    slower."""
+    """Whether memory has these bytes. A checksum that the server computes decides, if the server
+    supports it, because reading the bytes is slower."""
     try:
         answer = remote.command(b"qCRC:%x,%x" % (address, len(data)))
         if answer[:1] == b"C":

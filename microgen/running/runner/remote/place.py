@@ -17,7 +17,7 @@ from microgen.target import projects
 
 def checked(project: Path, on: str) -> Address | None:
     """The server that ``on`` names, None if it is empty. Raises UsageError, or RunError if nothing
-    here runs the project's board, so that both are known before anything is built."""
+    here runs the project's board, so that both errors are found before anything is built."""
     board = projects.of_project(manifest.load(project).board)
     if not on:
         qemu.check_emulator(board)

@@ -49,7 +49,8 @@ class Remote(Stub):
             self._acknowledges = False
 
     def describe(self) -> Description:
-        """The server's description of the core. QEMU takes no writes to registers before."""
+        """The server's description of the core. QEMU accepts no writes to registers before this
+        request."""
         return description.read(lambda name: self._text("features", name))
 
     def memory_map(self) -> tuple[MemoryRegion, ...]:
@@ -57,7 +58,7 @@ class Remote(Stub):
         return description.regions(self._text("memory-map", ""))
 
     def monitor(self, text: str) -> str:
-        """The server's answer to one of its own commands; empty if it has no such commands."""
+        """The server's answer to a command of its own command language; empty if it has none."""
         reply = self.command(b"qRcmd," + text.encode().hex().encode())
         answer = b""
         while reply[:1] == b"O" and reply != b"OK" and len(answer) < _TEXT_LIMIT:

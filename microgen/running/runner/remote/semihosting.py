@@ -35,7 +35,7 @@ _CALLS = {
 
 
 class RemoteMemory(Protocol):
-    """A core's memory, as the calls of its program use it. Methods raise GdbError and
+    """The access to a core's memory that semihosting calls need. Methods raise GdbError and
     TimeoutError."""
 
     def read(self, address: int, size: int) -> bytes:

@@ -50,7 +50,7 @@ def profiled(job: Job, target: RemoteTarget) -> JobResult:
 
 
 def traced(job: Job, target: RemoteTarget) -> JobResult:
-    """Run all samples, and read every layer. Raises RunError."""
+    """Run all samples, and read the results of every layer. Raises RunError."""
     files = _started(job, target)
     trace = _followed(job, target, files)
     result = _result(job, target, files, trace.exit_code or 0)
@@ -126,8 +126,8 @@ class _Timer(Walker):
             return end.exit_code
 
     def _inference(self, module: ModuleRecord, *, by_call: bool) -> list[int | None]:
-        """The cycles of an inference, and of each of its calls. The first call counts each time
-        that rows are fed."""
+        """The cycles of an inference, and of each of its calls. The first call's count includes
+        each time that rows are fed."""
         calls = module.calls if by_call else ()
         intervals = [self._interval(calls[:1]) for _ in range(module.intervals - 1)]
         intervals.append(self._interval(calls))

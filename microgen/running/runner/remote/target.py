@@ -50,7 +50,8 @@ class RemoteTarget:
         self._is_running = False
 
     def start(self, files: Files) -> None:
-        """Load the firmware and stop it before its first instruction. It will have these files."""
+        """Load the firmware and stop it before its first instruction. Its semihosting calls use
+        ``files``."""
         self._files = files
         self._remote.serve = lambda request: semihosting.serve(request, files, self._remote)
         self.release()

@@ -30,8 +30,8 @@ class Accelerator(ExternalCodegen):
     driver = DeviceDriver("microgen/accelerator.h", "mg_accelerator", "mg_accelerator")
 
     def refusal(self, node: Node, graph: Graph, board: Board) -> str | None:  # noqa: ARG002
-        """The reason why the accelerator does not compute the node: its kernels do not, or the node
-        exceeds a limit."""
+        """The reason why the accelerator does not compute the node: no kernel of it computes such a
+        node, or the node exceeds a limit."""
         return commands.refusal(node, graph) or commands.limit_refusal(node, graph)
 
     def compile(self, functions: Sequence[ExternalFunction], board: Board) -> Sequence[CSource]:  # noqa: ARG002

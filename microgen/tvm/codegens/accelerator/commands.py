@@ -1,5 +1,5 @@
-"""Nodes as commands of the accelerator, the memories that they address, and the stream that they
-make."""
+"""Translates nodes into commands of the accelerator, collects the memories that the commands
+address, and encodes the commands as a stream."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ Place = tuple[int, int, int]  # memory, offset, bytes
 
 @dataclass(slots=True)
 class Memories:
-    """``constants`` is memory 0. ``sizes`` are the bytes of every memory."""
+    """The memories of a function. ``constants`` has the content of memory 0, and ``sizes`` the
+    number of bytes of every memory."""
 
     sizes: list[int]
     constants: bytearray
@@ -130,14 +131,14 @@ class Command:
 
     @property
     def output(self) -> str:
-        """The tensor that it computes."""
+        """The tensor that the command computes."""
         name = self.operands[-1]
         assert isinstance(name, str), "constants are not computed"
         return name
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tensors that it reads."""
+        """The tensors that the command reads."""
         return tuple(name for name in self.operands[:-1] if isinstance(name, str))
 
 
@@ -195,7 +196,8 @@ _WINDOWED = ("mg_max_pool2d_s8", "mg_avg_pool2d_s8", *_FILTERED)
 
 
 def limit_refusal(node: Node, graph: Graph) -> str | None:
-    """The reason why a node that the kernels take exceeds a limit; None if it does not."""
+    """The reason why a node exceeds a limit of the accelerator, if its kernels compute the node;
+    None if no limit is exceeded."""
     for name in (*node.inputs, *node.outputs):
         if graph.types[name].nbytes > MAX_TENSOR:
             nbytes = graph.types[name].nbytes
@@ -211,7 +213,8 @@ def _is(made: Command, kernels: tuple[str, ...]) -> bool:
 
 
 def _sum_refusal(made: Command) -> str | None:
-    """Refusal if some weights could make a sum exceed int32. The accelerator cannot see them."""
+    """Refusal if some weights could make a sum exceed int32. The accelerator cannot detect such
+    sums."""
     _, weight, bias, *_ = made.operands
     assert isinstance(weight, np.ndarray), "the kernel needs a constant"
     # The products of one output, all of the largest magnitude, and of one sign.

@@ -39,7 +39,7 @@ class OperatorStep:
 
     @property
     def value(self) -> str:
-        """The name of its result."""
+        """The name of the step's result."""
         return f"op{self.number}"
 
     @property
@@ -51,8 +51,8 @@ class OperatorStep:
 @dataclass(frozen=True, slots=True)
 class Flow:
     """``steps`` in the order of execution. ``inputs`` and ``constants`` are the values that exist
-    before. ``results`` are the values that the function returns, with their sizes. ``read`` are all
-    values that a step reads or that are returned."""
+    before the first step. ``results`` are the values that the function returns, with their sizes.
+    ``read`` are all values that a step reads or that are returned."""
 
     inputs: tuple[str, ...]
     constants: Mapping[str, Array]
@@ -101,7 +101,7 @@ def _numbers(root: Expr) -> dict[Expr, int]:
 
 
 def _flat(value: _Value) -> tuple[str, ...]:
-    """The names in a value, from left to right."""
+    """The names in a value, which may be a nested tuple, from left to right."""
     # Not deeper than ``infer_type`` allows tuples to be.
     return (value,) if isinstance(value, str) else tuple(n for part in value for n in _flat(part))
 
@@ -122,7 +122,7 @@ def _needed(
 
 @dataclass
 class _Reading:
-    """The values of expressions found so far, operands first."""
+    """The values of the expressions that were visited, operands first."""
 
     function: ExternalFunction
     numbers: Mapping[Expr, int]
@@ -132,7 +132,7 @@ class _Reading:
     steps: list[OperatorStep] = field(default_factory=list)
 
     def read(self, relay: Function) -> None:
-        """Find the values of the body and of everything below it."""
+        """Find the values of the body and of all its subexpressions."""
         for i, param in enumerate(relay.params):
             if not isinstance(self._type(param), TensorType):
                 raise self._unsupported("a parameter that is not a tensor")

@@ -50,7 +50,7 @@ _FORMS = (BINARY, CHOICE, UNARY)
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A macro that some function needs."""
+    """A use of a macro by a function."""
 
     form: MacroKind
     dtype: str

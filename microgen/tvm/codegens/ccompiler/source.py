@@ -115,7 +115,8 @@ def _declaration(step: OperatorStep, names: Mapping[int, str]) -> str:
 
 
 def _use(step: OperatorStep) -> Use:
-    """The macro's use. Tensors of two dimensions are iterated as such, all others as one row."""
+    """The macro's use. Tensors of two dimensions are iterated by rows and columns, all other
+    tensors as one row."""
     return Use(OPERATORS[step.op].form, step.type.dtype, 2 if len(step.type.shape) == 2 else 1)
 
 

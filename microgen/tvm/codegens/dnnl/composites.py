@@ -63,7 +63,7 @@ class CompositeBody:
 
 
 def parse(name: str) -> Composite | None:
-    """The meaning of a node's name; None if it is not a composite function's."""
+    """The composite function that a node's name means; None for any other name."""
     parts = _NAME.fullmatch(name)
     if parts is None:
         return None
@@ -72,8 +72,8 @@ def parse(name: str) -> Composite | None:
 
 
 def body(name: str, result: Expr, outside: Collection[Expr] = ()) -> CompositeBody:
-    """The parts of the body of the function ``name``, or of expressions that will become one. In
-    this case the operands in ``outside`` remain outside. ValueError if the name does not fit."""
+    """The parts of the body of the function ``name``, or of expressions that will become its body.
+    The operands in ``outside`` remain outside of the body. ValueError if the name does not fit."""
     wanted = parse(name)
     if wanted is None:
         raise ValueError(f"is {name}, which is not a pattern of dnnl's")
@@ -116,7 +116,7 @@ def _call(expr: Expr, name: str) -> Call:
 
 
 def _gated(product: Call) -> Expr:
-    """The value x of a product of x and sigmoid(x), in either order."""
+    """The value x if an expression is the product of x and sigmoid(x), in either order."""
     lhs, rhs = product.args
     # multiply commutes, too.
     for value, gate in (lhs, rhs), (rhs, lhs):
@@ -192,7 +192,8 @@ def _names() -> Iterator[str]:
 
 
 def _pattern(made: Composite) -> Pattern:
-    """The pattern. Additions match in both orders; a bias may also be an ``nn.bias_add``."""
+    """The pattern of a composite function. Additions match in both orders; a bias may also be an
+    ``nn.bias_add``."""
     pattern: Pattern = is_op(made.root)(wildcard(), wildcard())
     if made.bias:
         bias = wildcard()

@@ -43,7 +43,7 @@ def pool_bytes(graph: JSONGraph, pointer_bytes: int) -> int:
 
 def workspace_bytes(graph: JSONGraph) -> int:
     """The bytes that a call of the function needs for intermediates, in addition to its arguments.
-    Each intermediate lies at the lowest offset that overlaps no live one."""
+    Each intermediate has the lowest offset at which it overlaps no live intermediate."""
     # Heads are computed in the memory of the function's outputs.
     heads = {head for head, *_ in graph.heads}
     last_uses = _last_uses(graph)

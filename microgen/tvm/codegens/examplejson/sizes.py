@@ -42,8 +42,8 @@ def _block(fields: str, pointer_bytes: int) -> int:
 
 def workspace_bytes(subgraph: Subgraph) -> int:
     """The bytes of the workspace that a call takes. A value that is not an output takes the place
-    of a dead value of the same size, such as an operand of its own operator. Without such a dead
-    value, it is placed after all others."""
+    of a dead value of the same size, such as an operand of its own operator. If there is no such
+    dead value, the new value is placed after all others."""
     last_reader = {operand: node.id for node in subgraph.operators for operand in node.operands}
     placed: set[int] = set()
     free: Counter[int] = Counter()  # bytes -> number of free places

@@ -29,8 +29,8 @@ _HINT = "`microgen help docs/reference/examplejson.md` has the format"
 
 @dataclass(frozen=True, slots=True)
 class TextNode:
-    """An input, or an operator with two ``operands``, the ids of earlier nodes. ``shape`` is its
-    value's: 1 to 6 dimensions of at least 1."""
+    """An input, or an operator with two ``operands``, the ids of earlier nodes. ``shape`` is the
+    shape of its value: 1 to 6 dimensions of at least 1."""
 
     op: str
     id: int
@@ -39,7 +39,7 @@ class TextNode:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its value."""
+        """The number of bytes of the node's value."""
         return ITEM_BYTES * math.prod(self.shape)
 
 
@@ -106,7 +106,8 @@ def parse(text: str) -> tuple[Subgraph, ...]:
 
 
 class _Reader:
-    """``subgraphs`` are complete. The one whose lines are being read is called ``_header``."""
+    """Reads a text line by line. ``subgraphs`` are the complete subgraphs. ``_header`` names the
+    subgraph whose lines are being read."""
 
     def __init__(self) -> None:
         self.subgraphs: list[Subgraph] = []
@@ -174,7 +175,8 @@ class _Reader:
         self._nodes[node] = TextNode(op, node, operands, shape)
 
     def _close(self, symbol: str = "", outputs: tuple[int, ...] = ()) -> None:
-        """Complete the last subgraph if it is not. Without other outputs it is the last value."""
+        """Complete the last subgraph unless it is complete. A subgraph without a list of outputs
+        returns its last value."""
         if self._header is None:
             return
         nodes = tuple(self._nodes.values())

@@ -1,7 +1,7 @@
 """Functions as JSON graphs, the form in which TVM passes them to runtimes of their own.
 
 ``serialize`` writes a Relay function, ``dumps`` and ``loads`` convert to text and back, and
-``JsonRuntime`` is the payload of a module that has one. The meaning of an operator
+``JsonRuntime`` is the payload of a module that contains such a graph. The meaning of an operator
 belongs to the codegen: ``tvm/codegens/dnnl``.
 """
 

@@ -67,7 +67,7 @@ class JSONGraph:
 
     @property
     def arg_nodes(self) -> tuple[int, ...]:
-        """The nodes that nothing computes, in order."""
+        """The nodes that are not computed, which are inputs and constants, in order."""
         return tuple(i for i, node in enumerate(self.nodes) if node.op != "kernel")
 
     @property
