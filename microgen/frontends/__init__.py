@@ -1,6 +1,6 @@
 """Frontends read a model file and return the graph. Each format is a folder with a ``FORMAT``. A
-file's first bytes determine the format; if they do not, its suffix does. docs/guides/frontends.md
-says how to add one.
+file's first bytes determine the format, or, if they match no format, its suffix.
+docs/guides/frontends.md says how to add one.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def load(
     dim: Sequence[str] = (),
     bind: Sequence[str] = (),
 ) -> Graph:
-    """The checked graph of the model file at ``path`` under the numerics profile of that name, by
-    default its format's first one. The other arguments are the fields of ``Request``. Raises
-    MicrogenError if there is no such file, profile or suffix, or if the request has options that
-    the format lacks, ModelError if the file is malformed, and UnsupportedError if it uses a feature
-    that microgen does not have.
+    """The checked graph of the model file at ``path`` under the numerics profile ``numerics``, by
+    default the first profile of its format. The other arguments are the fields of ``Request``.
+    Raises MicrogenError if there is no such file, profile or suffix, or if the request has options
+    that the format lacks, ModelError if the file is malformed, and UnsupportedError if it uses a
+    feature that microgen does not have.
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
     request = Request(profile, targets or {}, generators, signature, dim, bind)
@@ -104,8 +104,8 @@ def stored(path: Path) -> dict[str, bytes]:
 
 
 def numerics_of(path: Path, wanted: str = "") -> str:
-    """The numerics profile of a model's graph: the wanted one, or the first that its format has.
-    Raises MicrogenError if the format does not have the wanted one."""
+    """The numerics profile of a model's graph: the wanted profile, or the first profile of its
+    format. Raises MicrogenError if the format lacks the wanted profile."""
     known = _format_of(path).profiles
     profiles.profile(wanted or known[0])
     if wanted and wanted not in known:

@@ -1,5 +1,5 @@
-"""Axes in another order. Importers put these around nodes that compute along the last axis, or
-along an axis that the model names."""
+"""Changes the order of axes. Importers put such changes around nodes that compute along the last
+axis, or along an axis that the model names."""
 
 from __future__ import annotations
 

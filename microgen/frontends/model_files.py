@@ -36,8 +36,8 @@ def size(path: Path) -> int:
 
 
 def part(path: Path, offset: int, length: int) -> bytes:
-    """Bytes of a regular file, which is at least so long. Raises MicrogenError if it cannot be
-    read."""
+    """A part of the bytes of a regular file, which must reach to the part's end. Raises
+    MicrogenError if it cannot be read."""
     with _read(path), path.open("rb") as file:
         file.seek(offset)
         return file.read(length)

@@ -43,19 +43,20 @@ class Oracle(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, for messages and reports."""
+        """The oracle's name, for messages and reports."""
 
     @property
     def kernels(self) -> str:
-        """The name of the kernels that it computes with."""
+        """The name of the kernels with which the oracle computes."""
 
     @property
     def profile(self) -> str:
-        """The numerics profile whose outputs it gives."""
+        """The numerics profile that the oracle follows."""
 
     @property
     def is_apart(self) -> bool:
-        """Whether it runs in a process of its own, because its library may end the process."""
+        """Whether the oracle runs in a process of its own, because its library may end the
+        process."""
 
     def lacking(self) -> str:
         """A sentence that names the missing packages; empty if the oracle can run."""
@@ -110,8 +111,8 @@ class Format(abc.ABC):
 
     def files(self, path: Path) -> dict[str, bytes]:
         """The bytes of a model's files by suffix: first the model, then the files next to it.
-        Raises MicrogenError for anything but a regular file, and ModelError if the model has to be
-        taken out of its file and cannot be."""
+        Raises MicrogenError for anything but a regular file, and ModelError if the model cannot be
+        extracted from a file that contains it."""
         own = {self.suffix: model_files.read(path)}
         return own | model_files.read_beside(path, self.beside)
 
@@ -135,7 +136,7 @@ class Format(abc.ABC):
         """Names of the operators that have an importer, sorted."""
 
     def about_operators(self) -> list[str]:
-        """Facts about its operators, as lines of ``docs/reference/supported-ops.md``."""
+        """Facts about the format's operators, as lines of ``docs/reference/supported-ops.md``."""
         return []
 
     def oracle(self) -> Oracle | None:

@@ -39,7 +39,7 @@ class WideSums(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Numerics:
-    """A profile: how each op rounds whose attributes have a ``rounding``."""
+    """A profile: the rounding of each op whose attributes have a ``rounding``."""
 
     name: str
     rounding: Mapping[str, Rounding]  # of int8 data, by the op's name
@@ -64,7 +64,7 @@ _DOUBLE = Rounding.DOUBLE
 
 
 def _by_layer(*choices: _T) -> Mapping[str, _T]:
-    """A choice for each of the layers that sum products."""
+    """One rounding for each kind of layer that sums products."""
     return MappingProxyType(dict(zip(_LAYERS, choices, strict=True)))
 
 

@@ -1,4 +1,4 @@
-"""Convolutions and dense layers that later operators may still change."""
+"""Convolutions and dense layers whose weights or bias later operators may still change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from microgen.graph.ir.graph import Attrs, DType, Quant
 
 @dataclass(frozen=True, slots=True)
 class PendingSums:
-    """A convolution or a dense layer that can still be given a bias or other weights."""
+    """A convolution or a dense layer that may still get a bias or other weights."""
 
     op: str
     attrs: Attrs

@@ -1,4 +1,5 @@
-"""The graph while it is built: tensors by name, nodes in order, and constants folded at once."""
+"""The graph while it is built: tensors by name, nodes in order. Constants are folded
+immediately."""
 
 from __future__ import annotations
 
@@ -49,12 +50,12 @@ class BuiltTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of its axes."""
+        """The sizes of the tensor's axes."""
         return self.type.shape
 
     @property
     def dtype(self) -> DType:
-        """The type of its elements."""
+        """The type of the tensor's elements."""
         return self.type.dtype
 
 
@@ -101,8 +102,8 @@ def folded(
 ) -> Array | None:
     """The output of an op whose inputs are all constant; None if an input is not.
 
-    Raises UnsupportedError if it is too much work at compile time, and StatusError if the op has no
-    result.
+    Raises UnsupportedError if the computation exceeds the budget of compile time, and StatusError
+    if the op has no result.
     """
     values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
     if len(values) < len(inputs):
@@ -113,7 +114,7 @@ def folded(
 
 
 def fresh(wanted: str, taken: Container[str]) -> str:
-    """The wanted name, or the first with a number after it that is not taken."""
+    """The wanted name, or, if it is taken, the first free name with a number after it."""
     name, count = wanted, 0
     while name in taken:
         count += 1
@@ -123,7 +124,7 @@ def fresh(wanted: str, taken: Container[str]) -> str:
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """The nodes, tensors and variables so far."""
+    """The nodes, tensors and variables of a graph that is being built."""
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
@@ -159,14 +160,14 @@ class GraphBuilder:
         self.initial[tensor.name] = frozen(initial)
 
     def add(self, node: Node, tensors: Iterable[BuiltTensor]) -> None:
-        """Append a node. ``tensors`` are the tensors that the node names; the graph may know them
+        """Append a node. ``tensors`` are the tensors that the node names, which may be in the graph
         already.
         """
         self.nodes.append(node)
         self._know(tensors)
 
     def rename(self, names: Mapping[str, str], first: int) -> None:
-        """Rename tensors in the nodes from number ``first`` on, which make them."""
+        """Rename tensors in the nodes from number ``first`` on, which compute these tensors."""
         if not names:
             return
         for old, new in names.items():

@@ -1,7 +1,7 @@
 """Quantized uint8 tensors, which are int8 tensors inside the graph.
 
-A stored value and the zero point that are both less by 128 mean the same number. So operators see
-int8, and only inputs and outputs of the graph are uint8.
+If the stored value and the zero point are both reduced by 128, they mean the same number. So all
+operators can compute with int8, and only inputs and outputs of the graph are uint8.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALF = 128
 
 
 def flipped(values: Array) -> Array:
-    """uint8 values less 128 as int8, or int8 values plus 128 as uint8."""
+    """uint8 values minus 128 as int8, or int8 values plus 128 as uint8."""
     # 128 more or less, modulo 256, is the other value of the highest bit.
     other = np.uint8 if values.dtype == np.int8 else np.int8
     return frozen((values.view(np.uint8) ^ np.uint8(HALF)).view(other))
@@ -60,7 +60,8 @@ def moved(quant: Quant, by: int) -> Quant:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UnsignedPort:
-    """An input or output of the graph: the tensor in the file, and the one that operators see."""
+    """An input or output of the graph: the tensor in the file, and the tensor that operators
+    see."""
 
     tensor: BuiltTensor
     inner: BuiltTensor
@@ -68,7 +69,7 @@ class UnsignedPort:
 
     @property
     def is_converted(self) -> bool:
-        """Whether the two differ."""
+        """Whether the two tensors differ."""
         return self.tensor.name != self.inner.name
 
 

@@ -204,8 +204,8 @@ def explore(model: Model, board: str | Path | Board, **options: Any) -> Front:
 
 @of_machine()
 def partition(model: Model, board: str | Path | Board, **options: Any) -> Partitioned:
-    """The assignment of nodes to code generators: ``.partition``, and for Relay also ``.module``.
-    """
+    """The assignment of nodes to code generators: ``.partition``, and for Relay also
+    ``.module``."""
     from microgen import pipeline
 
     return _of_model(pipeline.partitioned, model, board, options)

@@ -68,8 +68,8 @@ def verify(
     the whole firmware, which is the default, or only the model, wherever it was linked.
     ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
     with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
-    for the model and for all other code. The default is the levels in the CMake cache next to the
-    ELF, or else the project's levels.
+    for the model and for all other code. By default the levels are read from the CMake cache next
+    to the ELF; without a cache they are the build's own default.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """

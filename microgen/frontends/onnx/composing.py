@@ -68,7 +68,7 @@ def extremum(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float
 
 
 def compared(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
-    """The bool tensor of a comparison."""
+    """The result of a comparison, as a bool tensor."""
     operands = (lhs, _operand(node, rhs, lhs.dtype))
     return node.emit(op, ComparisonAttrs(), operands, dtype=DType.BOOL, quant=None)
 
@@ -82,7 +82,7 @@ def chosen(
 
 
 def cast(node: OnnxNode, data: BuiltTensor, dtype: DType) -> BuiltTensor:
-    """The numbers in another dtype."""
+    """The tensor's numbers in another dtype."""
     if data.dtype is dtype:
         return data
     return node.emit("cast", CastAttrs(), (data,), dtype=dtype, quant=None)

@@ -52,7 +52,7 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
-    """The inputs, without initialisers, which old models list among them."""
+    """The inputs without initialisers, which old models list among the inputs."""
     # All missing sizes are named in one error, so they are looked up before the first input.
     sizes, tensors = _sizes(graph, scope.file), []
     for info in given.inputs(graph):

@@ -14,8 +14,8 @@ _MOST_BYTES = 2**31 - 1  # of a protobuf message
 
 
 def embed(model: ModelProto, path: Path) -> bool:
-    """Put the external data of the model at ``path`` into the model. The result is whether there is
-    any.
+    """Put the external data of the model at ``path`` into the model. Returns whether there is
+    external data.
 
     Raises ModelError for data outside of the model's folder, and for sizes that do not agree, and
     MicrogenError if a file is missing.

@@ -86,7 +86,7 @@ def _content(schema: Any, call: NodeProto, version: int, operands: Operands) -> 
 
 
 def _nearest(versions: Sequence[int], wanted: int) -> int:
-    """The newest of these versions that is not newer than the wanted one, or else the oldest."""
+    """The newest version up to the wanted version, or, if all are newer, the oldest."""
     return max((each for each in versions if each <= wanted), default=min(versions))
 
 

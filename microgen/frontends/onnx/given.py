@@ -26,7 +26,7 @@ _HINT = "give a number, a list such as [1,2], true or false, or a file that ends
 
 
 def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str) -> bool:
-    """Write the user's values into the model. The result is whether there are any.
+    """Write the user's values into the model. Returns whether there are such values.
 
     ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``.
     Raises MicrogenError for a name that the model does not have, and for a value that does not
@@ -55,13 +55,15 @@ def is_symbolic(dim: Dimension) -> bool:
 
 
 def dim_name(tensor: str, axis: int, dim: Dimension) -> str:
-    """The spelling of a symbolic dimension in ``--dim``: its name, or else its place."""
+    """The spelling of a symbolic dimension in ``--dim``: its name, or, without a name, its input
+    and axis."""
     return str(dim.dim_param) or f"{tensor}:{axis}"
 
 
 def default_sizes(graph: GraphProto) -> Mapping[str, int]:
     """The default sizes of symbolic dimensions. The first dimension of the first input is the
-    batch, which is 1, and so are first dimensions without a name.
+    batch. It has the default size 1, and so do other inputs' first dimensions that have the same
+    name or no name.
     """
     firsts = [
         (info.name, dim) for info in inputs(graph) for dim in info.type.tensor_type.shape.dim[:1]
@@ -71,7 +73,7 @@ def default_sizes(graph: GraphProto) -> Mapping[str, int]:
 
 
 def inputs(graph: GraphProto) -> list[ValueInfoProto]:
-    """The inputs of a graph that are not initialisers, which old models list among them."""
+    """The inputs of a graph that are not initialisers, which old models list among the inputs."""
     initialised = {proto.name for proto in graph.initializer}
     return [info for info in graph.input if info.name not in initialised]
 
@@ -118,7 +120,7 @@ def _resize(graph: GraphProto, sizes: Mapping[str, int], file: str) -> None:
 
 
 def _others(graph: GraphProto, name: str) -> list[Dimension]:
-    """The dimensions of other tensors that have the same name."""
+    """The dimensions of the same name in other tensors."""
     infos = itertools.chain(graph.value_info, graph.output)
     dims = (dim for info in infos for dim in info.type.tensor_type.shape.dim)
     return [dim for dim in dims if dim.dim_param == name]

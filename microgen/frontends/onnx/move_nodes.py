@@ -31,8 +31,8 @@ def shape_of(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> ArrayType:
 
 
 def number_of(node: OnnxNode, position: int, what: str) -> float:
-    """An operand that is one constant number, an int if its dtype is one. ModelError if it is not
-    one, or not finite."""
+    """The value of an operand that is one constant number; an int if its dtype is an integer's.
+    ModelError if it has several elements, or is not finite."""
     value = node.constant_of(position, what).ravel()
     if value.size != 1 or not np.isfinite(value[0]):
         raise node.invalid(f"has the {what} {value[:4].tolist()}; one finite number is expected")
@@ -57,7 +57,7 @@ def filled(node: OnnxNode, sizes: Sequence[int], value: Array) -> BuiltTensor:
 
 
 def empty(node: OnnxNode, sizes: Sequence[int], dtype: DType) -> BuiltTensor:
-    """A constant without elements: other operators may join it to some."""
+    """A constant without elements, which other operators may join with other tensors."""
     # Types need an element on each axis, so the other sizes are checked with ones.
     shape_of(node, [max(size, 1) if size >= 0 else size for size in sizes], DType.INT8)
     return node.constant(np.empty(tuple(sizes), dtype.numpy), "empty")
@@ -82,7 +82,7 @@ def sliced(
 def cut(
     node: OnnxNode, data: BuiltTensor, axis: int, begin: int, count: int, step: int = 1
 ) -> BuiltTensor:
-    """Elements at regular steps along one axis, all of the others."""
+    """The elements at regular steps along one axis."""
     rank = len(data.shape)
     begins, steps, shape = [0] * rank, [1] * rank, list(data.shape)
     begins[axis], steps[axis], shape[axis] = begin, step, count
@@ -109,7 +109,7 @@ def broadcast(node: OnnxNode, data: BuiltTensor, shape: Sequence[int]) -> BuiltT
 
 
 def reordered(node: OnnxNode, data: BuiltTensor, axes: Sequence[int]) -> BuiltTensor:
-    """As ``transposed``, but always a node, unless the order is the data's own."""
+    """As ``transposed``, but as a node in any case, unless the order is unchanged."""
     if tuple(axes) == tuple(range(len(data.shape))):
         return data
     return node.emit("transpose", TransposeAttrs(tuple(axes)), (data,))

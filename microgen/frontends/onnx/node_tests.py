@@ -13,8 +13,8 @@ FILE = "node_tests.json"
 
 
 class NodeTestCounts(NamedTuple):
-    """The numbers of an operator's tests: all; those that pass with parameters bound; those that
-    pass as they are."""
+    """The numbers of an operator's tests: all tests, the tests that pass with parameters bound, and
+    the tests that pass unchanged."""
 
     tests: int
     bound: int
@@ -28,7 +28,7 @@ def recorded() -> dict[str, NodeTestCounts]:
 
 
 def lines() -> list[str]:
-    """The section about them of ``docs/reference/supported-ops.md``."""
+    """The section about node tests of ``docs/reference/supported-ops.md``."""
     every = recorded()
     total = NodeTestCounts(*map(sum, zip(*every.values(), strict=True)))
     return [

@@ -153,7 +153,8 @@ class OnnxNode(Operator):
     def optional(self, position: int, *accepted: DType) -> BuiltTensor | None:
         """An operand, or None if it is left out. Integers are plain numbers, even if an earlier
         operator has given them a scale, because operators of ONNX compute with stored values.
-        UnsupportedError if its dtype is not one of the ``accepted`` ones; without any, all are.
+        UnsupportedError if its dtype is not among ``accepted``; if this is empty, all dtypes are
+        accepted.
         """
         tensor = self.typed(position)
         if tensor is not None and tensor.type.quant is not None:
@@ -169,7 +170,7 @@ class OnnxNode(Operator):
         return self._operands[position] if position < len(self._operands) else None
 
     def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
-        """As ``optional``. ModelError if it is left out."""
+        """An operand as ``optional`` returns it. ModelError if it is left out."""
         operand = self.optional(position, *accepted)
         if operand is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
@@ -253,8 +254,8 @@ class OnnxNode(Operator):
         return value
 
     def ints_of(self, name: str, position: int) -> tuple[int, ...] | None:
-        """Integers that are an attribute in old opsets and a constant operand in newer ones; None
-        if both are absent."""
+        """Integers from an attribute, as in old opsets, or from a constant operand, as in newer
+        opsets; None if both are absent."""
         if name in self._attrs:
             return self.ints(name)
         value = self.optional_constant(position, name)
@@ -314,9 +315,9 @@ class OnnxNode(Operator):
         return [each for name, each in self._attrs.items() if name not in without]
 
     def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
-        """The outputs of the graph that is an attribute. Its nodes replace this node. ``operands``
-        are the graph's inputs; it also reads tensors around the node. ``step`` is part of the names
-        of its tensors, if it is imported several times.
+        """The outputs of a graph that is the value of an attribute. Its nodes replace this node.
+        ``operands`` are the graph's inputs; it also reads tensors around the node. If the graph is
+        imported several times, ``step`` is part of its tensors' names.
         """
         proto = self._attrs.get(name)
         if proto is None or proto.type != AttributeProto.GRAPH:

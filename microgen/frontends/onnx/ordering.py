@@ -14,7 +14,7 @@ from microgen.base.errors import ModelError, short
 
 def sort(model: ModelProto, file: str) -> None:
     """Put the nodes of a model's graphs and functions into an order in which they can run, unless
-    they are in one already. ModelError if no such order exists.
+    their order is already possible. ModelError if no such order exists.
     """
     pending: list[Any] = [model.graph, *model.functions]
     while pending:

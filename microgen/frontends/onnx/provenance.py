@@ -43,8 +43,8 @@ def _evaluated(op: str, attrs: Attrs, values: Array) -> Array:
 def _axis(
     op: str, attrs: Attrs, shape: tuple[int, ...], stored: Stored
 ) -> tuple[int, Array] | None:
-    """The axis of the output along which the scales are, and the old index of each of its indices;
-    None if there is no such axis."""
+    """The output's axis of the scales, and for each of its indices the index before the move; None
+    if there is no such axis."""
     axis = stored.quant.axis
     assert axis is not None
     count = len(stored.quant.scale)

@@ -45,7 +45,7 @@ class Scales:
 
     @property
     def quant(self) -> Quant:
-        """The quantization as the graph stores it. It has no blocks."""
+        """The quantization as the graph stores it, for scales without blocks."""
         axis = None if self.scale.size == 1 else self.axis
         scale = tuple(map(float, self.scale.ravel()))
         return Quant(scale, tuple(map(int, self.zero_point.ravel())), axis)
@@ -85,7 +85,7 @@ def _whole(node: OnnxNode, zeros: BuiltTensor, scales: Array) -> Array:
 
 
 def broadcast(node: OnnxNode, data: BuiltTensor, position: int) -> BuiltTensor | None:
-    """Computed scales or zero points as they are broadcast to ``data``; None if left out."""
+    """Computed scales or zero points, broadcast to ``data``; None if left out."""
     tensor = node.optional(position)
     if tensor is None or tensor.type.size == 1:
         return None if tensor is None else node.reshaped(tensor, ())
@@ -159,7 +159,8 @@ def dequantized(node: OnnxNode, data: BuiltTensor, scales: Scales) -> BuiltTenso
 def scaled(
     node: OnnxNode, data: BuiltTensor, scale: BuiltTensor, zero: Array | BuiltTensor
 ) -> BuiltTensor:
-    """The same by arithmetic of floats, for scales or zero points that the op does not have."""
+    """The result of ``dequantized`` by float arithmetic, for scales or zero points that the op
+    cannot have."""
     floats = cast(node, reinterpreted(node, data, None), DType.FLOAT32)
     if not isinstance(zero, BuiltTensor):
         zero = node.constant(np.asarray(zero).astype(np.float32), "zero")
@@ -206,7 +207,8 @@ def quantized(node: OnnxNode, data: BuiltTensor, scales: Scales, dtype: DType) -
 def divided(
     node: OnnxNode, data: BuiltTensor, scale: BuiltTensor, zero: BuiltTensor, dtype: DType
 ) -> BuiltTensor:
-    """The same by arithmetic of floats, for scales or zero points that the op does not have."""
+    """The result of ``quantized`` by float arithmetic, for scales or zero points that the op cannot
+    have."""
     limits = np.iinfo(dtype.numpy)
     quotient = node.emit("divide", DivideAttrs(Activation.NONE, False), (data, scale))
     whole = node.emit("round", RoundAttrs(), (quotient,))

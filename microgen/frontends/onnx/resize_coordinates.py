@@ -1,4 +1,5 @@
-"""Where the places of a resized axis lie in the old one, and from which values they are made.
+"""Computes the position of each place of a resized axis in the old axis, and the elements and
+weights from which its value is made.
 
 Source: the specification of Resize. Positions are computed in float32, as onnxruntime does, so that
 positions between two elements are rounded to the same element.
@@ -33,7 +34,7 @@ class ResizedAxis:
 
     @property
     def length(self) -> float:
-        """The new length, which has a fraction if the model gives a scale."""
+        """The new length. It may have a fraction if the model specifies a scale."""
         return float(_F(self.scale) * _F(self.size))
 
 

@@ -63,7 +63,7 @@ class OnnxScope:
         return self.values[name]
 
     def tensor(self, name: str) -> BuiltTensor:
-        """A tensor that must be there. Raises as ``operand`` does."""
+        """A tensor that a node reads and that may not be left out. Raises as ``operand`` does."""
         result = self.operand(name)
         if result is None:
             raise ModelError(f'the tensor "{short(name)}" is left out', where=self.file)
@@ -183,7 +183,7 @@ class DeclaredTypes:
 
 
 def _is_one(declared: onnx.TensorShapeProto, shape: tuple[int, ...]) -> bool:
-    """Whether both are shapes of one element, with different numbers of axes."""
+    """Whether both shapes have one element, but different numbers of axes."""
     sizes = [dim.dim_value for dim in declared.dim if dim.HasField("dim_value")]
     return {*shape} <= {1} and {*sizes} <= {1}
 

@@ -38,7 +38,7 @@ _BITS: dict[int, int] = {  # of an element, by its type, except for those of any
 
 
 def messages(message: Message) -> Iterator[Message]:
-    """A message of protobuf and all messages in it."""
+    """A message of protobuf and all messages inside it."""
     yield message
     for field, value in message.ListFields():
         if field.message_type is not None:

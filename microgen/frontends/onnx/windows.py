@@ -56,7 +56,7 @@ class OnnxWindow:
         return (*pair(self.before), *pair(self.ends))
 
     def part(self, axes: slice) -> OnnxWindow:
-        """The window along some of the axes."""
+        """A window over a part of the axes."""
         return OnnxWindow(*(getattr(self, field.name)[axes] for field in dataclasses.fields(self)))
 
     def with_height(self) -> OnnxWindow:
@@ -66,7 +66,7 @@ class OnnxWindow:
 
 
 def pair(values: Sequence[int]) -> tuple[int, int]:
-    """Two numbers, as a type that has exactly two."""
+    """Two numbers, as a tuple of exactly two."""
     first, second = values
     return first, second
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 class _Relay(ModuleFormat):
-    """Numerics profiles are ignored, because Relay's operators state their rounding."""
+    """The format of Relay modules. It ignores numerics profiles, because Relay's operators state
+    their rounding."""
 
     suffix = ".relay"
     beside = (".params",)

@@ -65,7 +65,8 @@ class RelayCall(Operator):
     # Arguments
 
     def tensor(self, position: int, *accepted: DType) -> BuiltTensor:
-        """An argument that is a tensor, of one of the accepted dtypes or, without them, of any."""
+        """An argument that is a tensor, of one of the accepted dtypes, or of any dtype if none are
+        named."""
         value = self.args[position]
         if not isinstance(value, BuiltTensor):
             raise self.invalid(f"has a tuple as argument {position}; a tensor is expected")

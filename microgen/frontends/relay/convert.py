@@ -54,9 +54,9 @@ def convert(
     name in errors and in the origins of layers.
 
     ``targets``: device type (DLPack's number) -> kind of the target for ``on_device`` of that type.
-    A single entry is the target of everything. ``generators``: the names of the code generators
-    whose functions (``Compiler``) become one node each; all others are inlined. Raises ModelError
-    or UnsupportedError, naming the place in the text.
+    If there is a single entry, it is the target of all calls. ``generators``: the names of the code
+    generators whose functions (``Compiler``) become one node each; all others are inlined. Raises
+    ModelError or UnsupportedError, naming the place in the text.
     """
     module = infer_type(module)
     if "main" not in module.functions:
@@ -287,6 +287,6 @@ class _Conversion:
 
 def _operands(expr: Expr) -> Sequence[Expr]:
     """The expressions that must have a value before this expression. A function's body is not among
-    them.
+    them, because it is evaluated only in a call.
     """
     return () if isinstance(expr, Function) else children(expr)

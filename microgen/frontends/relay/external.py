@@ -38,8 +38,8 @@ def _constants(function: Function, args: Sequence[Value]) -> Mapping[str, Array]
 
 
 def leaves(name: str, result: Type) -> list[tuple[str, TensorType]]:
-    """The tensors of a result, each with its name: the result's, which for a field of a tuple is
-    followed by the field's number."""
+    """The tensors of a result, each with its name: the result's name, followed by the field's
+    number if the result is a tuple."""
     if isinstance(result, TensorType):
         return [(name, result)]
     return [(f"{name}.{i}", leaf) for i, leaf in enumerate(_flat(result))]

@@ -33,7 +33,7 @@ class Closure:
 
 @dataclass(slots=True)
 class RelayScope:
-    """The body of a function during one call of it."""
+    """A function's body during one call of the function."""
 
     function: Function
     place: NodePlace
@@ -73,7 +73,7 @@ class RelayScope:
         return scope.values[expr]
 
     def bind(self, values: Sequence[Value | Closure]) -> None:
-        """Give the parameters their values."""
+        """Bind the parameters to the values of the arguments."""
         self.values.update(zip(self.function.params, values, strict=True))
 
     def name(self, expr: Expr) -> str:

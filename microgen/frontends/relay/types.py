@@ -32,8 +32,8 @@ def type_of(declared: relay.TensorType, where: str) -> ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class NodePlace:
-    """Where nodes run: the target's kind ("" is the host), and the external function that contains
-    them ("" is none)."""
+    """The place where nodes run: the target's kind ("" is the host), and the external function that
+    contains them ("" is none)."""
 
     target: str = ""
     function: str = ""
@@ -44,7 +44,8 @@ _HOST_DEVICES = (0, 1)  # no particular device, and the CPU
 
 
 def default_target(targets: Mapping[int, str]) -> str:
-    """The target of calls without an annotation: the target if there is only one, else the host."""
+    """The target of calls without an annotation: the only target, or the host if there are
+    several."""
     return _kind(next(iter(targets.values()))) if len(targets) == 1 else ""
 
 

@@ -1,4 +1,5 @@
-"""TFLite flatbuffers: ``.tflite`` files, others with such bytes, and C arrays of the bytes."""
+"""TFLite flatbuffers: ``.tflite`` files, files of other names with such contents, and C arrays of
+the bytes."""
 
 from __future__ import annotations
 

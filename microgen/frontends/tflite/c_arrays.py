@@ -42,7 +42,7 @@ class _Array:
 
     @property
     def name(self) -> str:
-        """The name in its declaration, or a description."""
+        """The array's name in its declaration, or a description."""
         head = _DIRECTIVE.sub(b"", self.head)
         declared = _DECLARED.search(head)
         words = [declared[1]] if declared else _WORD.findall(head)
@@ -136,7 +136,7 @@ def _is_model(body: bytes) -> bool:
 # limited.
 @functools.lru_cache(maxsize=1 << 12)
 def _number(text: bytes) -> int:
-    """The byte that a number in C stands for. Raises ValueError if it is not a byte."""
+    """The value of a C literal of a byte. Raises ValueError if it is not a byte."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
     if match is None:
         raise ValueError("which is not a number")

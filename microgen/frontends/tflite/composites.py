@@ -54,7 +54,7 @@ class _Inlining:
         path: tuple[int, ...],
     ) -> None:
         """Append operators of a subgraph. ``numbers`` maps the numbers of its tensors, and is empty
-        if they remain the same. ``path`` has the numbers of the enclosing subgraphs.
+        if the numbers do not change. ``path`` has the numbers of the enclosing subgraphs.
         """
         for operator in operators:
             moved = self._moved(operator, numbers) if numbers else operator
@@ -77,8 +77,8 @@ class _Inlining:
     def _joined(
         self, composite: OperatorRecord, graph: SubgraphRecord
     ) -> tuple[dict[int, int], list[tuple[int, int]], list[tuple[int, int]]]:
-        """The numbers of the decomposition's tensors, and the pairs of tensors that are linked
-        before and after its operators because they cannot be one tensor.
+        """The numbers of the decomposition's tensors, and the pairs of tensors that an operator
+        before or after the decomposition links, because they cannot be one tensor.
         """
         numbers: dict[int, int] = {}
         inputs = list(zip(composite.inputs, graph.inputs, strict=True))
@@ -105,8 +105,8 @@ class _Inlining:
         return numbers, before, after
 
     def _is_alike(self, outer: int, inner: TensorRecord) -> bool:
-        """Whether a tensor may replace a decomposition's tensor: stored values of both mean the
-        same.
+        """Whether a tensor may replace a decomposition's tensor, because equal stored values mean
+        the same in both.
         """
         tensor = self.tensors[outer]
         same = _meaning(tensor.quantization) == _meaning(inner.quantization)
@@ -169,7 +169,8 @@ class _Inlining:
 
 
 def _meaning(quantization: QuantizationRecord | None) -> object:
-    """Equal for quantizations that are equal, and for tensors that have none."""
+    """A key that is equal for tensors whose stored values mean the same: with equal quantizations,
+    or both without."""
     if quantization is None or not quantization.scale.size:
         return None
     # The axis has no meaning for a single scale.

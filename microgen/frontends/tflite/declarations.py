@@ -31,7 +31,8 @@ _PLAIN = {
 def contradiction(
     op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType
 ) -> str | None:
-    """A sentence if a node is impossible because its op or TFLite refuses the types."""
+    """The reason why a node is impossible, if its op or TFLite refuses the types; otherwise
+    None."""
     return (
         _in_relay_only(op, inputs[0], output)
         or _in_onnx_only(op, inputs[0])
@@ -42,7 +43,7 @@ def contradiction(
 
 
 def _in_onnx_only(op: str, data: ArrayType) -> str | None:
-    """A sentence for integers without a scale that only ONNX's operators compute."""
+    """The reason to refuse integers without a scale that only ONNX's operators compute."""
     accepted = _PLAIN.get(op)
     if (
         accepted is None
@@ -56,7 +57,8 @@ def _in_onnx_only(op: str, data: ArrayType) -> str | None:
 
 
 def _dead(op: str, attrs: Attrs, inputs: Sequence[ArrayType], output: ArrayType) -> str | None:
-    """A sentence if an op computes with a scale of 0, or with one for which float32 is denormal."""
+    """The reason to refuse a scale that is 0 or denormal in float32, if the op computes with the
+    scale."""
     # The op's `check` decides whether these scales may be 0: then the op computes nothing with
     # them.
     activations = (*inputs, output)
@@ -84,7 +86,7 @@ def _zeroed(tensor: ArrayType) -> ArrayType:
 
 
 def _unreachable(attrs: Attrs, output: ArrayType) -> str | None:
-    """A sentence if a bound of the activation is out of the range that TFLite computes with."""
+    """The reason to refuse an activation with a bound outside the range of TFLite's arithmetic."""
     activation, quant = getattr(attrs, "activation", None), output.quant
     bound = unreachable_bound(activation, quant) if activation and quant else None
     if bound is None or quant is None:
@@ -97,7 +99,8 @@ def _unreachable(attrs: Attrs, output: ArrayType) -> str | None:
 
 
 def _in_relay_only(op: str, data: ArrayType, output: ArrayType) -> str | None:
-    """A sentence if a tensor is int32 and the op has int32 only for Relay, so LiteRT refuses it."""
+    """The reason to refuse an int32 tensor of an op that has int32 only for Relay, because LiteRT
+    refuses it, too."""
     for role, tensor in (("input", data), ("output", output)):
         if op in _NEVER_INT32 and tensor.dtype is DType.INT32:
             known = "int8 or int16" if op.startswith("qnn.") else "int8 or int16 or float32"

@@ -92,17 +92,19 @@ class FileLayer(Operator):
     # Tensors
 
     def expect_inputs(self, *counts: int, outputs: int = 1) -> None:
-        """Raise unless the operator has one of these numbers of inputs, and that of outputs."""
-        clauseed = (len(self._record.inputs), len(self._record.outputs))
-        if clauseed[0] not in counts or clauseed[1] != outputs:
+        """Raise unless the operator has one of the numbers ``counts`` of inputs, and ``outputs``
+        outputs."""
+        counted = (len(self._record.inputs), len(self._record.outputs))
+        if counted[0] not in counts or counted[1] != outputs:
             expected = " or ".join(map(str, counts))
             raise self.invalid(
-                f"has {clauseed[0]} inputs and {clauseed[1]} outputs; "
+                f"has {counted[0]} inputs and {counted[1]} outputs; "
                 f"{expected} and {outputs} are expected"
             )
 
     def operands(self) -> tuple[BuiltTensor, ...]:
-        """All inputs, as ``data`` gives them, of an operator with one or more, and one output."""
+        """All inputs, as ``data`` returns them, of an operator with at least one input and one
+        output."""
         number = len(self._record.inputs)
         self.expect_inputs(max(1, number))
         return tuple(map(self.data, range(number)))
@@ -112,7 +114,7 @@ class FileLayer(Operator):
         return self.emit(op, attrs, self.operands(), self.output())
 
     def has_input(self, position: int) -> bool:
-        """Whether the optional input is there."""
+        """Whether the optional input is present."""
         inputs = self._record.inputs
         return position < len(inputs) and inputs[position] != ABSENT
 
@@ -255,7 +257,7 @@ class FileLayer(Operator):
         return self._record.inputs[position]
 
     def _with_quant(self, tensor: BuiltTensor) -> BuiltTensor:
-        """The tensor. UnsupportedError if its dtype needs a quantization and it has none."""
+        """The tensor. UnsupportedError if it lacks a quantization that its dtype needs."""
         if tensor.type.dtype in _QUANTIZED and tensor.type.quant is None:
             raise self.unsupported(
                 f'uses "{short(tensor.name)}", which has no quantization parameters',
@@ -337,8 +339,8 @@ class FileLayer(Operator):
     # Options
 
     def read_options(self, schema: Any, *, required: bool) -> None:
-        """Let the other methods read the options, a ``schema`` table. If an optional table is
-        absent, numbers are 0 and vectors are empty, as in the schema."""
+        """Read the options, a ``schema`` table, for the methods that return options. If an optional
+        table is absent, numbers are 0 and vectors are empty, as in the schema."""
         code = getattr(BuiltinOptions, schema.__name__)
         if self._record.options_type not in (code, 0):
             raise self.invalid(

@@ -50,7 +50,8 @@ def _unwritten(model: FileRecord) -> Mapping[int, UnwrittenRows]:
 
 
 def _rows(model: FileRecord, operator: OperatorRecord) -> UnwrittenRows:
-    """The rows of a detection. CORRUPT if its options are, which its importer has refused."""
+    """The unwritten rows of a detection's outputs. Raises CORRUPT if its options are corrupt, which
+    its importer has refused."""
     options = reader.flexbuffer(model.reader.array(operator.table, "CustomOptions").tobytes())
     number = operator.outputs[3]
     if reader.optional(options, "use_regular_nms", "AsBool", 0):
@@ -102,8 +103,8 @@ def _signature(data: bytes, name: str) -> FileSignature:
 
 @dataclass(frozen=True)
 class Interpreter(abc.ABC):
-    """An oracle that interprets flatbuffers. ``signature`` names one of the model's, if not the
-    first."""
+    """An oracle that interprets flatbuffers. ``signature`` names a signature of the model, by
+    default the first."""
 
     signature: str = ""
     name: ClassVar[str]
@@ -137,7 +138,8 @@ class Interpreter(abc.ABC):
     def _runs(
         self, model: bytes, record: FileSignature, samples: Sequence[Sequence[Array]]
     ) -> Iterator[Callable[[int], Array | None]]:
-        """After each sample, a function that gives the value of a tensor, by its number."""
+        """Runs the samples. Yields after each sample a function from a tensor's number to its
+        value."""
 
     def _reason(self, error: Exception) -> str:
         return " ".join(str(error).split())[:200]

@@ -83,7 +83,8 @@ def lacks(
 
 
 def rescaling(data: ArrayType, output: ArrayType) -> Array:
-    """The value in the output's quantization of each int8 value from -128 on: int8[256]."""
+    """The table int8[256] that converts each int8 value, from -128 on, to the output's
+    quantization."""
     # Source: TFLite reference/concatenation.h, ConcatenationWithScaling of uint8. It computes in
     # float32, and rounds halves away from zero.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -54,23 +54,23 @@ class CheckedTable(table.Table):
         return self._fields[index] if index < len(self._fields) else 0
 
     def Get(self, flags: Any, off: int) -> Any:  # noqa: N802
-        """The number at a place in the file."""
+        """The number at a byte position in the file."""
         return flags.py_type(flags.packer_type.unpack_from(self.Bytes, off)[0])
 
     def Indirect(self, off: int) -> int:  # noqa: N802
-        """The place that the offset at a place refers to."""
+        """The position to which the offset at a position refers."""
         return off + int(_UOFFSET.unpack_from(self.Bytes, off)[0])
 
     def Vector(self, off: int) -> int:  # noqa: N802
-        """The place of the elements of the vector that a field refers to."""
+        """The position of the first element of the vector to which a field refers."""
         return self.Indirect(self.Pos + off) + _UOFFSET.size
 
     def VectorLen(self, off: int) -> int:  # noqa: N802
-        """The number of its elements."""
+        """The number of a vector's elements."""
         return int(_UOFFSET.unpack_from(self.Bytes, self.Indirect(self.Pos + off))[0])
 
     def GetVectorAsNumpy(self, flags: Any, off: int) -> Array:  # noqa: N802
-        """Its elements."""
+        """A vector's elements."""
         start = self.Indirect(self.Pos + off)
         (length,) = _UOFFSET.unpack_from(self.Bytes, start)
         return np.frombuffer(self.Bytes, _dtype(flags), length, start + _UOFFSET.size)
@@ -110,7 +110,7 @@ class Reader:
         return self.table(self.get(schema, "GetRootAs", self.data, 0))
 
     def table(self, table: Any) -> Any:
-        """The same table, after a check that its vtable and its fields are inside the file."""
+        """The table itself, after a check that its vtable and its fields are inside the file."""
         position = table._tab.Pos
         kind = type(table).__name__
         # A flatbuffer's table begins with the signed distance to its vtable.
@@ -160,7 +160,8 @@ class Reader:
         return tuple(self.numbers(table, name).tolist())
 
     def numbers(self, table: Any, name: str) -> Array:
-        """A vector of numbers for a loop, which is work; empty if the field is absent."""
+        """A vector of numbers for a loop, whose length is counted as work; empty if the field is
+        absent."""
         vector = self.array(table, name)
         self.spend(vector.size)
         return vector

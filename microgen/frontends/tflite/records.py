@@ -58,7 +58,7 @@ class TensorRecord:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the file holds its values."""
+        """Whether the file has the tensor's values."""
         return self.data.size > 0
 
 
@@ -76,7 +76,8 @@ class OperatorRecord:
 
     @property
     def key(self) -> str:
-        """The key of its importer: ``name``, for a custom operator with its own name."""
+        """The key of the operator's importer: ``name``, with the operator's own name after it if it
+        is custom."""
         return f"{self.name}:{self.custom}" if self.custom else self.name
 
 

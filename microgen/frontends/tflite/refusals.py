@@ -42,8 +42,8 @@ def check(model: FileRecord, names: Sequence[str], numerics: Numerics) -> None:
 
 
 class _Layers:
-    """The operators of a model in order, each with its layer in quotes: its first output's name, or
-    its number if it has no output."""
+    """The operators of a model in order, each with its layer in quotes. The layer is the operator's
+    first output, or its number if it has no output."""
 
     def __init__(self, model: FileRecord, names: Sequence[str]) -> None:
         self.model = model
@@ -165,7 +165,7 @@ def _odd_dtypes(
 
 
 def _is_known(operator: OperatorRecord, dtype: str) -> bool:
-    """Whether the operator's constants may have this dtype, which no other tensor has."""
+    """Whether the operator's constants may have a dtype that other tensors may not have."""
     return dtype in SMALL and (dtype != "int4" or operator.name in _INT4_READERS)
 
 

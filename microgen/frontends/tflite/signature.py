@@ -46,7 +46,8 @@ def _unknown(data: bytes, file: str) -> ModelError:
 
 
 def _is_onnx(data: bytes) -> bool:
-    """A protobuf whose first field is ONNX's ir_version, followed by the producer's name."""
+    """Whether the bytes are a protobuf whose first field is ONNX's ir_version, followed by the
+    producer's name."""
     # The byte before a value has the field's number and the kind of the value: 0x08 is field 1, a
     # number; 0x12 is field 2 and 0x3A field 7, each with a length.
     return data[0] == 0x08 and 0 < data[1] < 32 and data[2] in (0x12, 0x3A)

@@ -77,7 +77,7 @@ class FileTensors:
         return self._names.unique(base)
 
     def define(self, name: str, value: Array) -> None:
-        """Make a tensor a constant, because operators compute it from constants alone."""
+        """Make a tensor a constant, because operators compute it from constants only."""
         self._computed[name] = frozen(value)
 
     def with_value(self, tensor: BuiltTensor) -> BuiltTensor:
@@ -95,7 +95,7 @@ class FileTensors:
         return unsigned.stored(tensor, self.names[index]) if index in self._inner else tensor
 
     def in_graph(self, index: int, value: Array) -> dict[str, Array]:
-        """The values of the graph's tensors that represent the one at ``index``, by name."""
+        """The values of the graph's tensors that represent the tensor at ``index``, by name."""
         if index >= len(self.records):
             return {}
         if not is_signed_inside(self.records[index]):

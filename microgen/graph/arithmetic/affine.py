@@ -1,8 +1,10 @@
-"""Cheaper forms of functions of int8 values, with proofs: they are compared for all arguments.
+"""Cheaper forms of functions of int8 values. Comparing form and function for all arguments proves
+that they are equal.
 
 A quantized operator rounds several times, but most of its results are far from a tie. So one
-multiplication for each operand, one sum and one shift often give the same for every argument. The
-numbers are searched here once. ``verify`` does not search: it compares all arguments again.
+multiplication for each operand, one sum and one shift often give the same result for every
+argument. The compiler searches the numbers of the form here. ``verify`` does not search, but
+compares the results for all arguments again.
 """
 
 from __future__ import annotations
@@ -117,7 +119,8 @@ def _shifts(wanted: Array, values: Arrays, slopes: tuple[float, ...]) -> Iterato
 
 
 def _constant(wanted: Array, sums: Array, shift: int, limits: tuple[int, int]) -> int | None:
-    """The middle one of the constants that make all results exact; None if there are none."""
+    """The middle of the range of constants with which all results are exact; None if there is no
+    such constant."""
     low, high = limits
     below = (wanted << shift) - sums  # the constant that gives this result exactly
     least = int(below.max(where=wanted > low, initial=-_FAR))

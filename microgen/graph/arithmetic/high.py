@@ -1,10 +1,10 @@
 """Requantization by the high word of one product, with a proof that its results equal the specified
 requantization.
 
-As in ``linear``, an output is a monotone step function of its sum. A kernel whose sums are times
-256 can begin them with any number, also one that is no multiple of 256. So ``(x * M) >> 42``, where
-x begins with the bias and the output's zero point, has nearly as many choices as a multiplier and
-an offset after it, and needs no sum of 64 bits.
+As in ``linear``, an output is a monotone step function of its sum. A kernel whose sums are
+multiplied by 256 can start them with any number, not only with multiples of 256. Therefore ``(x *
+M) >> 42``, in which x starts with the bias and the output's zero point, has nearly as many choices
+as a multiplier with an offset after it, and needs no sum of 64 bits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LIMIT = 2**31
 @dataclass(frozen=True, slots=True)
 class High:
     """The multiplier and the initial value of the sums of every channel, int64 [channels], and
-    whether they make the channel exact.
+    whether each channel is exact with them.
     """
 
     multipliers: Array
@@ -46,7 +46,7 @@ def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = S
 
 @functools.lru_cache(maxsize=256)
 def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
-    """Multipliers and biases with which the most channels are exact."""
+    """Multipliers and biases with which as many channels as possible are exact."""
     known = linear.fit(channels)
     # Multipliers that leave int32 there may be exact here, where they have fewer bits.
     # Channels with which the linear requantization fails would use up all candidates.
@@ -94,7 +94,7 @@ class _Trial:
         self.bounds = np.broadcast_to(steps.values << shift, sums.shape)
 
     def are_exact(self, multipliers: Array, biases: Array) -> Array:
-        """Whether the channels' outputs are the specified ones for every sum."""
+        """Whether the channels' outputs equal the specified outputs for every sum."""
         is_small = (np.abs(biases) < _LIMIT) & (multipliers >= 0) & (multipliers < _LIMIT)
         # Factors that are not small are replaced: their products might exceed int64.
         bias, factor = (np.where(is_small, n, 0)[:, None] for n in (biases, multipliers))

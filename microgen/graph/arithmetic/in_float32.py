@@ -30,15 +30,16 @@ def scaled(sums: Array, scales: npt.ArrayLike) -> Array:
 
 def integers(x: Array) -> Array:
     """float32 values rounded to the nearest integers, ties to even; int64, saturated at ``LIMIT``.
-    NaN becomes the least one."""
+    NaN becomes the least integer."""
     # A cast of infinities or NaN to int64 is undefined in numpy, so they are replaced before it.
     rounded = np.nan_to_num(np.rint(x), nan=-LIMIT, posinf=LIMIT, neginf=-LIMIT)
     return np.asarray(np.clip(rounded, -LIMIT, LIMIT).astype(np.int64))
 
 
 def scale_of_sums(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.NDArray[np.float64]:
-    """The data's scale times the weight's, one or one for each channel, over the output's. Product
-    and quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
+    """The data's scale times the weight's scales (one, or one for each channel), divided by the
+    output's scale. Product and quotient are rounded to float32. Scales above ``LARGEST`` are
+    replaced by it."""
     scales = np.array(weight.quant.scale if weight.quant else (1.0,), np.float32)
     with np.errstate(all="ignore"):
         # The order of operations is part of the specification: (data * weight) / output, each
@@ -50,8 +51,8 @@ def scale_of_sums(data: ArrayType, weight: ArrayType, output: ArrayType) -> npt.
 def scale_of_mean(
     data: ArrayType, output: ArrayType, count: npt.ArrayLike
 ) -> npt.NDArray[np.float64]:
-    """The data's scale over ``count`` times the output's, of the shape of ``count``. Product and
-    quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
+    """The data's scale divided by ``count`` times the output's scale, in the shape of ``count``.
+    Product and quotient are rounded to float32. Scales above ``LARGEST`` are replaced by it."""
     counts = np.asarray(count, np.float32)
     with np.errstate(all="ignore"):
         quotient = np.float32(data.scale) / (counts * np.float32(output.scale))

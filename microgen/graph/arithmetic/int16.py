@@ -74,8 +74,8 @@ def real_parts(
     """Doubles below 2**31 as ``significand * 2**-shift``: the significand is 0 or in
     [2**52, 2**53), the shift in [22, 127].
 
-    Scales too small for that become larger than they are, and still round every sum within
-    ``SUM_LIMIT`` to 0. ValueError for larger ones.
+    Smaller scales are increased to the least scale of this form, which still rounds every sum
+    within ``SUM_LIMIT`` to 0. ValueError for scales of 2**31 or more.
     """
     # The shift 53 - exponent is at least 22 then, as the kernel requires.
     if np.any(scales >= 2.0**31):

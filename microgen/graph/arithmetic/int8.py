@@ -122,11 +122,11 @@ def multiply_by_quantized_multiplier(
 ) -> Array:
     """``x * multiplier * 2**(shift - 31)``, rounded; int32 array of the broadcast shape.
 
-    ``x`` holds int32 values; multiplier and shift are as ``quantize_multiplier`` gives them.
-    DOUBLE is TFLite's common.h MultiplyByQuantizedMultiplier: shift left (wrapping), doubling
-    high multiply, rounding shift right. SINGLE and NEAREST round the 64-bit product once, halves
-    away from zero, then wrap; UPWARD rounds halves up. FLOAT multiplies in float32. The sources of
-    these are next to their code.
+    ``x`` holds int32 values; multiplier and shift are results of ``quantize_multiplier``. DOUBLE is
+    TFLite's common.h MultiplyByQuantizedMultiplier: shift left (wrapping), doubling high multiply,
+    rounding shift right. SINGLE and NEAREST round the 64-bit product once, halves away from zero,
+    then wrap; UPWARD rounds halves up. FLOAT multiplies in float32. The sources of these are next
+    to their code.
     """
     x = np.asarray(x, np.int64)
     shift = np.asarray(shift, np.int64)

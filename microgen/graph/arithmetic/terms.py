@@ -22,7 +22,7 @@ class Activation(enum.Enum):
 
     @property
     def clamps(self) -> bool:
-        """Whether it leaves out finite values."""
+        """Whether the activation clamps finite values."""
         return self not in OPEN
 
 
@@ -31,7 +31,7 @@ RELUS = (Activation.RELU, Activation.RELU_UNLIMITED)  # they only raise negative
 
 
 class Rounding(enum.Enum):
-    """How an accumulator is scaled to the output.
+    """The rounding with which an accumulator is scaled to the output.
 
     The frontend chooses it from the numerics profile and the file, so that a graph has only one
     meaning. int8 activations: DOUBLE or SINGLE, see ``int8``; int16 activations: DOUBLE, REDUCED or

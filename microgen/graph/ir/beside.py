@@ -1,16 +1,16 @@
-"""Evaluates a graph together with an implementation of it: the value that each node should have for
-the implementation's own inputs, and how far off it may be.
+"""Evaluates a graph together with an implementation of it: computes each node's expected value for
+the implementation's own inputs, and the allowed distance from it.
 
 Values known from the implementation replace the reference's own values, so that errors do not add
 up from layer to layer. Nodes whose outputs are not known (fused into others, views, inside a part
 that an external generator compiled) are judged together with the next node whose output is known:
-both are computed from what the implementation has, and the bounds of the first are passed on. The
-allowed difference of stored integers is not passed on, because a quantization step of a tensor that
-the implementation never had says nothing about the implementation. This difference is added once,
-to the bound of the next integers that are known.
+both are computed from the implementation's known values, and the bounds of the first node are
+passed on to the second. The allowed difference of stored integers is not passed on, because a
+quantization step of a tensor that the implementation never had says nothing about the
+implementation. This difference is added once, to the bound of the next integers that are known.
 
-An implementation may lack channels of a tensor, because they do not matter. Here, these channels
-have the reference's values. If they did matter, the next known layer would differ.
+An implementation may lack channels of a tensor that have no influence. In this module these
+channels have the reference's values. If they had influence, the next known layer would differ.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Expected:
 
     @property
     def departures(self) -> int:
-        """The number of elements that differ because the implementation defines them so."""
+        """The number of elements that differ because the implementation defines them in another
+        way."""
         return self.unlimited if self.why else 0
 
     @property
@@ -98,7 +99,7 @@ class Expected:
 
 
 def no_slack(_node: Node, _inexact: Inexact) -> Leeway:
-    """The slack of an implementation that keeps within the bounds of ops."""
+    """The slack of an implementation whose errors are within the bounds of ops."""
     return Leeway()
 
 
@@ -210,7 +211,7 @@ def _of_node(
 
 
 def _are_stored(operands: Operands) -> bool:
-    """Whether a node's outputs are stored integers, whose steps have a size."""
+    """Whether a node's outputs are stored integers, which differ by whole steps."""
     kinds = operands.output_types
     return all(kind.quant is not None and kind.dtype.numpy.kind != "f" for kind in kinds)
 
@@ -234,8 +235,8 @@ def _limited(bound: Array, expected: Array, roundings: int, operands: Operands) 
 
 
 def exceeds(actual: Array, expected: Array, bound: Array) -> Array:
-    """Which elements are farther apart than the bound: bool, of the arrays' shape. NaN equals NaN,
-    and the sign of zeros is ignored."""
+    """A mask of the elements whose distance exceeds the bound: bool, of the arrays' shape. NaN
+    equals NaN, and the sign of zeros is ignored."""
     if expected.dtype.kind != "f":
         # Floats cannot tell all integers apart.
         is_beyond = (bound == 0) | (distance(actual, expected) > bound)
@@ -245,7 +246,7 @@ def exceeds(actual: Array, expected: Array, bound: Array) -> Array:
 
 
 def distance(actual: Array, expected: Array) -> Array:
-    """The distance of elements, float64; infinite if only one of them is a number."""
+    """The distance of each two elements, float64; infinite if only one of the two is a number."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
     same = (actual == expected) | ((actual != actual) & (expected != expected))

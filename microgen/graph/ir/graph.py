@@ -75,7 +75,7 @@ class Quant:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
-    """Shape, dtype and (for quantized tensors) the meaning of the stored integers."""
+    """Shape, dtype and, for quantized tensors, the quantization."""
 
     shape: tuple[int, ...]
     dtype: DType
@@ -120,7 +120,7 @@ Types = Sequence[ArrayType]  # of several tensors, in order
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a node came from: the model file's name and the model's own name for the layer."""
+    """The source of a node: the model file's name and the model's own name for the layer."""
 
     file: str
     layer: str
@@ -155,15 +155,15 @@ class Node:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Where the node is computed: its target and its external function. Only nodes with the
-        same place are ever fused."""
+        """The place where the node is computed: its target and its external function. Only nodes
+        with the same place are ever fused."""
         return self.target, self.function
 
 
 @dataclass(frozen=True, slots=True)
 class KeptChannels:
-    """The channels (last axis) that remain of one of the model's tensors. The tensor had ``count``
-    channels, and ``kept`` has the indices of the remaining ones, ascending.
+    """The channels (indices of the last axis) that a tensor of the model has kept. The tensor had
+    ``count`` channels, and ``kept`` has the indices of the remaining ones, ascending.
     """
 
     count: int
@@ -174,11 +174,12 @@ class KeptChannels:
         return KeptChannels(self.count, tuple(itertools.compress(self.kept, mask)))
 
     def index_in_model(self, index: tuple[int, ...]) -> tuple[int, ...]:
-        """The index in the model's tensor of an element that is left."""
+        """The index in the model's tensor of an element of the kept channels."""
         return (*index[:-1], self.kept[index[-1]])
 
     def filled(self, left: Array, whole: Array) -> Array:
-        """The model's tensor: ``left`` in the channels that are left, ``whole`` in the others."""
+        """The model's tensor: its kept channels are from ``left``, its other channels from
+        ``whole``."""
         filled = whole.copy()
         filled[..., list(self.kept)] = left
         return filled
@@ -192,8 +193,8 @@ Move = tuple[tuple[int, ...], tuple[int, ...]]
 @dataclass(frozen=True, slots=True)
 class TensorLayout:
     """The layout of a tensor of the graph that has the elements of the model's tensor ``tensor``.
-    The ``moves``, in order, turn the graph's tensor into the model's. They begin with all of its
-    channels.
+    The ``moves``, in order, turn the graph's tensor into the model's. The first move gets the
+    tensor with all of its channels.
     """
 
     tensor: str
@@ -278,8 +279,8 @@ def live_nodes(nodes: Iterable[Node], outputs: Iterable[str]) -> tuple[Node, ...
 
 
 def constant(array: Array) -> Array:
-    """The array of a constant, read-only. Each NaN has the bits that C's 0.0F / 0.0F has, because
-    there are no literals for others."""
+    """The array of a constant, read-only. Each NaN has the bits that C's 0.0F / 0.0F has, because C
+    has no literals for other NaNs."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
     return frozen(array)

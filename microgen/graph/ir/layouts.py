@@ -1,4 +1,4 @@
-"""Which of the model's tensors a graph has: under their own names, or in another layout.
+"""Finds the tensors of the model that a graph has, under their own names or in another layout.
 
 A pass that computes a tensor of the model in another shape or order of axes gives it a new name,
 because a name of the model stands for the model's values. ``Graph.laid_out`` has the layout, so a
@@ -32,8 +32,8 @@ def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> TensorLayout:
 
 
 def _of(graph: Graph, name: str, move: Move) -> TensorLayout:
-    """The layout of a tensor that one move turns into the tensor ``name``, which may have a layout,
-    too.
+    """The layout of a tensor that one move turns into the tensor ``name``. If ``name`` has a layout
+    itself, its moves follow.
     """
     known = graph.laid_out.get(name)
     return (
@@ -84,7 +84,7 @@ class Shown:
         return np.ascontiguousarray(left).reshape(whole.shape)
 
     def _in_graph(self, array: Array) -> Array:
-        """An array of the model's tensor as the graph's tensor has it, with all channels."""
+        """An array of the model's tensor in the layout of the graph's tensor, with all channels."""
         # The moves backwards, each with its inverse order of axes.
         for shape, axes in reversed(self.layout.moves if self.layout else ()):
             moved = tuple(shape[axis] for axis in axes)
@@ -125,8 +125,8 @@ def fits(layout: TensorLayout, kind: ArrayType, channels: KeptChannels | None) -
 
 
 def fresh(graph: Graph, wanted: str, *, more: Container[str] = (), shape: Shape = ()) -> str:
-    """An unused name for a new tensor of a graph: the wanted name, followed by a shape. No tensor
-    of the graph or of the model and no tensor in ``more`` has it.
+    """An unused name for a new tensor of a graph: the wanted name, followed by a shape. It is not
+    the name of a tensor of the graph, of the model or in ``more``.
     """
     start = f"{wanted}#{'x'.join(map(str, shape))}" if shape else wanted
     name, count = start, 0

@@ -1,8 +1,8 @@
-"""Finds tensors that bear a name of the model and do not have the value that the model gives it.
+"""Finds tensors with a name of the model whose value is not the model's value of that name.
 
 Passes keep the model's names, by which layers are compared and reported. So after every pass, each
-tensor that has one must have the model's value: bit for bit for integers, within the bounds of the
-model's ops for floats, in the channels of ``Graph.channels`` and in the layout of
+tensor with such a name must have the model's value: bit for bit for integers, within the bounds of
+the model's ops for floats, in the channels of ``Graph.channels`` and in the layout of
 ``Graph.laid_out``.
 """
 
@@ -23,8 +23,8 @@ from microgen.graph.ops.base import OpDefinition, StatusError
 
 @dataclass(frozen=True, slots=True)
 class Misnamed:
-    """A tensor of a graph that does not have the value of the model's tensor that it stands for:
-    ``name`` in the graph, ``tensor`` in the model. ``how`` says how they differ."""
+    """A tensor ``name`` of a graph whose value differs from the tensor ``tensor`` of the model that
+    it represents. ``how`` describes the difference."""
 
     name: str
     tensor: str
@@ -38,7 +38,8 @@ class Misnamed:
 def misnamed(
     source: Graph, graph: Graph, samples: Iterable[Sequence[Array]], ops: Mapping[str, OpDefinition]
 ) -> Iterator[Misnamed]:
-    """The wrong names of ``graph``, which passes have made of ``source``, the model's graph.
+    """The misnamed tensors of ``graph``, which passes have computed from ``source``, the model's
+    graph.
 
     ``samples``: a sequence of inferences, each with one array per input, in order. Each tensor is
     compared with the value that the model computes from the graph's own values of earlier tensors,

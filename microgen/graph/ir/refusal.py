@@ -1,4 +1,5 @@
-"""The record of a refusal: why a codegen or a kernel does not compile a part of a model."""
+"""The record of a refusal: the reason why a codegen or a kernel does not compile a part of a
+model."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class Refusal(Generic[Part]):
-    """Why ``by``, a codegen or a kernel, does not compile ``of``: a node of the kernel graph, or an
-    expression of Relay.
+    """The reason why ``by``, a codegen or a kernel, does not compile ``of``: a node of the kernel
+    graph, or an expression of Relay.
 
     ``what`` is its operator or the pattern that it matched, ``where`` its place in the model, empty
     if that is not known, and ``why`` the reason as a sentence. ``details`` are the refusals of a

@@ -1,4 +1,5 @@
-"""Running error analysis: the value of a formula, and how far off a float32 computation may be.
+"""Running error analysis: computes a formula's value, and a bound of the error of its float32
+computation.
 
 A ball is a value and an error: every float32 computation of the formula, in any order and with or
 without fused multiply-adds, lies within the error of the value. Source: Higham, Accuracy and
@@ -56,7 +57,8 @@ class Ball:
 
     @staticmethod
     def of(values: Array, error: Array | float = 0.0) -> Ball:
-        """Numbers that are off by at most ``error``; a pair (``packed``) has its own errors."""
+        """Numbers with errors of at most ``error``; a pair that ``packed`` returned has its own
+        errors."""
         if values.dtype == _PAIR:
             return Ball(values["value"], values["error"])
         wide = np.asarray(values, np.float64)
@@ -89,7 +91,7 @@ class Ball:
         return np.asarray(np.abs(self.value) + self.error)
 
     def _rounded(self) -> Ball:
-        """The ball after a rounding, which infinite values do not need."""
+        """The ball after a rounding, which adds no error to infinite values."""
         size = np.where(np.isinf(self.value), 0, self.largest)
         return Ball(self.value, self.error + UNIT * size + LEAST)
 

@@ -132,7 +132,7 @@ class Operands:
 
 @dataclass(frozen=True, slots=True)
 class Inexact:
-    """A node in some implementation, with the operands of the reference."""
+    """A node's inputs and results in an implementation, together with the reference's operands."""
 
     operands: Operands
     # The most by which each of the implementation's inputs differs from the reference's (0: the
@@ -203,7 +203,7 @@ class OpDefinition:
     about: str = ""  # in a few words what it computes; by default a docstring says it
 
     def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:
-        """The words of the primitive function's name for a node with so many inputs."""
+        """The words of the primitive function's name for a node with a number of inputs."""
         return self.words(self.name.replace(".", "_"), attrs, n_inputs)
 
     def results(self, node: Node) -> tuple[str, ...]:

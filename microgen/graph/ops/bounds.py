@@ -1,4 +1,5 @@
-"""How far sound implementations may be from the references: bounds that several ops share.
+"""The largest distances of sound implementations from the references: bounds that several ops
+share.
 
 All follow from IEEE 754. Rounding to nearest changes a result by at most u = 2**-24 of itself, and
 n successive roundings by at most gamma(n) = n u / (1 - n u). Integers are always exact.
@@ -64,7 +65,7 @@ def moves(reference: Reference, data: Sequence[int] | None = None) -> Bound:
 
 
 def _magnitudes(arrays: Sequence[Array]) -> Arrays:
-    """Magnitudes of finite numbers, and 0 for others, which are never rounded."""
+    """Magnitudes of finite numbers, and 0 for all other values, which are never rounded."""
     return tuple(np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64) for a in arrays)
 
 
@@ -143,7 +144,7 @@ def elementwise(grown: Callable[[Any, Inexact], Array], roundings: int = 1) -> B
 
 
 def has_infinity(operands: Operands) -> Array:
-    """Which elements of the output of an elementwise op have an infinite operand."""
+    """A mask of the elements of an elementwise op's output that have an infinite operand."""
     return np.asarray(functools.reduce(np.logical_or, map(np.isinf, operands.inputs)))
 
 
@@ -210,8 +211,8 @@ def function(real: Callable[[Any, Array], Array], ulps: int) -> Bound:
 
 def within_ulps(ulps: int, grown: Callable[[Any, Inexact, Array], Array]) -> Bound:
     """The bound of functions computed within ``ulps`` ulps of the correctly rounded result.
-    ``grown(attrs, given, expected)`` are the errors of results that are not rounded, if operands
-    have errors."""
+    ``grown(attrs, inexact, expected)`` returns the errors of unrounded results that the operands'
+    errors cause."""
 
     def of(attrs: Any, inexact: Inexact) -> Arrays:
         expected = inexact.expected[0].astype(np.float64)
@@ -260,7 +261,7 @@ def wave(ulps: int) -> Bound:
 
 
 def outward(values: Array, sign: int) -> Array:
-    """The next float32 numbers in the direction of ``sign``."""
+    """The adjacent float32 numbers in the direction of ``sign``."""
     return np.nextafter(values.astype(np.float32), np.float32(sign * np.inf))
 
 

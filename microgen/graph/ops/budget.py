@@ -22,7 +22,7 @@ MOST_STEPS = 2**29  # a few seconds
 
 
 class ComputeBudget:
-    """What one model has used so far."""
+    """The bytes and steps that one model has used."""
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -53,7 +53,8 @@ _of_model: ContextVar[ComputeBudget | None] = ContextVar("budget", default=None)
 
 @contextlib.contextmanager
 def of_model() -> Iterator[None]:
-    """Charge everything that is computed inside. An inner block is part of the outer one."""
+    """Charge all computations inside the block to one model. An inner block is part of the outer
+    one."""
     # Frontends and passes both open a block, and a model has one budget.
     if _of_model.get() is not None:
         yield

@@ -35,7 +35,8 @@ def first_of(sentences: Iterable[str | None]) -> str | None:
 
 
 def refused(compute: Callable[..., object], *arguments: object) -> str | None:
-    """The message of the ValueError that ``compute`` raises for the arguments; None without one."""
+    """The message of the ValueError that ``compute`` raises for the arguments; None if it raises
+    none."""
     try:
         compute(*arguments)
     except ValueError as error:
@@ -44,7 +45,7 @@ def refused(compute: Callable[..., object], *arguments: object) -> str | None:
 
 
 def too_large_ratio(compute: Callable[..., object], *arguments: object) -> str | None:
-    """The fixed point must hold the ratios of scales that ``compute`` makes multipliers of."""
+    """The fixed point must hold the ratios of scales from which ``compute`` makes multipliers."""
     reason = refused(compute, *arguments)
     return f"the output's scale is too small for the input's: {reason}" if reason else None
 
@@ -171,7 +172,7 @@ def _both_plain(data: ArrayType, output: ArrayType) -> str | None:
 def quant_constraint(
     output: ArrayType, steps: int, zero_point: int, *, tolerance: float = 0.0
 ) -> str | None:
-    """The output's scale must be one over ``steps``, up to a relative tolerance."""
+    """The output's scale must be 1 / ``steps``, up to a relative tolerance."""
     is_near = abs(output.scale - 1 / steps) <= tolerance / steps
     if is_near and output.zero_point == zero_point:
         return None
@@ -244,7 +245,7 @@ def float_weights_constraint(weight: ArrayType, *bias: ArrayType) -> str | None:
 def rounding_constraint(
     data: ArrayType, rounding: Rounding, accepted: Sequence[Rounding]
 ) -> str | None:
-    """Sums of such data must be rounded in an accepted way."""
+    """The rounding of sums must be one that the data's dtype allows."""
     if rounding in accepted:
         return None
     known = " or ".join(r.value for r in accepted)
@@ -282,8 +283,8 @@ def accumulator_constraint(
 
 
 def largest_sum(data: ArrayType, products: int, zero: int = 0) -> int:
-    """The largest magnitude of a sum of ``products`` products of such data with int8 weights whose
-    zero point is ``zero``."""
+    """The largest magnitude of a sum of ``products`` products of stored data with int8 weights
+    whose zero point is ``zero``."""
     # The second factor is the largest distance of an int8 weight from its zero point.
     return products * farthest(data) * max(127 - zero, 128 + zero)
 

@@ -29,8 +29,8 @@ Rule = Callable[[Any, Types, Types], ReferenceCost]
 
 
 def elementwise(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
-    """The cost of ops that compute each element by arithmetic on some others. For each element up
-    to eight numbers of eight bytes are in memory."""
+    """The cost of elementwise arithmetic. For each element up to eight numbers of eight bytes are
+    in memory."""
     elements = _elements(inputs) + _elements(outputs)
     return ReferenceCost(64 * elements, _CALL + 16 * elements)
 
@@ -43,7 +43,7 @@ def moved(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
 
 def by_rows(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of ops that make the rows of their output one by one, each from a row of the first
-    input and all of the others."""
+    input and from all elements of the other inputs."""
     rows = math.prod(outputs[0].shape[:-1])
     return products(inputs, outputs, rows * _elements(inputs[1:]), calls=rows)
 

@@ -76,7 +76,7 @@ def _bound(attrs: ExternalAttrs, inexact: Inexact) -> Arrays:
 
 
 def words(_word: str, attrs: ExternalAttrs, _n_inputs: int) -> tuple[str, ...]:
-    """The words of the primitive function's name, which is replaced by the symbol."""
+    """Any words, because the symbol replaces the primitive function's name."""
     return (attrs.codegen,)
 
 

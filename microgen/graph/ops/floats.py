@@ -1,8 +1,9 @@
-"""Shared by float32 references.
+"""Functions that float32 references share.
 
 Elementwise arithmetic is in float32, where IEEE 754 determines every result. Plain sums are also in
 float32, in TFLite's order. Sums of products, and functions that a library would approximate, are
-computed in float64 and rounded to float32 at the end; kernels state how far they may be from that.
+computed in float64 and rounded to float32 at the end; kernels state the bound of their distance
+from this result.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def ball_below_largest(x: Ball) -> Ball:
 
 
 def _largest(x: Array) -> Array:
-    """The largest value of each row, at least a finite number. NaN is ignored, as in TFLite's
-    softmax."""
+    """The largest value of each row, at least the least finite number. NaN is ignored, as in
+    TFLite's softmax."""
     return np.asarray(np.fmax.reduce(x, axis=-1, keepdims=True, initial=-np.finfo(np.float32).max))
 
 
@@ -49,7 +50,7 @@ def activated(values: Array, activation: Activation) -> Arrays:
 
 def sums(values: Array, axes: tuple[int, ...], *, keep_dims: bool = False) -> Array:
     """Sums over some axes in float32, added one after another in the order of the axes, as TFLite's
-    reference kernels do. So with many equal values both lose the same amount.
+    reference kernels do. So with many equal values both have the same rounding error.
 
     Sums of opposite infinities are NaN.
     """

@@ -84,7 +84,8 @@ def resolve(padding: Padding, size: Pair, kernel: Pair, strides: Pair, dilation:
 
 
 def explicit(padding: Padding) -> Pads:
-    """The padding of a node after the pass ``canonical_padding``, which has made it numbers."""
+    """The padding of a node as numbers, into which the pass ``canonical_padding`` has
+    converted it."""
     assert not isinstance(padding, str), "canonical_padding comes first"
     return padding
 

@@ -1,4 +1,4 @@
-"""Shared by convolutions and pools: which cells of the input each tap of a window covers."""
+"""The cells of the input that each tap of a window covers, for convolutions and pools."""
 
 from __future__ import annotations
 
@@ -63,11 +63,13 @@ class Along:
 
     @property
     def cells(self) -> int:
-        """An upper bound of the number of pairs of a place and a cell that a tap covers there."""
+        """An upper bound of the number of pairs of a place and a cell that a tap covers at the
+        place."""
         return self.places * min(self.kernel, self.size)
 
     def inside(self) -> Iterator[tuple[int, slice, slice]]:
-        """Each tap that covers a cell, in order: the places where it does, and the cells there."""
+        """Each tap that covers a cell, in order: the places at which it covers a cell, and these
+        cells."""
         for tap in self.reaching:
             at = tap * self.dilation - self.before  # at place 0
             # -(at // stride) is -at / stride, rounded up.
@@ -83,8 +85,8 @@ Region = tuple[slice, slice, slice]  # of NHWC data: all images, rows, columns
 
 
 def taps(rows: Along, columns: Along) -> Iterator[tuple[Pair, Region, Region]]:
-    """Each tap (y, x) that covers data, row by row: the part of the output where it does, and the
-    part of the data that it covers there."""
+    """Each tap (y, x) that covers data, row by row: the part of the output at which the tap covers
+    data, and the covered part of the data."""
     across = tuple(columns.inside())
     for y, places, cells in rows.inside():
         for x, their_places, their_cells in across:

@@ -2,6 +2,6 @@
 integers.
 
 It is a pass, Graph -> Graph, and knows no file format. It runs at the end of an import (ONNX's), so
-every reader of a model sees the same network: the compiler, references and reports. So it stands
-below frontends. ``recognise.recognised`` is the pass; it follows the graph's order once.
+that the compiler, references and reports all see the same network. Because frontends call it, this
+room is below frontends. ``recognise.recognised`` is the pass; it follows the graph's order once.
 """

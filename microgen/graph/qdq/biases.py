@@ -2,10 +2,10 @@
 
 A bias of floats, or of integers with another scale, is rounded to that scale. If this moves results
 by more than ``NEAR`` of a step of the output, the sums get finer steps, if the weights allow it,
-and the bias is rounded up or down so that as many results as possible equal the model's. If it
-would still move results by more than ``FAR``, it has to be added in floats. In finer steps, the
-values of a weight are times powers of two, and its scales are divided by them: the sums of products
-mean the same.
+and the bias is rounded up or down so that as many results as possible equal the model's. If the
+rounded bias would still move results by more than ``FAR``, the bias has to be added in floats. In
+finer steps, the values of a weight are times powers of two, and its scales are divided by them: the
+sums of products mean the same.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Weight:
         return self.kind.quant
 
     def centred(self) -> Array:
-        """The values less the zero point, int64."""
+        """The values minus the zero point, int64."""
         return self.values.astype(np.int64) - weight_zero(self.kind)
 
     def magnitudes(self) -> Array:
@@ -52,9 +52,9 @@ class Weight:
 
 
 def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
-    """The same weight in steps as fine as its values allow. The first results have as few bits as
-    the model's weight, and one scale if it has one; later ones have finer steps in ``channels``
-    only.
+    """Forms of the weight in finer steps, as fine as its values allow. The first forms have as few
+    bits as the model's weight, and one scale if the weight has one scale; later forms have finer
+    steps in ``channels`` only.
     """
     largest = np.maximum(weight.magnitudes().max(axis=1), 1)
     for is_int4 in (True, False) if weight.is_int4 else (False,):
@@ -68,8 +68,8 @@ def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
 
 
 def _multiplied(weight: Weight, times: Array, is_int4: bool) -> Iterator[Weight]:
-    """The weight with its values multiplied; nothing if they do not fit, or a scale is too small
-    to be divided."""
+    """The weight with its values multiplied; nothing if the values do not fit the dtype, or if a
+    scale is too small to be divided."""
     along = [1] * weight.values.ndim
     along[weight.axis] = -1
     values = weight.centred() * times.reshape(along)
@@ -137,8 +137,8 @@ class SumsLayer:
         return self._checked(weight, np.where(self.floats == 0, 0, np.rint(self._ratio(weight))))
 
     def refined(self, rounded: Integers) -> Integers:
-        """The same with the bias of each channel rounded up or down. The direction is the one with
-        which more results equal the model's."""
+        """The layer's integers with the bias of each channel rounded up or down, whichever makes
+        more results equal the model's."""
         # If sums have coarse steps, a small difference may move many results past a tie.
         down = np.floor(self._ratio(rounded.weight))
         both = (self._checked(rounded.weight, down + k) for k in (0, 1))
@@ -241,6 +241,7 @@ def _nearer(layer: SumsLayer, rounded: Integers) -> Integers:
 
 
 def _is_in(quant: Quant, scales: Array) -> bool:
-    """Whether a bias has the scale of the sums. Converters may compute its scale in double."""
+    """Whether a bias has the scale of the sums, up to rounding, because converters may compute its
+    scale in double."""
     own = np.array(quant.scale)
     return not any(quant.zero_point) and bool((abs(own - scales) <= _SAME * scales).all())

@@ -75,7 +75,8 @@ def table(rewriting: Rewriting, tensor: str, output: ArrayType) -> Array | None:
 
 
 def _steps(rewriting: Rewriting, tensor: str) -> list[Node] | None:
-    """The nodes between a tensor and its integers, in order; None if there are too many."""
+    """The nodes between integers and the tensor that is computed from them, in order; None if there
+    are too many."""
     nodes: dict[str, Node] = {}
     pending = [tensor]
     while pending:
@@ -132,7 +133,7 @@ class Clamp:
     high: float = math.inf
 
     def after(self, first: Clamp) -> Clamp:
-        """The clamp that applies ``first`` and then itself."""
+        """The clamp that applies ``first`` and then this clamp."""
         return Clamp(self(first.low), self(first.high))
 
     def __call__(self, value: float) -> float:

@@ -1,4 +1,5 @@
-"""Layers that integers compute: their operands are integers, and their results become integers."""
+"""Rewrites layers so that they compute in integers: their operands and their results are
+integers."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ def _with_floats(
 
 
 def _is_the_same_in_floats(activation: Activation, kind: ArrayType) -> bool:
-    """Whether limits of floats become the limits of stored integers."""
+    """Whether limits of floats, when stored, become the limits of stored integers."""
     assert kind.quant is not None
     bounds = functions.Clamp(*float_range(activation)).stored(kind)
     return bounds == activation_range(activation, kind.quant, kind.dtype)
@@ -154,7 +155,8 @@ LAYERS: Mapping[str, SumsLayer] = {
 
 
 def plain_sums(rewriting: Rewriting, node: Node) -> bool:
-    """Compute the result of a conversion to int32 by a layer of integers, if it is one.
+    """Compute the result of a conversion to int32 by a layer of integers, if the converted floats
+    are sums of integers.
 
     The importers of ConvInteger and MatMulInteger make floats of integers with the scale 1, a layer
     of floats, and a conversion to int32. A layer of integers gives the same sums, without the limit
@@ -176,7 +178,7 @@ def plain_sums(rewriting: Rewriting, node: Node) -> bool:
 
 
 def _before(rewriting: Rewriting, tensor: str) -> tuple[Node | None, list[Node]]:
-    """The layer of sums before a tensor, and the moves between, the last one first."""
+    """The layer of sums before a tensor, and the moves between them, the last move first."""
     moves: list[Node] = []
     node = rewriting.producers.get(tensor)
     while node is not None and node.op in VIEWS:

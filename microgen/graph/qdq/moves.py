@@ -1,5 +1,5 @@
-"""Ops that only move, copy or choose values: integers go through them as the floats that they mean
-would."""
+"""Ops that only move, copy or choose values. They apply to stored integers in the same way as to
+floats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOISTED = (*VIEWS, "nn.max_pool2d")
 
 
 def of_floats(rewriting: Rewriting, node: Node) -> bool:
-    """Move the integers that the node's floats mean, if it does nothing else."""
+    """Move the integers that represent the node's floats, if the node only moves values."""
     positions = _data(node)
     if not positions or not any(node.inputs[i] in rewriting.meaning for i in positions):
         return False
@@ -46,7 +46,7 @@ def of_floats(rewriting: Rewriting, node: Node) -> bool:
 
 
 def of_stored(rewriting: Rewriting, node: Node) -> bool:
-    """Move stored integers, if the node does nothing else."""
+    """Move stored integers, if the node only moves values."""
     positions = _data(node)
     if not positions or not all(node.inputs[i] in rewriting.inner for i in positions):
         return False

@@ -76,7 +76,8 @@ def _looked_up(
 
 
 def _chain(rewriting: Rewriting, tensor: str) -> _Chain:
-    """The moves and clamps before a tensor that nothing else reads."""
+    """The chain of moves and clamps before a tensor whose intermediate results nothing else
+    reads."""
     steps: list[Node] = []
     clamp = Clamp()
     while tensor in rewriting.producers and tensor not in rewriting.source:

@@ -92,8 +92,8 @@ def _inputs(rewriting: Rewriting) -> list[unsigned.UnsignedPort]:
 
 
 def _quant_of(rewriting: Rewriting, tensor: str) -> Quant | None:
-    """The only scale with which integers are read, directly or after moves. None if there are
-    several scales, or a reader without one.
+    """The only scale with which nodes read integers, directly or after moves. None if there are
+    several scales, or if a reader has none.
     """
     quants: dict[Quant | None, None] = {}
     pending = [tensor]
@@ -132,7 +132,7 @@ def _finished(rewriting: Rewriting, inputs: list[unsigned.UnsignedPort]) -> Grap
 
 
 def _in_floats(rewriting: Rewriting, graph: Graph) -> dict[str, str]:
-    """Float tensors that are computed from floats -> why."""
+    """Float tensor that is computed from floats -> the reason."""
     reasons: dict[str, str] = {}
     for node in graph.nodes:
         (output, *_) = node.outputs
@@ -153,7 +153,7 @@ def _why(rewriting: Rewriting, node: Node) -> str:
 
 
 def _output(rewriting: Rewriting, name: str) -> unsigned.UnsignedPort:
-    """An output of the model. Its node computes it under its own name."""
+    """An output of the model. Its node computes it under the model's name."""
     kind, origin = rewriting.graph.types[name], _origin(rewriting, name)
     integers = rewriting.inner.get(name)
     if integers is None:

@@ -28,7 +28,8 @@ from microgen.graph.unsigned import HALF, moved
 
 
 class NotInteger(Exception):  # noqa: N818 - it is a reason, not an error
-    """Why something is computed in floats: a sentence about the layer, without its subject."""
+    """The reason why a layer is computed in floats: a sentence about the layer, without its
+    subject."""
 
 
 @dataclass(slots=True)
@@ -138,7 +139,7 @@ class Rewriting:
         return integers
 
     def keep(self, node: Node) -> None:
-        """Add a node as it is. It reads plain integers."""
+        """Add a node unchanged. Integers that it reads are plain numbers to it."""
         inputs = tuple(map(self._readable, node.inputs))
         self.nodes.append(dataclasses.replace(node, inputs=inputs))
 
@@ -175,12 +176,12 @@ class Rewriting:
         self.emit("qnn.dequantize", DequantizeAttrs(), (integers,), floats, tensor, origin)
 
     def retyped(self, integers: str, quant: Quant, name: str, origin: Origin) -> str:
-        """The same integers with another scale."""
+        """A tensor of the same integers with another scale."""
         kind = dataclasses.replace(self.types[integers], quant=quant)
         return self.retyped_as(integers, kind, name, origin)
 
     def retyped_as(self, integers: str, kind: ArrayType, name: str, origin: Origin) -> str:
-        """The same integers with the quantization of ``kind``, perhaps none."""
+        """A tensor of the same integers with the quantization of ``kind``, which may be none."""
         if self.types[integers].quant == kind.quant:
             return integers
         attrs = ReinterpretAttrs(kind.shape)

@@ -1,9 +1,10 @@
-"""How a chain or small graph of nodes is computed row by row: what happens in which step.
+"""The schedule of a chain or small graph of nodes that is computed row by row: the events of each
+step.
 
 All nodes have the same loop of steps. A node computes ``rows`` rows at a time, in step ``first``
-and then every ``period`` steps, ``count`` times. Before that the rows of the result's buffer move
-up by as many, so that the new ones have their place at its end. After the last time the buffer gets
-rows of padding instead, while readers need them.
+and then every ``period`` steps, ``count`` times. Before each computation, the rows of the result's
+buffer move up by ``rows``, which makes room for the new rows at its end. After the last computation
+the buffer gets rows of padding, as long as readers need them.
 
 Let a tensor get n rows every p steps from step D on, and let its buffer have B rows. In step t it
 has been given m = floor((t - D) / p) + 1 times n rows, so it holds the rows m * n - B to m * n - 1.
@@ -36,7 +37,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The steps in which something gets rows."""
+    """The steps in which a buffer or a result gets rows."""
 
     first: int  # step
     period: int  # steps from one time to the next
@@ -55,7 +56,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class RowBuffer:
-    """The last rows of a tensor that never exists whole."""
+    """A buffer for the last rows of a tensor that never exists as a whole."""
 
     rows: int
     end: int  # the step before which they are read
@@ -113,8 +114,8 @@ def of(
 def _copied(
     stages: Sequence[Stage], heights: Mapping[str, int], fed: Mapping[str, int]
 ) -> dict[str, int]:
-    """The tensors from outside that need a buffer, because windows leave them or because they are
-    not there as a whole, and the number of their rows that are copied at a time.
+    """The tensors from outside that need a buffer, because windows reach beyond them or because
+    they arrive in blocks, and the number of rows that are copied at a time.
     """
     rates: dict[str, int] = {}
     for stage in stages:
@@ -154,7 +155,7 @@ def _timings(
     chunks: Mapping[str, int],
     whole: Mapping[str, int],
 ) -> dict[str, Timing]:
-    """When each buffer gets its rows: as soon as the rows on which they depend are there."""
+    """The timing of each buffer, which gets rows as soon as the rows on which they depend exist."""
 
     def timing(name: str, first: int) -> Timing:
         return Timing(first, periods[name], -(-whole[name] // chunks[name]), chunks[name])

@@ -1,9 +1,10 @@
-"""How many bytes the output of nodes in rows must begin before an input whose bytes it takes.
+"""The number of bytes by which the output of nodes in rows must begin before an input whose memory
+it overwrites.
 
 The last node writes rows of the output, one part after the other. Before it writes, all nodes
 before it have finished the reads of the same step. Later reads of the input begin with the next
-rows of each reader of the input: a node, or the copy into a buffer. So nothing is read after it was
-overwritten if the output begins by the largest difference, or any more, before the input.
+rows of each reader of the input: a node, or the copy into a buffer. So no byte is read after it was
+overwritten if the output begins at least the largest difference before the input.
 
 If the last node reads the input itself, its kernel reads and writes rows in one step. These must be
 apart, or be where the kernel says that it may compute in place.

@@ -14,10 +14,10 @@ from microgen.graph.rows.geometry import Geometry, Stage
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A node as a kernel computes it in one step: ``node`` with the padding of its rows taken away,
-    in a ``graph`` in which its inputs and its result have the rows of one step. If it
-    ``is_summed``, there is one result, which is complete after the last step: kernels have sums in
-    their scratch, which are 0 at first."""
+    """A node as a kernel computes it in one step: ``node`` without the padding of its rows, in a
+    ``graph`` in which its inputs and its result have the rows of one step. If it ``is_summed``,
+    there is one result, which is complete after the last step: kernels have sums in their scratch,
+    which are 0 at first."""
 
     node: Node
     graph: Graph

@@ -108,9 +108,8 @@ def _avg_pool(node: Node, _graph: Graph) -> ByRows | None:
 
 
 def summed(node: Node, graph: Graph) -> ByRows | None:
-    """The rows of a node with one result for the whole height, which kernels compute by adding a
-    few rows each time; None for other nodes. Only means of int8 whose sums fit int16 are such
-    nodes.
+    """The windows of a node with one result for the whole height, to which kernels add a few rows
+    in each step; None for other nodes. Only means of int8 whose sums fit int16 are such nodes.
     """
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     if not isinstance(attrs, AvgPool2DAttrs) or of(node, graph) is None:

@@ -55,8 +55,8 @@ def execute(args: argparse.Namespace, console: Console) -> Outcome:
 
 
 def _board(args: argparse.Namespace, console: Console) -> Board:
-    """The board, with its clock. Prints a remark if the project's other commands need ``--board``.
-    """
+    """The board, with its clock. Prints a remark if the project's other commands need
+    ``--board``."""
     board = found.find(args.board, local=True)
     board = replace(board, clock_hz=args.clock) if args.clock else board
     try:

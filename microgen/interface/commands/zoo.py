@@ -86,8 +86,8 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _cores() -> int:
-    """The number of cores that this process may use, or of all cores if the system does not tell.
-    """
+    """The number of cores that this process may use, or of all cores if the system does not
+    tell."""
     allowed = getattr(os, "sched_getaffinity", None)
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 

@@ -18,8 +18,8 @@ _OPTIONAL = ("output",)
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """The findings as data and as text. ``payloads`` are the files that can be extracted, by name.
-    """
+    """The findings as data and as text. ``payloads`` are the files that can be extracted, by
+    name."""
 
     data: dict[str, Any]
     text: Sequence[Part]

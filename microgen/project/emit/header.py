@@ -48,8 +48,8 @@ def header(unit: Unit) -> dict[str, Any]:
 
 
 def _duties(ports: list[dict[str, Any]]) -> str:
-    """A comment about the caller's duties, if a run stores other tensors in the caller's buffers.
-    """
+    """A comment about the caller's duties, if a run stores other tensors in the caller's
+    buffers."""
     duties = [port["duty"] for port in ports if port["duty"]]
     return layout.comment("Of the caller's buffers:", more=duties) if duties else ""
 

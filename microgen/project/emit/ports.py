@@ -49,7 +49,7 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
 
 
 def _pool_macros(pool: Pool, port: Port, prefix: str) -> Iterator[tuple[str, str]]:
-    """The macros of the buffer that the caller provides, if it has more bytes than the port."""
+    """The macros of the buffer that the caller provides, if it is more than the port's memory."""
     if pool.before:
         yield f"{prefix}_HEADROOM", str(pool.before)
     if pool.nbytes != port.type.nbytes:

@@ -63,8 +63,8 @@ def most(program: Program, cpu: Cpu, options: Options, modules: int) -> int | No
 
 
 def _measured(part: str, cpu: Cpu) -> Mapping[str, int]:
-    """The bytes by name in a part of the table: the maximum over all cores that stand for the CPU.
-    """
+    """The bytes by name in a part of the table: the maximum over all cores that stand for the
+    CPU."""
     table = measured.load(measured.CODE_BYTES)
     most: dict[str, int] = {}
     for core in standing.cores(cpu, table.cores):

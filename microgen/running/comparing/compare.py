@@ -108,8 +108,8 @@ def _seen(
 
 
 class _Traces:
-    """The layers of all models for some samples, read from the ``elf`` once for the same samples.
-    """
+    """The layers of all models for some samples, read from the ``elf`` once for the same
+    samples."""
 
     def __init__(
         self,

@@ -188,8 +188,8 @@ def _check(rows: Sequence[Sequence[int]], calls: Sequence[int], samples: int) ->
 
 
 def _library(directory: Path, api: int) -> Path:
-    """The compiled plugin, in the user's cache, or in ``directory`` if the cache is not writable.
-    """
+    """The compiled plugin, in the user's cache, or in ``directory`` if the cache is not
+    writable."""
     flags = (*_FLAGS, f"-DAPI_VERSION={api}")
     # A plugin with another source or other flags gets another name, so an old one is never loaded.
     key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(flags).encode()).hexdigest()[:16]

@@ -45,8 +45,8 @@ def _alone(core: CoreTimings, instruction: Instruction) -> int:
 
 
 def _beside(core: CoreTimings, before: Instruction | None, instruction: Instruction) -> int:
-    """The cycles that the instruction before it adds to an instruction; negative if it saves some.
-    """
+    """The cycles that the instruction before it adds to an instruction; negative if it saves
+    some."""
     is_store = operands.is_store(instruction.mnemonic)
     is_buffered = is_store and _has_immediate_offset(instruction)
     if before is None:

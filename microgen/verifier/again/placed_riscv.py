@@ -234,8 +234,8 @@ class _Walk:
             self._passed(4, 0)
 
     def lower(self, own: Relocation, is_relaxed: bool) -> None:
-        """An instruction that adds the lower part to a register, or the whole offset to gp or zero.
-        """
+        """An instruction that adds the lower part to a register, or the whole offset to gp or
+        zero."""
         field, expected = LOWERS[own.kind], self._expected()
         register = self._linked() >> 15 & 31  # rs1
         fixed = self._fixed(register) if is_relaxed else None

@@ -19,9 +19,9 @@ _MAGIC = b"\x7fELF"
 
 
 def differences(original: Elf, again: Elf) -> Iterator[str]:
-    """The differences between a program and the program that was built again, by the order of
-    functions and objects; nothing if they are equal. Sizes of symbols and addresses come first,
-    because bytes move with them."""
+    """The differences between a program and the program that was built again, which begin with the
+    first function or object that differs; nothing if both are equal. Sizes of symbols and addresses
+    come first, because bytes move with them."""
     symbols = list(_symbols(original, again))
     # Bytes move with symbols, so they are compared only if the symbols are equal.
     yield from symbols or _bytes(original, again)

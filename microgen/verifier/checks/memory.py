@@ -256,8 +256,8 @@ def _memory_file(module: str) -> str:
 
 
 def _under(subject: Subject) -> str:
-    """The file under which the ELF lists a model's buffers, as words; "" if the ELF names no files.
-    """
+    """The file under which the ELF lists a model's buffers, as words; "" if the ELF names no
+    files."""
     return f" under {_memory_file(subject.manifest.module)}" if subject.elf.names_files else ""
 
 

@@ -69,7 +69,7 @@ def _running(op: str, attrs: type[CumsumAttrs] | type[CumprodAttrs]) -> Importer
 
 
 def _topk(node: OnnxNode) -> Value:
-    """The positions, always sorted, and the values at them."""
+    """The positions of the best values, always sorted by value, and these values."""
     data = node.tensor(0)
     rank = len(data.shape)
     axis = arguments.axis(node, rank, -1)
@@ -85,7 +85,7 @@ def _topk(node: OnnxNode) -> Value:
 
 def _non_max_suppression(node: OnnxNode) -> BuiltTensor:
     """The output has a row for each box that may be chosen, or as many rows as the model declares.
-    Rows without a box are -1, which other operators read as the last element.
+    Rows without a box contain -1, which other operators read as the index of the last element.
     """
     boxes, scores = node.tensor(0, DType.FLOAT32), node.tensor(1)
     most = _number(node, 2, "number of boxes")

@@ -43,7 +43,7 @@ def _conv_transpose(node: OnnxNode) -> BuiltTensor:
 
 
 def _spread(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
-    """Where the taps fall, per spatial axis: tap t at cell x of the data falls on the cell
+    """The output cells of the taps, per spatial axis: tap t at cell x of the data adds to the cell
     ``x * stride + t * dilation - before`` of an output of ``places`` cells."""
     rank = len(sizes)
     strides, dilations = (
@@ -90,8 +90,8 @@ def _cropped(
 
 
 def _opposite(spread: OnnxWindow, sizes: Sequence[int]) -> Sizes | None:
-    """The padding after the output of the convolution in the opposite direction; None if there is
-    no such convolution.
+    """The padding at the end of each axis with which a convolution from the output to the data has
+    the model's sizes; None if there is no such convolution.
     """
     cells = zip(sizes, spread.strides, spread.kernel, spread.before, spread.places, strict=True)
     after = []

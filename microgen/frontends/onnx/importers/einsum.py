@@ -1,4 +1,5 @@
-"""Einsum: products over named axes, as changes of layout, products of matrices and sums."""
+"""Einsum: products over named axes, composed of changes of layout, products of matrices and
+sums."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def _needed(others: Sequence[Named], output: Labels) -> set[str]:
 
 
 def _without_repeats(node: OnnxNode, named: Named) -> Named:
-    """The diagonal of axes with one label."""
+    """The operand in which axes with the same label are replaced with their diagonal."""
     tensor, labels = named
     for label in labels:
         while labels.count(label) > 1:
@@ -122,7 +123,7 @@ def _diagonal(node: OnnxNode, tensor: BuiltTensor, first: int, second: int) -> B
 
 
 def _summed(node: OnnxNode, named: Named, needed: set[str]) -> Named:
-    """The tensor summed over the axes that nothing needs."""
+    """The tensor summed over the axes whose labels are not in ``needed``."""
     tensor, labels = named
     axes = tuple(axis for axis, label in enumerate(labels) if label not in needed)
     sums = composing.total(node, tensor, axes, keep_dims=False)

@@ -48,7 +48,7 @@ def _dft(node: OnnxNode) -> BuiltTensor:
 
 
 def _axis(node: OnnxNode) -> tuple[int, int]:
-    """The axis and its size; an attribute before opset 20."""
+    """The axis and its size. The axis is an attribute before opset 20, then an operand."""
     data = node.tensor(0, DType.FLOAT32)
     rank = len(data.shape)
     if rank < 2:
@@ -91,7 +91,8 @@ def _powers(node: OnnxNode, length: int, shape: tuple[int, int], sign: int) -> A
 
 
 def _inverse_of_real(node: OnnxNode, length: int, read: int) -> Array:
-    """The real parts of the inverse of a transform that is symmetrical, from its first half."""
+    """The real parts of the inverse of a symmetrical transform, computed from the transform's first
+    half."""
     matrix = _powers(node, length, (length, read), 1)[:, :1]
     # All elements but the first, and the middle one of an even length, count twice.
     counts = np.full(read, 2.0)
@@ -178,8 +179,8 @@ def _mel_weights(node: OnnxNode) -> BuiltTensor:
 
 
 def _triangles(bins: Array, size: int) -> Array:
-    """Columns that rise from 0 at one place to 1 at the next, and fall to 0 at the next but one:
-    float64 [size, bands]. A side without length is upright."""
+    """Triangles as columns, float64 [size, bands]: column k rises from 0 at edge k to 1 at edge k +
+    1 and falls to 0 at edge k + 2. If two edges are equal, the side between them is vertical."""
     left, centre, right = bins[:-2], bins[1:-1], bins[2:]
     at = np.arange(size)[:, None]
     with np.errstate(all="ignore"):

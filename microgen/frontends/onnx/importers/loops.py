@@ -101,7 +101,7 @@ def _list(node: OnnxNode, name: str, length: int) -> list[int]:
 
 
 def _row(node: OnnxNode, data: BuiltTensor, axis: int, at: int) -> BuiltTensor:
-    """One place of an axis, without the axis."""
+    """The elements at one index of an axis, without the axis."""
     shape = (*data.shape[:axis], *data.shape[axis + 1 :])
     return node.reshaped(move_nodes.cut(node, data, axis, at, 1), shape)
 

@@ -40,7 +40,7 @@ def _inverse_root(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
 def _moments(
     node: OnnxNode, data: BuiltTensor, axes: tuple[int, ...]
 ) -> tuple[BuiltTensor, BuiltTensor, BuiltTensor]:
-    """The mean over some axes, the data less it, and the variance."""
+    """The mean over some axes, the data minus the mean, and the variance."""
     mean = _mean(node, data, axes)
     centred = binary(node, "subtract", data, mean)
     # Differences are squared, because the mean of squares less the square of the mean would cancel.
@@ -78,7 +78,7 @@ def _affine(node: OnnxNode, data: BuiltTensor, axis: int) -> BuiltTensor:
 
 def _batch(node: OnnxNode) -> Value:
     """(data - mean) / sqrt(variance + epsilon) * scale + offset as data * factor - mean * factor +
-    offset, with one of each per channel."""
+    offset, with one factor and one offset per channel."""
     data = _floats(node, 1, 2, 3, 4)
     scale, offset, mean, variance = (node.tensor(i) for i in range(1, 5))
     rank, axis = len(data.shape), min(1, len(data.shape) - 1)

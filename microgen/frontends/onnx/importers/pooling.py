@@ -82,7 +82,7 @@ def _max(node: OnnxNode) -> Value:
 
 
 def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTensor:
-    """The pool of numbers of any dtype."""
+    """The pool of greatest values, for numbers of any dtype."""
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
         return pool_nodes.greatest(node, data, window)
     # Integers get a scale, which the pool does not look at; uint8 is computed in int16.
@@ -155,7 +155,7 @@ def _firsts(window: OnnxWindow, steps: tuple[int, ...]) -> Array:
 
 
 def _planes(data: BuiltTensor) -> Array:
-    """The position at which each plane [N, C, 1...] of the data begins."""
+    """The position of the first element of each plane of the data: [N, C, 1...]."""
     batches, channels, *sizes = data.shape
     starts = np.arange(batches * channels, dtype=np.int32) * math.prod(sizes)
     return starts.reshape(batches, channels, *(1 for _ in sizes))

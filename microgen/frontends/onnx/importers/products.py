@@ -52,7 +52,8 @@ def _matmul(node: OnnxNode) -> BuiltTensor:
 
 
 def _gemm(node: OnnxNode) -> BuiltTensor:
-    """Alpha * A * B + beta * C, where A and B may be transposed. A constant B is a dense layer."""
+    """Alpha * A * B + beta * C, where A and B may be transposed. A product by a constant B is a
+    dense layer."""
     lhs, rhs = (node.tensor(i, DType.FLOAT32) for i in (0, 1))
     for operand in (lhs, rhs):
         if len(operand.shape) != 2:
@@ -113,8 +114,8 @@ _INT32 = TensorProto.INT32
 
 
 def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
-    """The importer of the operator of floats ``op`` for integers. Several zero points are along
-    these axes."""
+    """The importer of the integer form of the float operator ``op``. If an operand has several zero
+    points, they are along the axis that is given for it."""
 
     def importer(node: OnnxNode) -> Value:
         data, weight = (node.tensor(i, DType.INT8, DType.UINT8) for i in (0, 1))
@@ -151,7 +152,7 @@ def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
 
 
 def _floats(group: Group, data: str, zero: str, axis: int) -> str:
-    """Integers less their zero points, as floats."""
+    """Integers minus their zero points, as floats."""
     zeros = group.node.optional(int(zero[1:])) if zero.startswith("x") else None
     ones = np.ones(() if zeros is None else zeros.shape, np.float32)
     scale = group.constant(ones, f"scale_{data}")
@@ -190,7 +191,8 @@ def _det(node: OnnxNode) -> BuiltTensor:
 
 
 def _expanded(node: OnnxNode, data: BuiltTensor, row: int, columns: tuple[int, ...]) -> BuiltTensor:
-    """The determinant of the rows from ``row`` on and these columns, [..., 1, 1]."""
+    """The determinant of the submatrix of the rows from ``row`` on and of ``columns``, [...,
+    1, 1]."""
     if len(columns) == 1:
         return _element(node, data, row, columns[0])
     terms = []

@@ -45,7 +45,7 @@ def _computed(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, BuiltTens
 
 
 def _stored_dtype(node: OnnxNode) -> DType:
-    """The dtype of the result: the zero point's dtype, or the one that the attribute names."""
+    """The dtype of the result: the dtype of the zero point or of the attribute."""
     declared = int(node.attr("output_dtype", 0))
     zero = node.optional(2)
     if types.is_int4(declared) or (zero is not None and zero.is_int4):
@@ -98,7 +98,7 @@ class Group:
         attributes: Sequence[AttributeProto] = (),
         **attrs: Any,
     ) -> str:
-        """The output of a further node."""
+        """The output of a new node."""
         made = helper.make_node(op, list(inputs), [output], **attrs)
         made.attribute.extend(attributes)
         self.nodes.append(made)
@@ -119,8 +119,8 @@ class Group:
         return self.add("DequantizeLinear", inputs, f"float{data}", axis=axis)
 
     def quantized(self, floats: str, scale: int, like: int = 0) -> Value:
-        """The result: floats as integers, with the scale at a position and the zero point after it.
-        If that is left out, the zero point is 0, of the dtype of the operand ``like``.
+        """The result: floats as integers, with the scale at position ``scale`` and the zero point
+        after it. If the zero point is left out, it is 0, of the dtype of the operand ``like``.
         """
         zero = self.operand_name(scale + 1)
         if not zero:

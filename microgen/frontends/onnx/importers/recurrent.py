@@ -56,7 +56,7 @@ class _Layer:
         return self.data.shape[1]
 
     def operand(self, position: int, shape: tuple[int, ...]) -> BuiltTensor | None:
-        """An optional float32 operand. ModelError if its shape is another one."""
+        """An optional float32 operand. ModelError if it has another shape."""
         tensor = self.node.optional(position, DType.FLOAT32)
         if tensor is not None and tensor.shape != shape:
             raise self.node.invalid(
@@ -122,7 +122,8 @@ def _lengths(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
 
 
 def _functions(node: OnnxNode, kind: str, directions: int) -> tuple[ActivationFormula, ...]:
-    """The functions of all directions, which take the numbers in their order."""
+    """The functions of all directions, which take the operator's numeric attributes in their
+    order."""
     names = node.attr("activations", _USUAL[kind] * directions)
     alphas, betas = (iter(node.attr(f"activation_{n}", ())) for n in ("alpha", "beta"))
     if len(names) != FUNCTIONS[kind] * directions:

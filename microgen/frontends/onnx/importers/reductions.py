@@ -30,8 +30,9 @@ _Numpy = Callable[..., Array]
 def _reduction(
     reduce: Reduce, *accepted: DType, of_nothing: float, shapes: _Numpy | None = None
 ) -> Importer:
-    """The importer of a reduction. ``of_nothing`` is its result without elements, limited to the
-    dtype's range. ``shapes`` computes constant integers of any dtype, from which shapes are made.
+    """The importer of a reduction. ``of_nothing`` is the result of reducing no elements, limited to
+    the dtype's range. ``shapes`` reduces constant integers of any dtype, from which models compute
+    shapes.
     """
 
     def importer(node: OnnxNode) -> BuiltTensor:
@@ -51,7 +52,7 @@ def _reduction(
 
 
 def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) -> BuiltTensor:
-    """The results of a reduction of no elements, if there are some."""
+    """The results of a reduction of no elements, if the output has elements."""
     shape = node.declared_for(1)
     if shape is None:
         shape = composing.kept(data.shape, _axes(node, len(data.shape)), keep)
@@ -70,7 +71,7 @@ def _of_nothing(node: OnnxNode, data: BuiltTensor, keep: bool, result: float) ->
 
 
 def _axes(node: OnnxNode, rank: int) -> Axes:
-    """The axes, ascending; without any, all of them or none."""
+    """The axes, ascending. If the node names no axes, these are all axes or none."""
     stated = node.ints_of("axes", 1)
     if stated:
         return tuple(sorted(arguments.axes(node, stated, rank)))
@@ -130,7 +131,8 @@ def _not(node: OnnxNode, data: BuiltTensor) -> BuiltTensor:
 
 
 def _position(op: str, attrs: type[ArgMaxAttrs] | type[ArgMinAttrs]) -> Importer:
-    """The importer of ArgMax or ArgMin. The last of equal values is the first one from the end."""
+    """The importer of ArgMax or ArgMin. The last of equal values is found as the first from the
+    end."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
         data = node.tensor(0, *_ORDERED)

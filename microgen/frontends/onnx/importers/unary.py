@@ -53,7 +53,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def _real(function: str, **defaults: float) -> Importer:
-    """The importer of a function whose numbers are the attributes with these names, in their
+    """The importer of a function whose parameters are the attributes with these names, in their
     order."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
@@ -209,7 +209,7 @@ def _clip(node: OnnxNode) -> BuiltTensor:
 def _clipped_floats(
     node: OnnxNode, data: BuiltTensor, low: BuiltTensor | None, high: BuiltTensor | None
 ) -> BuiltTensor | None:
-    """One node if both limits are constant numbers; None if they are not."""
+    """The clipped floats as one node, if both limits are constant numbers; otherwise None."""
     if any(limit is not None and limit.value is None for limit in (low, high)):
         return None
     least = -math.inf if low is None else float(low.value)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ _FATAL = 4  # the severity of messages that are printed: errors are raised, too
 
 @dataclass(frozen=True)
 class OnnxRuntime:
-    """onnxruntime on one thread, with the graph as it is in the file (ORT_DISABLE_ALL)."""
+    """onnxruntime on one thread, without changes to the file's graph (ORT_DISABLE_ALL)."""
 
     name = "ONNX Runtime"
     kernels = "ORT_DISABLE_ALL"
@@ -105,7 +105,8 @@ def _refusal(error: Exception) -> str:
 
 
 def _stored(kind: ArrayType, value: Array) -> Array:
-    """The value in the graph's type, whose integers are unsigned ones moved by half their range."""
+    """The value in the graph's type. The graph's signed integers are ONNX's unsigned integers minus
+    half their range."""
     if value.dtype.kind == "u" and kind.dtype.numpy.kind == "i":
         middle = np.array(1 << (8 * value.itemsize - 1), value.dtype)
         return np.asarray((value ^ middle).view(kind.dtype.numpy))

@@ -31,8 +31,8 @@ _OF_STAGE = 8 * math.pi + 2 + 4
 
 
 def slack(node: Node, inexact: Inexact) -> Array | float:
-    """The error of the products with the matrix; 0 for the moves around them. The matrix of an
-    inverse whose result is real has rows of one part."""
+    """The error of the products with the matrix. The moves around the products make no error. If an
+    inverse transform has real results, each row of its matrix computes a real part only."""
     if node.op not in ("nn.dense", "nn.conv2d"):
         return 0.0
     data, weight, *_ = inexact.operands.inputs
@@ -55,14 +55,16 @@ def _roundings(weight: Array) -> Array:
 
 
 def _parts(weight: Array) -> int:
-    """The number of parts of a result: only an inverse with real results has one. Otherwise the
-    second row is an imaginary part, to which the real part of the first input adds nothing."""
+    """The number of parts of a result: 1 for an inverse with real results, otherwise 2, real and
+    imaginary. Otherwise the second row is an imaginary part, to which the real part of the first
+    input adds nothing."""
     return 1 if len(weight) > 1 and weight[1].ravel()[0] else 2
 
 
 def _length(weight: Array) -> int:
-    """N. The filters of frames are N long. A matrix has the angle of one N-th of a turn where the
-    second output reads the second input; without such an element, every angle is 0."""
+    """The length N of the transform. The filters of frames have the length N. A matrix has the
+    angle of one N-th of a turn where the second output reads the second input; without such an
+    element, every angle is 0."""
     if weight.ndim == 4:
         return int(weight.shape[2])
     made = _parts(weight)

@@ -156,16 +156,17 @@ def _of_floats(node: Node, inexact: Inexact) -> Array | float:
 
 
 def _of_places(data: Array, axes: slice) -> float:
-    """Places between pixels are computed in float32, by another formula. The weights of the pixels
-    have the errors of the places, which are as large as the image.
+    """The slack of sampling. ONNX Runtime computes places between pixels in float32, by another
+    formula. The weights of the pixels have the errors of the places, which are as large as the
+    image.
     """
     largest = np.abs(data, where=np.isfinite(data), out=np.zeros_like(data)).max(initial=0)
     return _ROUNDINGS * int(max(data.shape[axes])) * float(largest)
 
 
 def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
-    """The magnitude to which the error of a function is relative, at least 1: its result, or the
-    argument that it multiplies.
+    """The magnitude to which the error of a function is relative, at least 1: its result, or, if
+    the function multiplies by its argument, the argument.
     """
     if node.op == "nn.hard_swish":
         return _sizes(data)
@@ -178,7 +179,7 @@ def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
 
 
 def _sizes(results: Array) -> Array:
-    """The magnitudes of numbers, but at least 1."""
+    """The magnitudes of numbers, at least 1."""
     return np.nan_to_num(np.maximum(1.0, np.abs(results.astype(np.float64))), posinf=1.0)
 
 
@@ -223,7 +224,8 @@ def _of_nan(node: Node, inexact: Inexact) -> Departure:
 
 
 def _of_products(_node: Node, inexact: Inexact) -> Departure:
-    """Hard swish, which LiteRT multiplies before it divides by 6."""
+    """Departures of hard swish, because LiteRT multiplies before it divides by 6, so the product
+    may overflow."""
     overflows = np.isinf(inexact.expected[0]) & np.isfinite(inexact.operands.inputs[0])
     return np.asarray(overflows), "LiteRT's product overflows before it is divided by 6"
 

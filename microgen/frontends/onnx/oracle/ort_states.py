@@ -18,8 +18,8 @@ _OUTPUTS = {"GRU": 2, "LSTM": 3, "RNN": 2}  # states of each step, the last ones
 
 
 def named(model: ModelProto) -> dict[str, NodeProto]:
-    """The recurrent layers by the name of their first output that has one. The other outputs get
-    names, too.
+    """The recurrent layers by the name of their first named output. The other outputs get names,
+    too.
     """
     layers = {}
     for node in model.graph.node:

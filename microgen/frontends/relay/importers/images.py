@@ -70,7 +70,8 @@ def _spatial(call: RelayCall, pooled: Callable[[BuiltTensor, Pads], BuiltTensor]
 
 
 def _pads(call: RelayCall, data: BuiltTensor, output: Pair) -> Pads:
-    """The padding. ``ceil_mode`` adds some at the end, for a last window that is not full."""
+    """The padding. ``ceil_mode`` adds padding at the end, for a last window that the data do not
+    fill."""
     top, left, bottom, right = arguments.pads(call)
     if not call.attrs["ceil_mode"]:
         return top, left, bottom, right
@@ -153,7 +154,7 @@ def _nearest(call: RelayCall, data: BuiltTensor, axis: int, places: Array) -> Bu
 
 
 def _places(call: RelayCall, size: int, target: int, mode: str, rounding: str) -> Array:
-    """The input's index for each of the output's along an axis."""
+    """The input's index for each index of the output along an axis."""
     # Source: TVM v0.14, topi/image/resize.py, get_inx and get_closest_index.
     places = ArrayType((target,), DType.FLOAT32)
     budget.spend(elementwise(None, (), (places,)), call.where)

@@ -182,7 +182,8 @@ def _product(sums_of: Callable[[RelayCall, BuiltTensor], PendingSums]) -> Import
 
 
 def _data(call: RelayCall) -> BuiltTensor:
-    """The data with the call's zero point and any scale."""
+    """The data with the call's zero point. The scale is arbitrary, because the sums are plain
+    integers."""
     # The integer sums depend on the zero point only, so data that has it already keeps its scale.
     data = call.tensor(0)
     zero_points, (scale, *_) = qnn_scales.values(call, 2), qnn_scales.values(call, 4)

@@ -1,4 +1,4 @@
-"""Reductions over axes, and normalization by one."""
+"""Reductions over axes, and nn.l2_normalize, which divides by a reduction."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ def rounding(
     bias: Sequence[BuiltTensor] = (),
     declared: int = _UNDECLARED,
 ) -> Rounding:
-    """How the profile scales sums. ``declared`` is the type that the options declare for biases."""
+    """The profile's rounding of scaled sums. ``declared`` is the type that the options declare for
+    biases."""
     # For int8 data it depends on the op, and on whether the weights, the second input, are uint8 in
     # the file. For int16 data it depends on the bias, too, or on its declared type.
     if op != "nn.dense" and layer.is_unsigned(1):
@@ -79,8 +80,8 @@ def _declared_rounding(layer: FileLayer, declared: int) -> Rounding:
 
 
 def plain(op: str, attrs: Attrs, inputs: int = 1, schema: Any = None) -> Importer:
-    """The importer of an operator that is one node of all its inputs. If it has a table of options,
-    ``schema``, the table is empty."""
+    """The importer of an operator that is one node of all its inputs. ``schema`` is the operator's
+    table of options, which has no fields."""
     return Importer(lambda layer: layer.computed(op, attrs), (inputs,), optional=schema)
 
 
@@ -116,7 +117,7 @@ def one_axis(layer: FileLayer, position: int, rank: int) -> int:
 
 
 def cut(values: tuple[int, ...]) -> str:
-    """The first of many numbers, as text for messages."""
+    """The numbers as text for messages, of which only the first are shown if there are many."""
     # A message needs no more of a long vector.
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"

@@ -113,8 +113,8 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
 
 
 def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:
-    """Whether the first input is not constant. A constant one is the shape that the output
-    declares.
+    """Whether the first input is not constant. A constant first input is the output's declared
+    shape.
     """
     if shape.type != ArrayType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")

@@ -140,7 +140,7 @@ def _image(layer: FileLayer) -> tuple[BuiltTensor, Pair]:
 
 
 def _nearest(size: int, output_size: int, is_aligned: bool, is_centred: bool) -> Array:
-    """The input's index for each of the output's."""
+    """The input's index for each index of the output."""
     # Source: TFLite reference/resize_nearest_neighbor.h, GetNearestNeighbor. It computes in
     # float32, whose rounding decides between two neighbours.
     if is_aligned and output_size > 1:

@@ -175,8 +175,8 @@ def _moved(
     *,
     is_cut: bool = False,
 ) -> BuiltTensor:
-    """The data in the shape ``parts``, with its axes reordered, in the shape ``final``. This is the
-    operator's output, unless it ``is_cut`` afterwards."""
+    """The data in the shape ``parts``, with its axes reordered, in the shape ``final``. The result
+    is the operator's output, unless ``is_cut``: then a slice follows."""
     output = layer.output()
     split = _inner(layer, "reshape", ReshapeAttrs(parts), data)
     moved = _inner(layer, "transpose", TransposeAttrs(axes), split)

@@ -1,4 +1,4 @@
-"""Operators that change how values are stored."""
+"""Operators that change the stored form of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that reduce axes, sum along one, or sum tensors."""
+"""Operators that reduce axes, compute running sums along an axis, or add tensors."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ _SHIFT = 19
 
 
 def _is_micro(layer: FileLayer, data: BuiltTensor) -> bool:
-    """Whether the sum is one that only TensorFlow Lite Micro has. UnsupportedError if the profile
-    is another one."""
+    """Whether only TensorFlow Lite Micro has the sum. UnsupportedError if so and the profile is not
+    ``tflm``."""
     if data.dtype is not DType.INT8:
         return False
     if layer.numerics.name != "tflm":
@@ -104,7 +104,7 @@ def _wide(layer: FileLayer, data: BuiltTensor) -> BuiltTensor:
 
 
 def _plus(layer: FileLayer, data: BuiltTensor, number: int) -> BuiltTensor:
-    """int32 values plus a number."""
+    """The sum of int32 values and a number."""
     return layer.emit("add", AddAttrs(Activation.NONE), (data, _constant(layer, number)))
 
 

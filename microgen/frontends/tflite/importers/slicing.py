@@ -1,4 +1,4 @@
-"""Operators that return parts of a tensor, regular ones or by index."""
+"""Operators that return regular parts of a tensor, or parts at indices."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial
 
 @dataclass(frozen=True, slots=True)
 class Conv2DWindow(Attrs):
-    """The window of a convolution, and the clamp that follows."""
+    """The attributes of a convolution's window and of the clamp of its output."""
 
     strides: Pair
     dilation: Pair

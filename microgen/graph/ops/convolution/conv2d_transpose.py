@@ -81,7 +81,7 @@ def transposed(values: Array, weight: Array, attrs: Conv2DTransposeAttrs) -> Arr
 
 
 def _axes(attrs: Conv2DTransposeAttrs, weight: Shape) -> tuple[Along, Along]:
-    """The axes of the convolution in the opposite direction: its places are the data's pixels."""
+    """The axes of the nn.conv2d in the opposite direction, whose places are the data's pixels."""
     return axes(attrs.padding, attrs.size, spatial(weight), attrs.strides, (1, 1))
 
 
@@ -93,7 +93,8 @@ def cost(attrs: Conv2DTransposeAttrs, inputs: Types, outputs: Types) -> Referenc
 
 
 def _terms(attrs: Conv2DTransposeAttrs, operands: Operands) -> int:
-    """The largest number of products in a sum: of a kernel, every stride-th row and column."""
+    """The largest number of products in a sum, to which every stride-th row and column of the
+    kernel contributes."""
     *size, depth = operands.input_types[1].shape[1:]
     rows, columns = (-(-k // s) for k, s in zip(size, attrs.strides, strict=True))
     return rows * columns * depth

@@ -1,4 +1,4 @@
-"""Shared by the convolutions: their constraints, and the step from sums to the output's values."""
+"""The constraints that convolutions share, and the computation of output values from sums."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_bias(inputs: Types, channels: int, what: str) -> None:
 
 
 def terms(_attrs: Attrs, operands: Operands) -> int:
-    """The number of products of a sum: the weights of one of the first axis's outputs."""
+    """The number of products of a sum: the number of weights of one index of the first axis."""
     return math.prod(operands.input_types[1].shape[1:])
 
 
@@ -130,7 +130,7 @@ def _scale_constraint(
 
 
 def centred(weight: Array, kind: ArrayType) -> Array:
-    """The weight less its zero point."""
+    """The weight minus its zero point."""
     zero = weight_zero(kind)
     # The difference of two int8 values does not fit int8.
     return weight.astype(np.int16) - np.int16(zero) if zero else weight

@@ -19,7 +19,7 @@ from microgen.graph.ops.window import Along, axes, check_dilation, nhwc, spatial
 
 @dataclass(frozen=True, slots=True)
 class DepthwiseWindow(Attrs):
-    """The window of a depthwise convolution, and the clamp that follows."""
+    """The attributes of a depthwise convolution's window and of the clamp of its output."""
 
     strides: Pair
     dilation: Pair

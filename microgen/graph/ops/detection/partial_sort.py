@@ -8,8 +8,9 @@ from collections.abc import Sequence
 def best_first(values: Sequence[float], count: int) -> list[int]:
     """The places of the greatest ``count`` values, the greatest first.
 
-    Equal values have the order that std::partial_sort of GNU's C++ library gives them, with which
-    LiteRT is built: a heap of the first values, the least on top, which greater ones replace.
+    Equal values have the order of std::partial_sort in GNU's C++ library, with which LiteRT is
+    built: a heap holds the first values with the least on top, and each greater value replaces the
+    top.
     """
     heap = list(range(count))
     # std::make_heap, from the last place that has another below it.

@@ -103,8 +103,8 @@ def best_boxes(
 
 
 def overlaps(others: Array, box: Array) -> Array:
-    """The intersection of each of the others with the box, over their union; 0 if one is empty.
-    Each step is rounded to float32."""
+    """The intersection of each of the other boxes with the box, divided by their union; 0 if a box
+    is empty. Each step is rounded to float32."""
     with np.errstate(all="ignore"):
         area = (box[2] - box[0]) * (box[3] - box[1])
         areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
@@ -124,8 +124,8 @@ def _non_max_suppression_cost(
 
 
 def row_errors(_attrs: Attrs, inexact: Inexact) -> Array:
-    """The errors of a row's columns, if the same boxes are chosen. Classes have errors if they are
-    an input."""
+    """The errors of a row's columns, provided that the implementation chooses the same boxes.
+    Classes have errors if they are an input."""
     boxes, scores, *classes = (error.max(initial=0.0) for error in inexact.errors)
     return np.array([*[boxes] * 4, *(classes or [0.0]), scores, 0.0])
 
@@ -224,7 +224,8 @@ def _chosen(attrs: AllClassSuppressionAttrs, corners: Array, scores: Array) -> l
 
 
 def _overlaps(others: Array, box: Array) -> Array:
-    """The intersection of each of the others with the box, over their union; -1 without one."""
+    """The intersection of each of the other boxes with the box, divided by their union; -1 if they
+    do not intersect."""
     with np.errstate(all="ignore"):
         sides = np.where(others[:, 2:] < box[2:], others[:, 2:], box[2:]) - np.where(
             others[:, :2] > box[:2], others[:, :2], box[:2]

@@ -96,7 +96,7 @@ def check(attrs: AdditionAttrs, inputs: Types, outputs: Types) -> str | None:
 def computed(
     function: Callable[[Array, Array], Array], attrs: AdditionAttrs, operands: Operands
 ) -> Arrays:
-    """``function`` of both operands, which is a sum or a difference.
+    """``function``, a sum or a difference, of both operands.
 
     Source of the integer form: TFLite reference/add.h and sub.h, which scale both operands first.
     """

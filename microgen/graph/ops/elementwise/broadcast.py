@@ -1,4 +1,4 @@
-"""Shared by elementwise ops of two operands: numpy's broadcasting, constraints, sums."""
+"""The broadcasting, the constraints and the sums that elementwise ops of two operands share."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def constraint(
     accepted: Sequence[DType] = INT8,
     plain: Sequence[DType] = (),
 ) -> str | None:
-    """The sentence of the first violation: one accepted dtype throughout, and, if it is quantized,
-    scales for which ``parameters`` does not raise ValueError. Dtypes in ``plain`` are accepted
-    without a quantization."""
+    """A sentence about the first violation of these rules: one accepted dtype throughout, and, if
+    it is quantized, scales for which ``parameters`` does not raise ValueError. Dtypes in ``plain``
+    are accepted without a quantization."""
     (lhs, rhs), output = inputs, outputs[0]
     if lhs.quant is None and lhs.dtype in plain:
         return one_plain(inputs, outputs, plain)
@@ -65,7 +65,8 @@ def constraint(
 
 
 def one_plain(inputs: Types, outputs: Types, accepted: Sequence[DType]) -> str | None:
-    """The sentence of the first violation: one accepted dtype throughout, without a scale."""
+    """A sentence about the first violation of the rule: one accepted dtype throughout, without a
+    scale."""
     roles = ("left input", "right input", "output")
     for role, tensor in zip(roles, (*inputs, *outputs), strict=True):
         if tensor.dtype not in accepted or tensor.dtype is not inputs[0].dtype:
@@ -77,7 +78,7 @@ def one_plain(inputs: Types, outputs: Types, accepted: Sequence[DType]) -> str |
 
 
 def wide_activation(activation: Activation, output: ArrayType) -> str | None:
-    """The sentence for an activation of plain integers, which kernels do not clamp, except for
+    """The reason to refuse an activation of plain integers, which kernels do not clamp, except for
     int32."""
     if output.quant or output.dtype in _CLAMPED or not activation.clamps:
         return None

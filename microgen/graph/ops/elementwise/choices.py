@@ -39,7 +39,8 @@ class MinimumAttrs(ExtremumAttrs):
 
 def _op(name: str, attrs: type[ExtremumAttrs], is_better: np.ufunc, which: str) -> OpDefinition:
     def reference(attrs: ExtremumAttrs, operands: Operands) -> Arrays:
-        """The right element unless the left is better. This decides for NaN and for zeros.
+        """The right element unless the left element is better. So for NaN, and for zeros of
+        different signs, the result is the right element.
 
         Source: TFLite maximum_minimum.cc, MaximumOp and MinimumOp.
         """

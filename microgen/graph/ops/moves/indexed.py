@@ -1,4 +1,4 @@
-"""Elements at positions that a tensor has: read, computed or written."""
+"""Ops that read or write elements at positions in a tensor, or compute such positions."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:
 
 
 def cost(_attrs: ScatterAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
-    """Each position is an entry of a dictionary."""
+    """The cost, in which each position counts as an entry of a dictionary."""
     elements = outputs[0].size + sum(tensor.size for tensor in inputs)
     return ReferenceCost(
         16 * elements + 200 * inputs[1].size, 2000 + 4 * elements + 20 * inputs[1].size

@@ -37,7 +37,7 @@ from microgen.graph.ops.window import Along, axes, cells_seen, nhwc, spatial, ta
 
 @dataclass(frozen=True, slots=True)
 class PoolAttrs(Attrs):
-    """The window, and the clamp that follows."""
+    """The attributes of the window and of the clamp of the output."""
 
     pool_size: Pair
     strides: Pair
@@ -199,7 +199,7 @@ def _max_pool2d_reference(attrs: MaxPool2DAttrs, operands: Operands) -> Arrays:
 
 
 def _greatest(attrs: MaxPool2DAttrs, data: Array, least: float) -> Array:
-    """The greatest of each window and ``least``, in the data's dtype."""
+    """The greatest value of each window, at least ``least``, in the data's dtype."""
     rows, columns = attrs.axes(data.shape)
     shape = (len(data), rows.places, columns.places, data.shape[3])
     largest = np.full(shape, least, data.dtype)

@@ -116,7 +116,8 @@ def gate_scales(weight: ArrayType, data: ArrayType) -> tuple[Scale, ...]:
 
 
 def real_gate_scales(weight: ArrayType, data: ArrayType) -> list[float]:
-    """The scale of each gate's sums, divided by the scale of its function's argument."""
+    """The scale of each gate's sums, divided by the scale of the argument of the gate's
+    function."""
     gate = ArrayType((), DType.INT16, GATE)
     return [scale_of_products(part, data, gate) for part in _gates(weight)]
 

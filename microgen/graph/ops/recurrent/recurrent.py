@@ -140,12 +140,12 @@ class RecurrentLayer:
         )
 
     def gate(self, sums: Ball, function: int) -> Ball:
-        """The function of limited sums."""
+        """The gate's function of sums that are limited first."""
         # As in ONNX Runtime, a clip limits the sums of the gates, but not the cell state.
         return self.function(function, sums.clipped(-self.attrs.clip, self.attrs.clip))
 
     def function(self, position: int, x: Ball) -> Ball:
-        """One of the functions."""
+        """The layer's function at ``position``, applied to ``x``."""
         value = self.attrs.functions[position](x)
         return Ball(value.value, value.error + self.off(self.attrs.functions[position], value))
 

@@ -1,6 +1,6 @@
 """The activation functions and inputs of nn.recurrent, for numbers with errors.
 
-Source: ONNX, RNN, GRU and LSTM. A threshold is exceeded by greater numbers only, as in ONNX's
+Source: ONNX, RNN, GRU and LSTM. Only greater numbers exceed a threshold, as in ONNX's
 ThresholdedRelu and in ONNX Runtime.
 """
 
@@ -140,5 +140,5 @@ class RecurrentInputs(Generic[T]):
 
 
 def never_off(_function: ActivationFormula, _result: Ball) -> float:
-    """The error of functions that are within their ulps."""
+    """The additional error of functions whose errors are within their ulps: 0."""
     return 0.0

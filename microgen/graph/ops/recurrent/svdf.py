@@ -155,7 +155,7 @@ def _float(attrs: SvdfAttrs, operands: Operands) -> Arrays:
 
 
 def _balls(attrs: SvdfAttrs, inexact: Inexact) -> tuple[Ball, ...]:
-    """``_float``, step by step, with errors."""
+    """The formula of ``_float``, step by step, for numbers with errors."""
     data, feature, time, state, *bias = bounds.inputs(inexact)
     filters, memory = time.value.shape
     latest = total([Products(data, feature, "bi,fi->bf", feature.value.shape[1])]).stored()

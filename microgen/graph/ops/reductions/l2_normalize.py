@@ -62,7 +62,7 @@ def _float(x: Array) -> Arrays:
 
 
 def _ball(_attrs: L2NormalizeAttrs, inexact: Inexact) -> tuple[Ball, ...]:
-    """``_float``, step by step, with errors."""
+    """The formula of ``_float``, step by step, for numbers with errors."""
     (x,) = bounds.inputs(inexact)
     length = (x * x).sum(-1).apply(lambda total: np.sqrt(np.maximum(total, 0)), ulps=1)
     return (x / length.clipped(LEAST_LENGTH, np.inf),)

@@ -1,4 +1,4 @@
-"""Some axes of the input become one value each: sums, means, and whether all are true."""
+"""Reductions of some axes to one value: sums, means, and whether all values are true."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def scaled_in_float32(
 
 
 def in_float32_constraint(attrs: ReductionAttrs, data: ArrayType) -> str | None:
-    """int8, whose sums fit int32."""
+    """The data must be int8, and its sums must fit int32."""
     if data.dtype is not DType.INT8:
         return f"the input is {data}; means are scaled in float32 for int8 only"
     n = count(attrs, data)
@@ -122,7 +122,8 @@ def in_float32_constraint(attrs: ReductionAttrs, data: ArrayType) -> str | None:
 def sums_constraint(
     attrs: ReductionAttrs, data: ArrayType, output: ArrayType, *, largest: int, is_mean: bool
 ) -> str | None:
-    """Quantized: sums of values that are up to ``largest`` from the zero point fit int32."""
+    """Sums of quantized values that differ from the zero point by at most ``largest`` must fit
+    int32."""
     n = count(attrs, data)
     if sentence := too_large_ratio(sum_parameters, data, output):
         return sentence

@@ -1,4 +1,5 @@
-"""One result of all values up to each one, along one axis."""
+"""Running sums and products along one axis: each result is computed from all values up to its
+place."""
 
 from __future__ import annotations
 

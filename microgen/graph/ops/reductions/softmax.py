@@ -87,7 +87,7 @@ def _softmax_float(attrs: SoftmaxAttrs, x: Array) -> Arrays:
 
 
 def _softmax_ball(attrs: SoftmaxAttrs, inexact: Inexact) -> tuple[Ball, ...]:
-    """``_float``, step by step, with errors."""
+    """The formula of ``_float``, step by step, for numbers with errors."""
     (x,) = bounds.inputs(inexact)
     scaled = floats.ball_below_largest(x) * Ball.of(np.array(attrs.beta, np.float32))
     exponential = scaled.apply(np.exp, functions.EXP_ULPS)
@@ -203,7 +203,8 @@ class LogSoftmaxAttrs(Attrs):
 
 @dataclass(frozen=True, slots=True)
 class LogSoftmaxParameters(SoftmaxParameters):
-    """Also the parameters from Q5.26 back to steps of the input."""
+    """The parameters of softmax, and in addition the parameters from Q5.26 back to steps of the
+    input."""
 
     reverse_multiplier: int
     reverse_shift: int
@@ -256,7 +257,7 @@ def _log_softmax_float(x: Array) -> Arrays:
 
 
 def _log_softmax_ball(_attrs: LogSoftmaxAttrs, inexact: Inexact) -> tuple[Ball, ...]:
-    """``_float``, step by step, with errors."""
+    """The formula of ``_float``, step by step, for numbers with errors."""
     (x,) = bounds.inputs(inexact)
     difference = floats.ball_below_largest(x)
     total = difference.apply(np.exp, functions.EXP_ULPS).sum(-1)

@@ -1,4 +1,4 @@
-"""Tables of functions, and the op that looks values up in one."""
+"""Tables of functions, and the op that looks values up in a table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def interpolated(table: Array, values: Array) -> Array:
 def of_function(function: Function, data: ArrayType, output: ArrayType) -> Array:
     """The table of a function from the input's real values to the output's, both int16.
 
-    ValueError if it has values that float32 cannot hold; TFLite's result for these is arbitrary.
+    ValueError if it has values that float32 cannot hold; TFLite's result for such values is
+    arbitrary.
     """
     scale_in, scale_out = np.float32(data.scale), np.float32(output.scale)
     table = _populated(function, scale_in * _LEAST, scale_in * _MOST, scale_out)
@@ -164,7 +165,7 @@ def words(_word: str, attrs: LookupAttrs, _n_inputs: int) -> tuple[str, ...]:
 
 
 def _lookup_bound(attrs: LookupAttrs, inexact: Inexact) -> Arrays:
-    """The greatest change of the entry if int8 data is a few steps off."""
+    """The greatest change of the entry if int8 data differs by a few steps."""
     data, error = inexact.operands.inputs[0], inexact.errors[0]
     if (
         inexact.is_exact

@@ -1,4 +1,4 @@
-"""Activations that are ops by themselves, of few operations a value."""
+"""Activations that are separate ops and need few operations for each value."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class HardSwishAttrs(Attrs):
 def _hard_swish_constraint(
     _attrs: HardSwishAttrs, data: ArrayType, output: ArrayType
 ) -> str | None:
-    """The sentence for ratios of scales that the fixed point cannot hold."""
+    """The reason to refuse ratios of scales that the fixed point cannot hold."""
     try:
         (_, exponent), _ = _hard_swish_multipliers(data, output)
     except ValueError as error:
@@ -207,7 +207,7 @@ class LeakyReluAttrs(Attrs):
 def leaky_relu_multipliers(
     attrs: LeakyReluAttrs, data: ArrayType, output: ArrayType
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(multiplier, shift) for positive values, and for the others.
+    """(multiplier, shift) for positive values, then for all other values.
 
     Source: TFLite activations.cc, LeakyReluPrepare, which multiplies and divides in float32.
     """

@@ -125,7 +125,8 @@ def _crosses_pole(x: Array, error: Array) -> Array:
 
 
 def _at_zero(numbers: Numbers, x: Array, error: Array) -> Array:
-    """The distance to 0, the result for 0, if that is in the interval: both sides are monotonic."""
+    """The distance of the expected result to 0, the function's value at 0, for arguments whose
+    interval contains 0. The function is monotonic on both sides of 0."""
     return np.where(np.abs(x) <= error, np.abs(_scaled_elu(numbers, x)), 0)
 
 
@@ -197,7 +198,7 @@ def _real(attrs: RealFunctionAttrs, x: Array) -> Array:
 
 
 def _bound(attrs: RealFunctionAttrs, inexact: Inexact) -> Arrays:
-    """The kernels' errors, and the farthest results for arguments within the input's error."""
+    """The kernels' errors plus the greatest change of the result within the input's error."""
     formula = FORMULAS[attrs.function]
     x, error = inexact.operands.inputs[0].astype(np.float64), inexact.errors[0]
     expected = inexact.expected[0].astype(np.float64)

@@ -29,7 +29,7 @@ class SqrtAttrs(Attrs):
 
 
 def _sqrt_constraint(_attrs: SqrtAttrs, data: ArrayType, _output: ArrayType) -> str | None:
-    """For int16: the sentence for a scale whose real values are not normal float32 numbers."""
+    """For int16: the reason to refuse a scale whose real values are not normal float32 numbers."""
     if data.dtype is not DType.INT16 or _LEAST_SCALE <= data.scale <= _MOST_SCALE:
         return None
     return (
@@ -75,7 +75,7 @@ class RsqrtAttrs(Attrs):
 
 
 def _rsqrt_constraint(_attrs: RsqrtAttrs, data: ArrayType, output: ArrayType) -> str | None:
-    """The sentence for scales whose product the fixed point of int8 cannot hold."""
+    """The reason to refuse scales whose product the fixed point of int8 cannot hold."""
     if data.dtype is not DType.INT8:
         return None
     try:

@@ -58,8 +58,8 @@ def table_parameters(data: ArrayType, powers: tuple[int, ...]) -> SigmoidParamet
 
 
 def table_constraint(data: ArrayType) -> str | None:
-    """The sentence for an input's scale whose products do not fit int32. The least scales have a
-    multiplier of 0. TFLite reads it as the multiplier of a power of two, and shifts it out of
+    """The reason to refuse an input's scale whose products do not fit int32. The least scales have
+    a multiplier of 0. TFLite reads it as the multiplier of a power of two, and shifts it out of
     int32.
     """
     if data.scale * _STEPS * 2**_MOST_SHIFTS < 1:

@@ -1,4 +1,4 @@
-"""Shared by ops of one tensor that work value by value.
+"""The definition that ops share which compute each value of one tensor by itself.
 
 Such an op is a function of one value. For int8 it has no kernel: ``compiler/passes/tabulate.py``
 turns it into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has
@@ -31,14 +31,14 @@ Table = Callable[[Any, ArrayType, ArrayType], Array]  # of attributes, input, ou
 
 @dataclass(frozen=True, slots=True)
 class ValueFunction:
-    """How an op computes a value, for each dtype.
+    """The computation of a value by an op, for each dtype.
 
     ``real`` returns floats of any width, which are rounded to float32. For int16 there is at most
     one of ``int16`` (a reference) and ``int16_table`` (a table of ``graph.ops.tables.tables``;
     ValueError if there is none). ``constraint`` is the op's requirement for quantized types, in
-    addition to a scale. ``ulps``: how many units in the last place implementations of ``real`` may
-    be from the correctly rounded result. A function that is not monotonic has ``steepest``, its
-    largest slope (Lipschitz constant).
+    addition to a scale. ``ulps``: the largest distance of implementations of ``real`` from the
+    correctly rounded result, in units in the last place. A function that is not monotonic has
+    ``steepest``, its largest slope (Lipschitz constant).
     """
 
     real: Real
@@ -90,7 +90,7 @@ class ValueFunction:
         return (tables.interpolated(table, operands.inputs[0]),)
 
     def tables(self) -> Mapping[DType, Table]:
-        """The tables from which ``lookup`` computes it, for dtypes that need no kernel."""
+        """The tables with which ``lookup`` computes the op, for dtypes that need no kernel."""
         by_dtype = {DType.INT8: self._every_int8}
         return by_dtype if self.int16_table is None else {**by_dtype, DType.INT16: self.int16_table}
 

@@ -24,7 +24,8 @@ def _gather(node: OnnxNode) -> BuiltTensor:
 
 
 def _parts(node: OnnxNode, data: BuiltTensor, indices: BuiltTensor, axis: int) -> BuiltTensor:
-    """Parts along an axis. Constant indices at regular steps need no table."""
+    """The parts of a tensor at indices along an axis. Constant indices at regular steps become a
+    slice, which needs no table."""
     shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
     # Concat leaves out empty parts, so importers may compute with them.
     if indices.type.size == 0 and math.prod(shape) == 0 and data.value is not None:
@@ -71,7 +72,7 @@ def _features(node: OnnxNode) -> BuiltTensor:
 
 
 def _one_hot(node: OnnxNode) -> BuiltTensor:
-    """A choice between two values: "on" at the place that the index names."""
+    """A choice between two values: "on" at the place of the index, "off" elsewhere."""
     data, values = node.tensor(0), node.tensor(2)
     rank = len(data.shape) + 1
     axis = arguments.axis(node, rank, -1)

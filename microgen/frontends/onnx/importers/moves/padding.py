@@ -75,7 +75,7 @@ def _value(node: OnnxNode, data: BuiltTensor) -> float:
 
 
 def _places(mode: str, size: int, pair: Pair) -> Array:
-    """The element for each place of a padded axis."""
+    """The index of the data's element at each place of a padded axis."""
     places = np.arange(-pair[0], size + pair[1])
     if mode == "edge":
         return places.clip(0, size - 1)
@@ -88,7 +88,8 @@ def _places(mode: str, size: int, pair: Pair) -> Array:
 
 
 def _center_crop_pad(node: OnnxNode) -> BuiltTensor:
-    """Each axis is cut or padded with zeros; the odd element is one at the end."""
+    """Each axis is cut or padded with zeros; if the number of elements is odd, the end gets one
+    more."""
     data = node.tensor(0)
     rank = len(data.shape)
     axes = arguments.axes(node, node.ints("axes", tuple(range(rank))), rank)

@@ -50,7 +50,8 @@ def _tile(node: OnnxNode) -> BuiltTensor:
 
 
 def _repeated(node: OnnxNode, data: BuiltTensor, counts: Mapping[int, int]) -> BuiltTensor:
-    """Repetitions become new axes, each before the axis that is repeated."""
+    """The data repeated along its axes. Each repetition becomes a new axis before the repeated
+    axis."""
     apart, wide = list[int](), list[int]()
     for axis, size in enumerate(data.shape):
         if axis in counts:
@@ -63,7 +64,7 @@ def _repeated(node: OnnxNode, data: BuiltTensor, counts: Mapping[int, int]) -> B
 
 
 def _declared_counts(node: OnnxNode, data: BuiltTensor) -> tuple[int, ...] | None:
-    """The number of repetitions that makes the declared shape of the data's."""
+    """The numbers of repetitions with which the data gets the declared shape."""
     rank = len(data.shape)
     shape = arguments.declared_sizes(node, 1, range(rank), rank)
     if shape is None:
@@ -161,7 +162,7 @@ def _along(axis: int, size: int) -> tuple[int, int]:
 
 
 def _rows(node: OnnxNode, data: BuiltTensor, positions: BuiltTensor) -> BuiltTensor:
-    """The rows of the merged first two axes at positions of both."""
+    """The rows of the merged first two axes at positions along both axes."""
     merged = node.reshaped(data, (math.prod(data.shape[:2]), *data.shape[2:]))
     if positions.value is not None:
         result = move_nodes.picked(node, merged, 0, positions.value.ravel().astype(np.int64))

@@ -125,7 +125,7 @@ def _scaled(
 
 
 def _with_roi(node: OnnxNode, axes: dict[int, ResizedAxis]) -> dict[int, ResizedAxis]:
-    """The axes with the parts that are read: all starts come first, then all ends."""
+    """The axes with their regions of interest. The operand has all starts first, then all ends."""
     roi = node.constant_of(1, "regions").ravel()
     if roi.size != 2 * len(axes):
         raise node.invalid(f"has {roi.size} limits of a region for {len(axes)} axes")
@@ -214,7 +214,7 @@ def _along(
 
 
 def _is_resize2d(data: BuiltTensor, wanted: _Wanted) -> bool:
-    """Whether ``image.resize2d`` computes it, which needs no tables."""
+    """Whether ``image.resize2d``, which needs no tables, computes the resize."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
     # image.resize2d computes the scale from the sizes, so the scale may have no other fraction.
     is_whole = all(axis.length == axis.places for axis in wanted.axes.values())

@@ -30,8 +30,8 @@ def scattered(
     updates: BuiltTensor,
     inner: Sequence[int] = (),
 ) -> BuiltTensor:
-    """The data, of ``inner`` rows, with a row of updates at each position. Data that is the same
-    everywhere is one number."""
+    """The data, of ``inner`` rows, with a row of updates at each position. Data with equal elements
+    is kept as one number."""
     reduction = str(node.attr("reduction", "none"))
     if reduction not in _REDUCTIONS:
         raise node.unsupported(f"has the reduction {reduction!r}", supported=", ".join(_REDUCTIONS))
@@ -80,8 +80,8 @@ def _scatter_nd(node: OnnxNode) -> BuiltTensor:
 
 
 def _tensor_scatter(node: OnnxNode) -> BuiltTensor:
-    """Rows are written from an index of each batch on. The axes after the indexed axis are the axes
-    of a row.
+    """Rows are written into each batch from an index on. The axes after the indexed axis are the
+    axes of a row.
     """
     data, updates = node.tensor(0), node.tensor(1)
     axis, mode = arguments.axis(node, len(data.shape), -2), str(node.attr("mode", "linear"))
@@ -172,7 +172,7 @@ def _col2im(node: OnnxNode) -> BuiltTensor:
 
 
 def _blocks(node: OnnxNode) -> OnnxWindow:
-    """The blocks as places of a window over the image."""
+    """The blocks as positions of a window over the image."""
     image, block = node.ints_of("image_shape", 1) or (), node.ints_of("block_shape", 2) or ()
     rank = len(image)
     strides, dilations = (node.ints(name, (1,) * rank) for name in ("strides", "dilations"))
