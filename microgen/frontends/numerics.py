@@ -89,7 +89,7 @@ _TFLM = Numerics(
     computes_uint8=False,
 )
 
-# The other fields are about operators of TFLite.
+# The other fields only concern operators of TFLite.
 _ONNX = Numerics("onnx", rounding=_by_layer(*(Rounding.FLOAT for _ in _LAYERS)))
 
 PROFILES: Mapping[str, Numerics] = MappingProxyType({p.name: p for p in (_LITERT, _TFLM, _ONNX)})

@@ -169,7 +169,7 @@ class Operator:
         self._graph.rename(names, self._first)
         return renamed(value, names)
 
-    # What formats may do in their own way
+    # Methods that formats may override
 
     def _impossible(self, error: str) -> ModelError:
         """The error for inputs and attributes that allow no shape."""

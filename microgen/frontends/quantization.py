@@ -42,8 +42,8 @@ class DeclaredTensor:
     may_be_dead: bool = False  # the operators that read it decide whether its scale may be 0
 
     def quant(self, scale: Array, zero_point: Array, axis: int) -> Quant:
-        """Its quantization: one scale, or one for each index of ``axis``; one zero point, as many
-        as scales, or none for 0.
+        """The tensor's quantization. It has one scale, or one for each index of ``axis``, and one
+        zero point, one for each scale, or none, which means 0.
 
         Scales are float32 values as Python floats. ModelError if a value or a length is impossible.
         """

@@ -243,8 +243,8 @@ def build(project: str | Path, *, sanitize: bool = False) -> BuildResult:
 def verify(project: str | Path, **options: Any) -> VerifyReport:
     """Check a project's ELF; ``options`` are as in ``microgen.verifier.verify``.
 
-    If there is no ELF yet, and none is named, the project is built first. An existing ELF is
-    checked as it is.
+    If the project has no ELF yet, and the caller names none, the project is built first. An
+    existing ELF is checked unchanged.
     """
     from microgen import verifier
     from microgen.building import builder
@@ -375,7 +375,7 @@ def _own_samples(project: Path) -> dict[str, Array]:
     from microgen.running.comparing import stimuli
     from microgen.running.runner import samples
 
-    # One sample of zeros, which a run without samples has, would show few differences.
+    # A run without samples has one sample of zeros, which would show few differences.
     return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
 
 

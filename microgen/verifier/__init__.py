@@ -61,15 +61,15 @@ def verify(
 ) -> VerifyReport:
     """Check a built project: its ELF against its manifest, parameters and board.
 
-    ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes and
-    default to those of the manifest. ``painted_stack`` is the high-water mark that a run reported,
-    in bytes. ``project_files=False`` switches the comparison of file digests off. ``codegen_path``
-    are folders with codegens, which say how their modules are read. ``scope`` says whether to check
-    the whole firmware, which is the default, or only the model, wherever it was linked.
-    ``reproduce`` also generates and builds the project again, in a temporary folder, and compares:
-    with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model or "O3,Os"
-    for the model and for all other code. By default the levels are read from the CMake cache next
-    to the ELF; without a cache they are the build's own default.
+    ``elf`` defaults to ``build/firmware.elf``. ``ram`` and ``flash`` are budgets in bytes; the
+    defaults are the manifest's budgets. ``painted_stack`` is the high-water mark that a run
+    reported, in bytes. ``project_files=False`` switches the comparison of file digests off.
+    ``codegen_path`` are folders with codegens, which say how their modules are read. ``scope`` says
+    whether to check the whole firmware, which is the default, or only the model, wherever it was
+    linked. ``reproduce`` also generates and builds the project again, in a temporary folder, and
+    compares: with ``codegen_option``, as ``NAME.KEY=VALUE``, and ``levels``, as "O3" for the model
+    or "O3,Os" for the model and for all other code. By default the levels are read from the CMake
+    cache next to the ELF; without a cache they are the build's own default.
 
     Raises ProjectError if the project or its ELF cannot be read, ToolError without objdump.
     """

@@ -25,7 +25,7 @@ _Found = TypeVar("_Found", Finding, Check)
 @dataclass(frozen=True, slots=True)
 class StackBound:
     """``nbytes`` is a bound of the stack in every run. ``path`` has the functions of the deepest
-    path, as ``name depth-at-its-call``. If there are ``problems``, there is no bound."""
+    path, as ``name depth-at-its-call``. With ``problems``, ``nbytes`` is not a bound."""
 
     nbytes: int
     path: tuple[str, ...]

@@ -17,7 +17,7 @@ from microgen.verifier.elf.elf import Elf, Symbol
 
 Item = TypeVar("Item")
 
-# The part that is checked: the project's whole firmware, or only the model in another one.
+# The part that is checked: the project's whole firmware, or only the model in another firmware.
 Scope = Literal["project", "model"]
 
 
@@ -47,13 +47,13 @@ class Reproduction:
 class Subject:
     """A built project, read once.
 
-    ``parameters`` reads ``model/parameters/<module>.params``, ``disassembly`` the text of
-    ``objdump -d``, and ``readers`` makes the readers of the blob's payloads by type key. All three
-    may raise MicrogenError. ``functions`` are the symbols of the code that the checks are about:
-    all except objects, or, in the scope "model", those of ``reached``, which is empty in the scope
-    "project". ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``painted_stack`` is the
-    high-water mark that the firmware reported, in bytes.
-    ``reproduction`` is None unless the check ``reproduce`` is asked for.
+    ``parameters`` reads ``model/parameters/<module>.params``, ``disassembly`` the text of ``objdump
+    -d``, and ``readers`` makes the readers of the blob's payloads by type key. All three may raise
+    MicrogenError. ``functions`` are the symbols of the code that the checks are about: in the scope
+    "project" all symbols except objects, in the scope "model" the symbols of ``reached``, which is
+    otherwise empty. ``ram`` and ``flash`` are budgets in bytes, 0 for none. ``painted_stack`` is
+    the high-water mark that the firmware reported, in bytes. ``reproduction`` is None unless the
+    check ``reproduce`` is asked for.
     """
 
     project: Path
@@ -129,7 +129,7 @@ def not_applicable(why: str) -> Finding:
 def joined(findings: Mapping[str, Finding]) -> Finding:
     """One finding for several models. It is failed if one finding is failed, otherwise ok if one
     finding is ok. The text about each model begins with its name."""
-    # A model to which a check does not apply must not hide the finding about another one.
+    # A model to which a check does not apply must not hide the finding about another model.
     statuses = {finding.status for finding in findings.values()}
     status = next(s for s in ("failed", "ok", "n/a") if s in statuses)
     expected = [f"{name}: {f.expected}" for name, f in findings.items() if f.expected]

@@ -1,4 +1,5 @@
-"""Bodies of functions: the model's own, and those with which ONNX defines operators."""
+"""Bodies of functions: of the model's own functions, and of the functions with which ONNX defines
+operators."""
 
 from __future__ import annotations
 

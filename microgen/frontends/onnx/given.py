@@ -145,7 +145,7 @@ def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
 def _drop(graph: GraphProto, name: str) -> None:
     """Remove an input, and its initialiser if it has one."""
     for entries in (graph.input, graph.initializer):
-        # From the end, because deleting an entry moves all later ones.
+        # From the end, because deleting an entry moves all later entries.
         for i in reversed([i for i, each in enumerate(entries) if each.name == name]):
             del entries[i]
 

@@ -129,7 +129,7 @@ def padded(
     node: OnnxNode, data: BuiltTensor, pads: Sequence[tuple[int, int]], value: float = 0.0
 ) -> BuiltTensor:
     """The data with cells before and after each axis; negative numbers remove cells."""
-    # Cells are removed first, so that padding is made for the remaining ones only.
+    # Cells are removed first, so that padding is added to the remaining cells only.
     removed = [(max(-b, 0), max(-a, 0)) for b, a in pads]
     for axis, (before, after) in enumerate(removed):
         data = cut(node, data, axis, before, data.shape[axis] - before - after)

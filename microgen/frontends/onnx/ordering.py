@@ -35,7 +35,7 @@ def reads(node: NodeProto) -> Iterator[str]:
     """The names that a node reads, and the outer names that its graphs read."""
     yield from node.input
     for graph in _graphs(node):
-        # Names that the inner graph makes itself are not outer ones.
+        # Names that the inner graph defines are not outer names.
         made = {name for inner in graph.node for name in inner.output}
         made.update(info.name for info in graph.input)
         made.update(tensor.name for tensor in graph.initializer)

@@ -55,7 +55,7 @@ def _axis(
     places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
     for new in range(len(shape)):
         first = np.moveaxis(places, new, 0).reshape(shape[new], -1)
-        # All elements at one index of this axis must come from the same index of the old one.
+        # All elements at one index of this axis must come from the same index of the old axis.
         if (first == first[:, :1]).all():
             return new, first[:, 0]
     return None

@@ -51,7 +51,7 @@ class Scales:
         return Quant(scale, tuple(map(int, self.zero_point.ravel())), axis)
 
     def over(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
-        """Scale and zero point as they are broadcast to a tensor of that shape."""
+        """Scale and zero point, broadcast to a tensor of the shape ``shape``."""
         if self.block:
             # The last block may reach past the end of the axis.
             last = shape[self.axis]

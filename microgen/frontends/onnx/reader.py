@@ -17,7 +17,7 @@ OLDEST = 7
 
 def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
     """The model at ``path`` with everything that belongs to it: external data, and the request's
-    values. If there are none of these, its bytes equal the file's.
+    values. Without external data and values, its bytes equal the file's.
 
     Raises MicrogenError if a file is missing or the request's values do not fit, ModelError if the
     bytes are not a model, and UnsupportedError for an opset that is too old or too new.

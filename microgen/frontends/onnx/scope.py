@@ -100,9 +100,9 @@ class OnnxScope:
 def named(
     builder: GraphBuilder, tensors: Sequence[BuiltTensor], wanted: Sequence[str], file: str
 ) -> list[BuiltTensor]:
-    """The outputs under their names in the model. A node's result that has another name is renamed,
-    if it is no other output. Inputs, constants and other outputs are copied. UnsupportedError for
-    an output without elements."""
+    """The outputs under their names in the model. A node's result with another name is renamed,
+    unless it is also another output. Inputs, constants and other outputs are copied.
+    UnsupportedError for an output without elements."""
     # Only results of nodes can be renamed: inputs and constants keep their own names.
     free = {name for node in builder.nodes for name in node.outputs}.difference(wanted)
     results: list[BuiltTensor] = []
@@ -129,7 +129,7 @@ def _copied(builder: GraphBuilder, tensor: BuiltTensor, name: str, file: str) ->
     return copy
 
 
-# The types that a model declares, with which the computed ones must agree.
+# The types that a model declares, with which the computed types must agree.
 
 
 class DeclaredTypes:

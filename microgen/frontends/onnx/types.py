@@ -20,7 +20,7 @@ _DTYPES: dict[int, DType] = {
     for each in sorted(DType, key=lambda dtype: dtype is not DType.FLOAT32)
 }
 
-# Of constants, whose 4 bits are stored in 8.
+# The types of constants whose 4 bits are stored in 8.
 _INT4: dict[int, DType] = {TensorProto.INT4: DType.INT8, TensorProto.UINT4: DType.UINT8}
 _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
     TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "

@@ -77,7 +77,8 @@ def covers(kernel: Sequence[int], dilations: Sequence[int]) -> Sizes:
 
 
 def kernel_shape(node: OnnxNode, rank: int, default: Sequence[int] | None = None) -> Sizes:
-    """``kernel_shape``. ModelError if it is absent without a default, or differs from it."""
+    """The attribute ``kernel_shape``. ModelError if it is absent without a default, or differs from
+    the default."""
     kernel = positive(node, "kernel_shape", rank, default)
     if default is not None and kernel != tuple(default):
         raise node.invalid(f"has the kernel_shape {list(kernel)} for a weight of {list(default)}")

@@ -1,7 +1,8 @@
 """Puts the operators of decompositions in the place of the STABLEHLO_COMPOSITE operators.
 
 A composite names a function; its decomposition, a subgraph, computes this function. The
-decomposition's inputs and outputs become the composite's tensors; its other tensors are new ones.
+decomposition's inputs and outputs become the composite's tensors; its other tensors are added to
+the model.
 """
 
 from __future__ import annotations

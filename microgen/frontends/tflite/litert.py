@@ -33,7 +33,7 @@ class UnwrittenRows:
     written: int  # of these, the first ones have values
 
     def settled(self, value: Array, count: int) -> Array:
-        """The output of so many detections, with zeros for unwritten elements."""
+        """The output of ``count`` detections, with zeros for unwritten elements."""
         # microgen's firmware writes zeros there, so both are equal.
         row = np.arange(value.shape[1])
         has_value = (row // self.each < count) & (row % self.each < self.written)

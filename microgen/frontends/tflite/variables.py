@@ -109,7 +109,7 @@ class Variables:
 
     def _value(self, key: Key, like: BuiltTensor, where: str) -> BuiltTensor | None:
         """The tensor that has a variable's value, if there is one. Its stored values have the same
-        form as those of the tensor ``like``: uint8 if they are plain numbers, int8 if they are
+        form as the values of the tensor ``like``: uint8 if they are plain numbers, int8 if they are
         quantized uint8."""
         value = self._latest.get(key) or self._kept.get(key) or self._initial.get(key)
         if value is None or value.dtype is like.dtype:

@@ -1,4 +1,4 @@
-"""Requantization in one step, with a proof that its results equal the specified ones.
+"""Requantization in one step, with a proof that its results equal the specified results.
 
 An int8 output is a monotone step function of its int32 sum: it has at most 255 thresholds. So
 ``(x * M + C) >> 34``, which is monotone too, equals it for every sum if it does at each threshold
@@ -96,8 +96,8 @@ def as_one(channels: OutputChannels) -> OutputChannels:
 
 @functools.lru_cache(maxsize=64)
 def fit_equal(channels: OutputChannels) -> Linear:
-    """``fit`` for channels with one scale. They get one multiplier: the one of a channel with the
-    sums of all of them."""
+    """``fit`` for channels with one scale. They get one multiplier: the multiplier of a channel
+    with the sums of all of them."""
     count = len(channels.folded)
     if channels.low >= channels.high or _leaves_int64(channels):
         return _none(count)

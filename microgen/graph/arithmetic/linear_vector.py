@@ -110,9 +110,9 @@ def _middle(least: Array, most: Array) -> Array:
 
 
 def _is_same(steps: Steps, vector: LinearVector) -> Array:
-    """Whether each channel's outputs are the specified ones, at each threshold, just before it, and
-    for the least and the largest sum. Both requantizations are monotone, so they are then equal for
-    all sums.
+    """Whether each channel's outputs equal the specified outputs at each threshold, just before it,
+    and for the least and the largest sum. Both requantizations are monotone, so they are then equal
+    for all sums.
     """
     channels = steps.channels
     sums = np.concatenate([steps.sums - 1, steps.sums, steps.least, steps.most], axis=1)

@@ -163,7 +163,7 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class KeptChannels:
     """The channels (indices of the last axis) that a tensor of the model has kept. The tensor had
-    ``count`` channels, and ``kept`` has the indices of the remaining ones, ascending.
+    ``count`` channels, and ``kept`` has the indices of the kept channels, ascending.
     """
 
     count: int

@@ -23,7 +23,7 @@ _PAIR = np.dtype([("value", np.float64), ("error", np.float64)])
 
 
 def gamma(roundings: int) -> float:
-    """The greatest relative change of a value by this many successive roundings."""
+    """The greatest relative change of a value by a number of successive roundings."""
     return roundings * UNIT / (1 - roundings * UNIT) if roundings * UNIT < 1 else np.inf
 
 
@@ -97,7 +97,7 @@ class Ball:
 
     @property
     def _has_sign(self) -> Array:
-        """Whether all numbers of the ball have the same sign, and none is 0."""
+        """Whether all numbers of the ball have the same sign and differ from 0."""
         return np.asarray(np.abs(self.value) > self.error)
 
     def __add__(self, other: Ball) -> Ball:

@@ -65,7 +65,7 @@ def activation_constraint(
     role: str, tensor: ArrayType, accepted: Sequence[DType] = INT8, *, may_be_dead: bool = False
 ) -> str | None:
     """An activation must be of an accepted dtype. If it is quantized, it must have one usable scale
-    and zero point (0 for int16); if it is float32, it must have none. An activation that
+    and zero point (0 for int16); if it is float32, it must have no quantization. An activation that
     ``may_be_dead`` may have the scale 0.
     """
     sentence = dtype_constraint(role, tensor, accepted)
@@ -183,7 +183,7 @@ def quant_constraint(
 
 
 def depth_constraint(data: ArrayType, most: int) -> str | None:
-    """The rows over the last axis must have at most so many values, so that their sum fits."""
+    """The rows over the last axis must be short enough for their sum to fit the accumulator."""
     if data.shape[-1] <= most:
         return None
     return f"the last axis has {data.shape[-1]} values; the sum holds up to {most}"
@@ -298,7 +298,7 @@ def farthest(tensor: ArrayType) -> int:
 def leaves_int32(
     data: ArrayType, products: int, scales: npt.NDArray[np.float64], zero: int = 0
 ) -> bool:
-    """Whether such a sum may exceed int32 after scaling."""
+    """Whether a sum of ``products`` products may exceed int32 after scaling."""
     # 256 leaves room for the zero point, which kernels add to the scaled sum in int32.
     return bool(largest_sum(data, products, zero) * max(scales) >= 2**31 - 256)
 

@@ -40,7 +40,7 @@ def infer(attrs: ExternalAttrs, inputs: Types) -> Shapes:
 
 
 def check(attrs: ExternalAttrs, inputs: Types, outputs: Types) -> str | None:
-    """The dtypes are those of the graph inside."""
+    """The dtypes equal the dtypes of the graph inside."""
     tensors = (*inputs, *outputs)
     own = attrs.graph.type_of((*attrs.graph.inputs, *attrs.graph.outputs))
     for mine, tensor in zip(own, tensors, strict=True):

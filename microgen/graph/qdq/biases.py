@@ -111,7 +111,7 @@ class Integers:
 
     @property
     def most(self) -> float:
-        """The largest of these moves."""
+        """The largest distance by which a rounded bias moves a result, in steps of the output."""
         return float(self.off.max())
 
 
@@ -227,8 +227,8 @@ def integers(rewriting: Rewriting, layer: SumsLayer, weight: str, bias: str) -> 
 
 
 def _nearer(layer: SumsLayer, rounded: Integers) -> Integers:
-    """The same layer with finer weights. If the bias is not far, the finer weights must make it
-    near, and need no more bits; otherwise the layer remains unchanged.
+    """The layer's integers with finer weights. If the bias is not far, the finer weights must make
+    it near, and need no more bits; otherwise the layer remains unchanged.
     """
     is_far, is_int4 = rounded.most > FAR, rounded.weight.is_int4
     weights = finer(rounded.weight, rounded.off > NEAR)

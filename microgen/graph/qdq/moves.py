@@ -63,7 +63,7 @@ def of_stored(rewriting: Rewriting, node: Node) -> bool:
 
 
 def _alike(rewriting: Rewriting, node: Node, integers: list[str]) -> list[str]:
-    """The same stored values with the scale of the first tensor."""
+    """The tensors' stored values, with the scale of the first tensor."""
     quant = rewriting.types[integers[0]].quant
     assert quant is not None
     name = f"{node.outputs[0]}#operand"
@@ -90,7 +90,7 @@ def _moved(rewriting: Rewriting, node: Node, integers: list[str], name: str) -> 
 
 
 def integer_attrs(rewriting: Rewriting, node: Node, kind: ArrayType) -> Attrs:
-    """The node's attributes for integers of that kind."""
+    """The node's attributes for integers of the type ``kind``."""
     if isinstance(node.attrs, PoolAttrs) and not node.attrs.activation.clamps:
         return dataclasses.replace(node.attrs, activation=Activation.NONE)
     if not isinstance(node.attrs, PadAttrs):

@@ -58,7 +58,7 @@ def _quantize(rewriting: Rewriting, node: Node) -> None:
 
 
 def _reinterpret(rewriting: Rewriting, node: Node) -> None:
-    """Give integers another scale, or none: then they keep the one that they have."""
+    """Give integers another scale. An output without a scale keeps their scale."""
     (tensor,), (output,) = node.inputs, node.outputs
     kind = signed(rewriting.graph.types[output])
     integers = rewriting.inner.get(tensor)

@@ -46,7 +46,7 @@ class Timing:
 
     @property
     def end(self) -> int:
-        """The step after the last."""
+        """The step after the last step with new rows."""
         return self.first + (self.count - 1) * self.period + 1
 
     def times(self, step: int) -> int:

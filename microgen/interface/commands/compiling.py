@@ -169,7 +169,7 @@ def value(parse: Callable[[str], T]) -> Callable[[str], T]:
     """The argparse type of an argument whose text ``parse`` reads."""
 
     def parsed(text: str) -> T:
-        # argparse shows the text of this error only, and replaces that of a ValueError.
+        # argparse shows the text of this error only, and replaces the text of a ValueError.
         try:
             return parse(text)
         except ValueError as error:

@@ -84,7 +84,7 @@ def _written(explored: Front, output: Path) -> list[str]:
     """Write the front to a file, or each of its schedules to a file of a folder; return the text to
     print."""
     count = len(explored.found)
-    # A folder may have any name, also one with the suffix.
+    # A folder may have any name, even a name with the suffix.
     if output.suffix != front_file.SUFFIX or output.is_dir():
         write(explored, output)
         return [f"wrote {count} schedules to {output}"]

@@ -1,4 +1,4 @@
-"""The conditions of measured costs: the core, and the core whose costs stand for it."""
+"""The conditions of measured costs: the core, or the measured core that represents it."""
 
 from __future__ import annotations
 

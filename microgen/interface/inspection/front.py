@@ -150,7 +150,8 @@ def _marks(points: Sequence[FrontPoint]) -> Iterator[str]:
 
 def _drawing(points: Sequence[FrontPoint], estimated: Estimated) -> Iterator[str]:
     """A drawing with cycles to the right and arena + I/O upwards, or flash upwards if arena + I/O
-    is equal for all schedules. If several marks fall on one place, the first is drawn."""
+    is equal for all schedules. If several marks fall on one place, the lowest schedule's is drawn.
+    """
     ram, flash = [one.ram.arena_io for one in points], [one.score.flash for one in points]
     name, heights = (ARENA_IO, ram) if len(set(ram)) > 1 else ("flash", flash)
     cycles = [estimated.cycles(one) for one in points]

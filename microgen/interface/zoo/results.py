@@ -87,7 +87,7 @@ class Store:
     def get(self, key: str, limit: float) -> Cell | None:
         """The cell of a key. None if there is no valid cell, or if the cell ended at a time limit
         that was below ``limit``."""
-        # A damaged file is treated as a missing one, so the cell is done again.
+        # A damaged file is treated as missing, so the cell is computed again.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             cell = structure(json.loads((self._folder / f"{key}.json").read_bytes()), Cell)
             # More time may end in another result.

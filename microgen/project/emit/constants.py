@@ -16,8 +16,8 @@ def constants(unit: Unit) -> dict[str, Any]:
     # The caller has the data of a pool that it passes: from a macro of the header.
     passed = {p.name for p in unit.plan.constants if p.pool in unit.passed_pools}
     held = unit.program.held_constants
-    # The graph executor keeps its constants in its parameter file, except the ones that modules are
-    # given.
+    # The graph executor keeps its constants in its parameter file, except the constants that
+    # modules get.
     own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
     return {

@@ -9,7 +9,8 @@ import jinja2
 from microgen.base import resources
 
 
-# One for each process, because compiling a template takes longer than all else of a small model.
+# One for each process, because compiling a template takes longer than the rest of a small model's
+# generation.
 @functools.cache
 def environment(folder: str) -> jinja2.Environment:
     """The environment for the templates in ``templates/<folder>``. There is one per process,

@@ -14,8 +14,8 @@ def comment(
     text: str, indent: int = 0, *, more: Sequence[str] = (), table: Sequence[str] = ()
 ) -> str:
     """The text as a comment, on one line if it fits. Each text of ``more`` begins a new line, and
-    its continuation lines are indented. The lines of a ``table`` are kept as they are, after an
-    empty line. The template has already written ``indent`` spaces."""
+    its continuation lines are indented. The lines of a ``table`` are kept unchanged, after an empty
+    line. The template has already written ``indent`` spaces."""
     hanging = "  " if more else ""
     # The marks of the comment take columns, too.
     width = WIDTH - indent - len("/*  */")

@@ -58,7 +58,7 @@ def decimal(value: float) -> str:
 
 
 def negatable(value: int) -> str:
-    """An integer that can stand anywhere in an expression."""
+    """An integer literal that is valid anywhere in an expression."""
     # "-" after an operator could be read as another operator.
     return f"({value})" if value < 0 else str(value)
 

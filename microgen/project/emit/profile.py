@@ -1,7 +1,7 @@
 """The file that counts each call's cycles under Zephyr, with ``CONFIG_MICROGEN_PROFILE=y``.
 
 The linker's option ``--wrap`` leads calls of the operators through functions of this file, so the
-model's own code is compiled as it is without them.
+model's own code is the same as without profiling.
 """
 
 from __future__ import annotations

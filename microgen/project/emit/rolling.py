@@ -252,7 +252,7 @@ def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
 
 
 def _moved(buffer: LineBuffer, lines: str) -> str:
-    # A buffer whose rows are all new has none to move.
+    # A buffer whose rows are all new has no rows to move.
     return "" if buffer.nbytes == buffer.new else f"mg_advance_lines(&{lines});"
 
 

@@ -33,7 +33,7 @@ def runner(unit: Unit) -> dict[str, Any]:
     fields = _fields(unit)
     calls = list(_calls(unit))
     checks = list(_checks(unit, fields))
-    # main has a parameter for each pointer of the interface; compilers warn of unused ones.
+    # main has a parameter for each pointer of the interface; compilers warn of unused parameters.
     used = _used(unit)
     main = f"{unit.prefix}___tvm_main__"
     declared = [f"{p.ctype} *{p.name}" for p in fields] or ["void"]
@@ -123,7 +123,7 @@ def _structs(unit: Unit) -> list[str]:
 def _port(port: Port, struct: str, unit: Unit) -> _Field:
     """A port, with the alignment in bytes that ``run`` checks; 1 for none."""
     promised = max((p.promised for p in unit.plan.port_pools if p.port == port.name), default=1)
-    # C requires the alignment of the elements anyway, so only a larger one is checked.
+    # C requires the alignment of the elements anyway, so only a larger alignment is checked.
     alignment = promised if promised > port.type.dtype.nbytes else 1
     return _Field(port.name, "void", f"{struct}->{port.name}", alignment)
 
@@ -132,8 +132,8 @@ def _apart(unit: Unit) -> list[tuple[str, str]]:
     """The pairs of pointers that must differ: the input, and an output whose buffer holds other
     tensors."""
     program, shared = unit.program, {pool.port for pool in unit.plan.port_pools}
-    # One pair only, because compilers make arithmetic of several, which nobody can follow in the
-    # ELF.
+    # Only one pair, because compilers turn several comparisons into arithmetic that the check
+    # ``runner`` cannot follow.
     if len(program.inputs) != 1 or len(program.outputs) != 1 or program.feed:
         return []
     (source,), (target,) = program.inputs, program.outputs

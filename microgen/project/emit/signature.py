@@ -65,7 +65,8 @@ def taken_arguments(function: PrimFunc, unit: Unit) -> list[Taken]:
 
 def _taken(parameter: Parameter, kinds: tuple[ArrayType, ...]) -> Taken:
     first = kinds[0]
-    # One shape in all calls can be checked in C; of several only the number of elements.
+    # If all calls have one shape, C checks it; if there are several, C checks only the number of
+    # elements.
     if all(kind.shape == first.shape for kind in kinds):
         return Taken(parameter.name, first, any_shape=False)
     if any(kind.size != first.size for kind in kinds):

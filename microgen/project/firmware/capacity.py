@@ -61,7 +61,7 @@ def _sum(parts: _Parts) -> _Part:
         "",
         sum(part.least for part in parts),
         sum(part.likely for part in parts),
-        # One part without an upper bound leaves the sum without one.
+        # If a part has no upper bound, the sum has no upper bound.
         sum(known) if len(known) == len(parts) else None,
     )
 

@@ -96,8 +96,9 @@ def _headers() -> frozenset[str]:
 
 
 def _sources_of(header: str) -> Sequence[str]:
-    """The sources that a header of the runtime brings: the one of the same name. If there is none,
-    a header next to sources declares the parts of a runtime, and these sources include it first."""
+    """The sources that a header of the runtime needs: the source of the same name. A header without
+    such a source, but next to other sources, declares the parts of a runtime, and these sources
+    include it first."""
     named = _runtime_sources().get(PurePosixPath(header).stem)
     if named or not header.startswith("src/"):
         return named or ()
@@ -131,7 +132,7 @@ def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
     """The sources that define the kernels' out-of-line forms: path below ``crt`` -> text."""
     by_header: dict[str, list[KernelCode]] = {}
     for kernel in kernels:
-        # Kernels of one header are in one source, so that they have its other functions in common.
+        # Kernels of one header are in one source, so that they share the header's other functions.
         by_header.setdefault(kernel.header, []).append(kernel)
     return {f"kernels/{PurePosixPath(name).stem}.c": _source(by_header[name]) for name in by_header}
 

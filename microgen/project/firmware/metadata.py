@@ -30,7 +30,7 @@ class TensorInfo:
 
 @dataclass(frozen=True, slots=True)
 class PoolInfo:
-    """A pool of memory, in bytes. If it is not internal, the caller passes the memory."""
+    """A pool of memory, in bytes. The caller passes the memory of a pool that is not internal."""
 
     name: str
     nbytes: int

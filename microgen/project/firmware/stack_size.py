@@ -45,8 +45,8 @@ class Stack:
 
     @property
     def is_computed(self) -> bool:
-        """Whether the reserve is the sum of bound and margin. If it is, a build reserves more when
-        the compiled code takes more; a reserve that the user chose is kept."""
+        """Whether the reserve is the sum of bound and margin. Such a reserve grows in a build if
+        the compiled code needs more stack; a reserve that the user chose is kept."""
         return self.reserve == reserve(self.bound + self.margin)
 
     @property

@@ -37,7 +37,8 @@ def explained(
     own = samples.of_module(record, module, "inputs", rows)
     try:
         source = compare.source(project, module)
-        # The firmware runs the network after the passes, so its layers are those of that graph.
+        # The firmware runs the network after the passes, so its layers are the layers of that
+        # graph.
         graph = passes.run(source)
         cause = _by_reference(graph, module, own, error.sample)
         # The reference fails at the first wrong element, which need not be the cause of another
@@ -59,8 +60,8 @@ def _by_reference(
     state = initial_state(graph)
     names = [port.tensor for port in module.inputs]
     try:
-        # A network with state needs all samples before the failed one, any other only the failed
-        # sample.
+        # A network with state needs all samples before the failed sample, other networks only the
+        # failed sample.
         for k in range(0 if graph.variables else sample, sample + 1):
             arrays = (inputs[name][k] for name in names)
             evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)
@@ -109,7 +110,8 @@ def _located(
     if not own:
         return error.at("before its first layer", "", {})
     last, *later = module.calls[own[-1].call :]
-    # A device's hook runs before the call itself, so the call after the last complete one is meant.
+    # A device's hook runs before the call itself, so the error belongs to the call after the last
+    # complete call.
     if later and later[0].device:
         layer = _layer(later[0])
         where = f'before layer "{layer}", by a hook of device {later[0].device}'

@@ -270,7 +270,7 @@ class _Module:
         """The outputs compared with ``ends`` and the layers with ``graph``, and the samples whose
         layers were compared."""
         in_sequence = bool(self.source.variables)
-        # Layers of a network with state need the same samples before them, so those are read, too.
+        # Layers of a network with state depend on all earlier samples, so these are read, too.
         chosen = ends.chosen(is_exact=self.is_exact, in_sequence=in_sequence)
         layers, why = self._layers(graph, chosen)
         count = len(ends.samples)

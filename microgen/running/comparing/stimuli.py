@@ -15,9 +15,9 @@ STRUCTURED = ("all minimum", "all maximum", "zero point", "ramp", "checkerboard"
 
 
 def samples(ports: Sequence[PortRecord], *, random: int, seed: int = 0) -> dict[str, Array]:
-    """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five of ``STRUCTURED``,
-    then uniformly random ones. Floats lie in [-1, 1], and integers without a scale in [0, 8)
-    unless they are uint8; a fixed input has its value in every sample."""
+    """Arrays ``[5 + random, *shape]`` by the model's tensor names: the five samples of
+    ``STRUCTURED``, then uniformly random samples. Floats lie in [-1, 1], and integers without a
+    scale in [0, 8) unless they are uint8; a fixed input has its value in every sample."""
     # A fixed seed, so that two runs compare the same samples.
     generator = np.random.default_rng(seed)
     return {port.tensor: _stack(port, random, generator) for port in ports}
@@ -48,7 +48,7 @@ def _stack(port: PortRecord, random: int, generator: np.random.Generator) -> Arr
 
 def _limits(port: PortRecord) -> tuple[int, int]:
     """Least and greatest value. Plain integers are often positions, which have to be small; uint8
-    ones are pixels."""
+    integers are pixels."""
     dtype = DType(port.dtype).numpy
     # Inputs of floats are usually normalized to this range; booleans are 0 and 1.
     if dtype.kind in "fb":

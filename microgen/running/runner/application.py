@@ -45,8 +45,8 @@ class Inference:
 
 def _check_readable(module: ModuleRecord) -> None:
     """Raise ToolError unless the run function gets a pointer to each whole input and output."""
-    # An output over an input's bytes, rows that the caller feeds, and a workspace of the caller's
-    # all have other arguments than one pointer for each tensor.
+    # If an output shares an input's bytes, if the caller feeds rows, or if it owns the workspace,
+    # the arguments are not one pointer for each tensor.
     overlaid = any(port.over for port in module.outputs)
     if module.feed or overlaid or module.options.get("workspace_io"):
         raise ToolError(

@@ -46,7 +46,7 @@ class Difference:
         at = ",".join(map(str, self.index))
         call = "" if self.call is None else f"call {self.call}, "
         # Integers are printed as they are; floats whose bound is known need more digits, because
-        # the difference can be in the last ones.
+        # the difference can be in the last digits.
         wanted = f"{self.expected:g}"
         if self.allowed:
             wanted = f"{self.expected:.9g} within {self.allowed:.3g} ({self.rule})"
@@ -166,9 +166,9 @@ def compare(
     absent: Iterable[str] = (),
     shows: Mapping[str, Shown] = MappingProxyType({}),
 ) -> Comparison:
-    """Compare a module's tensors, each with its sample's number, with the expected ones, up to the
-    first that differs. ``absent`` is passed on to the result. ``shows`` maps the expected tensors
-    to the model's tensors if they differ. There may be nothing to compare.
+    """Compare a module's tensors, each with its sample's number, with the expected tensors, up to
+    the first tensor that differs. ``absent`` is passed on to the result. ``shows`` maps the
+    expected tensors to the model's tensors if they differ. There may be nothing to compare.
     """
     calls = {step.tensor: call.index for call in module.calls for step in call.read}
     held: list[Held] = []

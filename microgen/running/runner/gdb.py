@@ -124,8 +124,8 @@ class Stub:
         return data
 
     def transfer(self, kind: str, annex: str, what: str) -> bytes:
-        """An object that the stub keeps. Raises NoObjectError, which says ``what``, if it has
-        none."""
+        """An object that the stub keeps. Raises NoObjectError, which names ``what``, if the stub
+        lacks the object."""
         data = b""
         while len(data) < _LARGEST_TRANSFER:
             where = b"%x,%x" % (len(data), self._chunk)

@@ -131,7 +131,8 @@ def result(job: Job, code: int, console: str, diagnostics: str, output: bytes) -
     """
     line = faults.status_line(console)
     if job.is_application and code == 0 and line is None:
-        # It did not say how many samples it ran, but has outputs if it wrote those of all samples.
+        # Such a main does not report the number of its samples. It has outputs if it wrote the
+        # outputs of all samples.
         is_whole = job.batch is not None and len(output) == job.samples * job.sample_bytes
         if not is_whole:
             return JobResult({}, console, 0, 0, 0)

@@ -107,7 +107,7 @@ def _api_version(emulator: str) -> int:
     """The version of QEMU's plugin interface: 9.0 dropped version 1."""
     printed = toolchain.run([emulator, "--version"], seconds=_VERSION_SECONDS).output
     version = re.search(r"version (\d+)\.", printed)
-    # The newer one is assumed if the version is not readable.
+    # The newer version is assumed if the version is not readable.
     return 1 if version and int(version[1]) < 9 else 2
 
 

@@ -259,7 +259,7 @@ class Tracer(Walker):
         if argument.storage != "sid":
             return
         planned = self._planned(module, argument.name) + argument.offset
-        # Otherwise bytes of another buffer would be compared, perhaps even equal ones.
+        # Otherwise bytes of another buffer would be compared, and they might even be equal.
         if pointer != planned:
             raise RunError(
                 f"{_name(call)} writes to {pointer:#x}, but {argument.name} is at {planned:#x}",

@@ -23,10 +23,10 @@ class BasicBlock:
 @dataclass(frozen=True, slots=True)
 class ProgramPart:
     """The counts of a call, or of the code outside of all calls. ``executions``: a row for each
-    block that ran with its number, how often it began, and how often execution continued right
-    after it. ``flash_bytes`` were read from flash as data, in ``data_misses`` lines; ``jumps`` are
-    the lines of code that were read after a jump, ``follows`` the lines that were read because the
-    code before them ended."""
+    block that ran with its number, the number of its executions, and the number of times that
+    execution continued right after it. ``flash_bytes`` were read from flash as data, in
+    ``data_misses`` lines; ``jumps`` are the lines of code that were read after a jump, ``follows``
+    the lines that were read because the code before them ended."""
 
     executions: np.ndarray
     flash_bytes: int

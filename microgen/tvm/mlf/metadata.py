@@ -29,7 +29,7 @@ VERSION = 7
 RUNTIME_FOLDER = "runtime"  # in the exported archive; in a project it is crt/
 CODEGENS_FOLDER = "codegens"  # in both: files from external code generators
 # DLPack's kDLCPU. As in TVM v0.14, the host has this number, and so has each target whose functions
-# the CPU calls with addresses of its own memory, unless it is declared with another one.
+# the CPU calls with addresses of its own memory, unless it is declared with another number.
 _CPU = 1
 _DATE = "%Y-%m-%d %H:%M:%SZ"
 

@@ -64,8 +64,8 @@ def built_from(subject: Subject) -> Finding:
 
 
 def others(subject: Subject) -> frozenset[str]:
-    """The models of other projects, as the ELF's notes name them, that may be in the same ELF:
-    none in the scope "project"."""
+    """The models of other projects that the ELF's notes name and that may be in the same ELF. In
+    the scope "project" no other models may be in it."""
     if subject.scope == "project":
         return frozenset()
     own = {module.module for module in subject.manifest.modules}

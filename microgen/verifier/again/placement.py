@@ -25,9 +25,10 @@ class PlacedTarget:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A section as it is in the program. ``differing`` are the addresses of bytes that differ from
-    the object file and that the linker did not fill in. ``moves`` are pairs of offsets: in the
-    object file, and in the program, whose code a linker may have made shorter there."""
+    """A section of an object file in the linked program. ``differing`` are the addresses of bytes
+    that differ from the object file and that the linker did not fill in. ``moves`` are pairs of
+    offsets: in the object file, and in the program, whose code a linker may have made shorter
+    there."""
 
     targets: tuple[PlacedTarget, ...]
     differing: tuple[int, ...]

@@ -20,8 +20,9 @@ from microgen.verifier.again.regenerated import ImpossibleError
 _SECONDS = 600.0  # for each run of the compiler
 # C's meaning: the project's own CMakeLists.txt demands the same.
 _ALWAYS = ("-ffp-contract=off", "-w", "-c")
-# No compiler records macros, but C libraries differ in some that decide code: which of the types of
-# one size stdint.h has. Source: GCC's predefined macros of Arm and RISC-V, and Zephyr's manual.
+# No compiler records macros, but C libraries differ in macros that affect code: they choose
+# stdint.h's types among the types of equal size. Source: GCC's predefined macros of Arm and RISC-V,
+# and Zephyr's manual.
 _ZEPHYR = {
     **{f"__{name}32_TYPE__": "int" for name in ("INT", "INT_LEAST", "INT_FAST")},
     **{f"__U{name}32_TYPE__": "unsigned int" for name in ("INT", "INT_LEAST", "INT_FAST")},

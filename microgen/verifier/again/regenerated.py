@@ -32,7 +32,7 @@ class ImpossibleError(MicrogenError):
 
 
 def regenerated(subject: Subject, asked: Reproduction, scratch: Path) -> FileTree:
-    """The project's files as they are generated now; ``scratch`` is an empty folder.
+    """The files of the project that is generated again now; ``scratch`` is an empty folder.
 
     Raises ImpossibleError if they cannot be generated here, ProjectError if the shipped model has
     changed, ToolError for a missing tool, and the errors with which generation refuses a model.

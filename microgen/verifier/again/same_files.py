@@ -19,8 +19,8 @@ _DIGESTS = ("digest", "files", BUILT_FROM)
 
 
 def differences(project: Path, record: Manifest, files: FileTree) -> list[str]:
-    """The differences between the project's files and the generated ones. The manifest comes last,
-    because it has the digests of all other files.
+    """The differences between the project's files and the files that are generated again. The
+    manifest comes last, because it has the digests of all other files.
 
     A Relay model that code generators have partitioned is shipped as the partitioned text. Its
     layers are in other lines than in the user's file, so line numbers in comments and in layers'

@@ -57,7 +57,7 @@ def _symbols(original: Elf, again: Elf) -> Iterator[str]:
     extra = sorted((has - expected).elements(), key=_place)
     missing = sorted((expected - has).elements(), key=_place)
     for symbol in missing:
-        # A symbol that has moved is one difference, not one missing and one extra.
+        # A symbol that has moved is one difference, not a missing symbol and an extra symbol.
         twin = next((other for other in extra if other.name == symbol.name), None)
         if twin is None:
             yield f"there is no {symbol}"
@@ -116,7 +116,8 @@ def _loaded(data: bytes) -> bytes:
 def _owner(places: list[tuple[int, int, str]], elf: Elf, address: int) -> tuple[int, str]:
     """The start and the name of the symbol at an address, or else of the section."""
     after = bisect.bisect_right(places, (address, 1 << 64, ""))
-    # The nearest symbol may have ended before, and one that begins earlier may contain the address.
+    # The nearest symbol may end before the address, and a symbol that begins earlier may contain
+    # it.
     for start, size, name in reversed(places[max(0, after - 8) : after]):
         if start <= address < start + size:
             return start, name

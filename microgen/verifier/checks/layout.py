@@ -151,7 +151,8 @@ def _section_overlaps(elf: Elf) -> Iterator[str]:
 
 def overlaps(extents: Iterable[Extent], where: str) -> Iterator[str]:
     """Each extent that overlaps an extent that starts before it."""
-    # Extents are sorted by their starts, so only the one that ends last can reach into the next.
+    # Extents are sorted by their starts, so only the extent that ends last can reach into the next
+    # one.
     last = Extent(0, 0, "")
     for extent in sorted(extents):
         # An empty extent does not overlap the extent in which it starts.

@@ -13,7 +13,7 @@ from microgen.verifier.elf.elf import Symbol
 from microgen.verifier.elf.libc_names import HEAP, POSIX, STANDARD
 from microgen.verifier.subject import Finding, Subject, judged, not_applicable
 
-# Functions that the compiler itself may call (GCC manual, "-ffreestanding"), and planned ones.
+# Functions that the compiler itself may call (GCC manual, "-ffreestanding"), and planned functions.
 _PLANNED = frozenset({"memcpy", "memmove", "memset", "memcmp"})
 
 # Kernels are mg_<op>_<dtype>[_<variant>].

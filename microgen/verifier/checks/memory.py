@@ -175,9 +175,9 @@ def _overlaps(
     for _, is_born, name in sorted((*births, *deaths)):
         extent = buffers[name]
         there, own = live[extent.space], (extent.start, extent.end, name)
-        # Live buffers are kept in the order of addresses. Overlapping buffers are left out.
-        # So they are disjoint, except for allowed pairs. Only the nearest buffer below a new one
-        # can reach it, and the one that is paired with it, which is next to it.
+        # Live buffers are kept in the order of addresses. Overlapping buffers are left out. So they
+        # are disjoint, except for allowed pairs. Only two buffers can reach into a new one: the
+        # nearest buffer below it, and the buffer that is paired with it, which is next to it.
         place = bisect_left(there, own)
         met = [other for other in _near(there, place, extent) if not excused(other, name)]
         if is_born and met:

@@ -70,7 +70,7 @@ def _alignment(record: Manifest) -> int:
     alignments = [pool.alignment for module in record.modules for pool in module.plan.pools]
     largest = max(_LEAST_ALIGNMENT, *alignments, *(n for n in asked if isinstance(n, int)))
     has_graph = any(module.options.get("executor") == "graph" for module in record.modules)
-    # The graph executor's parameter file has one more in front, so that the arrays inside it are
+    # The graph executor's parameter file has another gap in front, so that the arrays inside it are
     # aligned.
     return 2 * largest if has_graph else largest
 

@@ -17,7 +17,7 @@ Record = BlobRecord | ConstantRecord | PoolRecord | SharedRecord
 
 def only(subject: Subject, record: Record) -> Symbol | None:
     """The object's symbol; None unless there is exactly one."""
-    # Of two symbols of one name nobody knows which one the program uses.
+    # If two symbols have one name, it is not known which of them the program uses.
     symbols = subject.elf.named(record.symbol)
     return symbols[0] if len(symbols) == 1 else None
 

@@ -32,7 +32,7 @@ def registry(subject: Subject) -> Finding:
         return not_applicable("no function is called by name")
     wanted = [name for module in modules for name in _functions(module)]
     expected = f"{_ENTRY}, and a registry of {len(wanted)} packed functions by name"
-    # Other object files call it, so a local function of that name is not the one.
+    # Other object files call it, so a local function of that name is not the entry point.
     entries = [s for s in subject.elf.named(_ENTRY, "func") if s.binding == "global"]
     problems = [] if len(entries) == 1 else [f"{len(entries)} global functions {_ENTRY}"]
     problems += [*_table_problems(subject, wanted), *_pointer_problems(subject)]

@@ -114,8 +114,8 @@ def _table(subject: Subject, record: ConstantRecord) -> Array:
 
 
 def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Arguments) -> Array:
-    """The channels whose outputs with these tables are not the specified ones for all reachable
-    sums: bool [channels]. ``form`` is "linear", "high" or "vector"."""
+    """The channels whose outputs with these tables differ from the specified outputs for a
+    reachable sum: bool [channels]. ``form`` is "linear", "high" or "vector"."""
     least, most, folded = (
         np.array(sums, np.int64)[:, None] for sums in (layer.least, layer.most, layer.folded)
     )

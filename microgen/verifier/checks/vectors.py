@@ -90,8 +90,8 @@ def _vector_problems(
 
 
 def _inside(elf: Elf, address: int) -> str:
-    """The function that contains the address, but does not start there; "a function" if there is
-    none at all. Empty if a function starts there and no other contains it."""
+    """The function that contains the address, but does not start there; "a function" if no function
+    contains it. Empty if a function starts there and no other contains it."""
     starts = [(elf.code_address(s), s) for s in elf.functions()]
     around = [s.name for start, s in starts if start < address < start + s.size]
     return around[0] if around else "" if address in dict(starts) else "a function"

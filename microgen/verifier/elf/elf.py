@@ -149,7 +149,7 @@ class Elf:
     headers: Headers | None = None
 
     def named(self, name: str, kind: str = "") -> list[Symbol]:
-        """Every symbol of that name, or only those of one kind."""
+        """Every symbol called ``name``, of any kind or of one kind."""
         return [s for s in self.symbols if s.name == name and kind in ("", s.kind)]
 
     @property
@@ -166,7 +166,8 @@ class Elf:
         return next((s for s in self.sections if s.holds(address)), None)
 
     def read(self, address: int, size: int) -> bytes | None:
-        """``size`` bytes of the image at a run-time address; None if the file has none there."""
+        """``size`` bytes of the image at a run-time address; None if the file has no bytes for
+        it."""
         for start, data in self._image:
             if start <= address and address + size <= start + len(data):
                 return data[address - start : address - start + size]
@@ -182,7 +183,7 @@ class Elf:
         return ((s, next(data)[1] if s.file_size else b"") for s in self.segments)
 
     def word(self, address: int) -> int | None:
-        """The little-endian 32-bit word at an address; None if the file has none there."""
+        """The little-endian 32-bit word at an address; None if the file has no bytes for it."""
         data = self.read(address, 4)
         return None if data is None else int.from_bytes(data, "little")
 

@@ -65,7 +65,7 @@ _FIRMWARE_SECTIONS = (*_OUR_SECTIONS, SHT_NOTE, 14, 15, 16, 0x70000001)
 _OUR_FLAGS = 0x37
 _FIRMWARE_FLAGS = _OUR_FLAGS | 0x40 | 0x80 | 0x200 | SHF_TLS | 0x20000000 | 0x200000
 
-# Sections that one program finds by their type and another one by their name.
+# Sections that some programs find by their type and others by their name.
 _BY_TYPE = {SHT_SYMTAB: (".symtab",), 0x70000003: (".ARM.attributes", ".riscv.attributes")}
 _BY_NAME = (".strtab", ".shstrtab", ".comment", ".GCC.command.line", ".note.microgen", ".debug_")
 
@@ -215,7 +215,7 @@ def _alignment(segment: ProgramHeader) -> Iterator[str]:
 
 def _load_addresses(elf: Headers) -> Iterator[str]:
     with_bytes = [s for s in elf.loaded if s.file_size]
-    # ``verify`` reads the bytes at one place, and loaders put them there or at a second one.
+    # ``verify`` reads the bytes at one place, and loaders put them there or at a second place.
     places = sorted((at, s) for s in with_bytes for at in {s.address, s.load})
     for (start, one), (other_start, other) in pairwise(places):
         if other_start < start + one.file_size:

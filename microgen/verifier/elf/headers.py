@@ -1,4 +1,4 @@
-"""Reads the headers of an ELF file as they are, without following any of the format's extensions.
+"""Reads the headers of an ELF file literally, without following any of the format's extensions.
 
 ``header_rules`` decides whether they are accepted. A number that is too large, or an offset outside
 of the file, gives fewer records here, and a rule reports it.

@@ -1,4 +1,4 @@
-"""Names of C library functions, for checks that none is linked.
+"""Names of C library functions, for the checks that no such function is linked.
 
 Source: ISO/IEC 9899:1999, annex B; POSIX.1-2008 for what newlib adds; newlib for its heap.
 """

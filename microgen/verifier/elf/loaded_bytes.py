@@ -20,8 +20,9 @@ _PADDING = {
     "EM_ARM": re.compile(rb"(?:\0|\x00\xbf|\xc0\x46|\xaf\xf3\x00\x80|\xde)*"),
     "EM_RISCV": re.compile(rb"(?:\0|\x01\x00|\x13\x00\x00\x00)*"),
 }
-# Functions of GCC's libgcc for Arm that have no size: they reach to the next function. These are
-# all except those that unwind the stack or call non-secure code, which no C code of ours needs.
+# Functions of GCC's libgcc for Arm that have no size: they reach to the next function. The list
+# omits functions that unwind the stack or call non-secure code, because no C code of ours needs
+# them.
 _UNSIZED = frozenset(
     {
         *("__aeabi_ldivmod", "__aeabi_uldivmod", "__aeabi_idiv", "__aeabi_uidiv"),
@@ -79,7 +80,7 @@ def _overlaps(elf: Elf) -> Iterator[str]:
         # are reserved, has functions inside of others.
         if is_inside and not (name.startswith("__") and longest.startswith("__")):
             yield f"{longest} and {name} overlap at {start:#x}"
-        # The one that reaches farthest is the one that the next may begin in.
+        # The next extent may only begin in the extent that reaches farthest.
         last = [own] if start + size > before + length else last
 
 

@@ -87,7 +87,7 @@ class RiscV:
         return Control("call", StackValue("const", instruction.target) if is_direct else target)
 
     def vector_table(self, _board: Board) -> None:
-        """None: there is no table, because ``mtvec`` has the handler's address."""
+        """None, because RISC-V has no table: ``mtvec`` has the handler's address."""
         return
 
     def reset(self, _elf: Elf, board: Board) -> int:
@@ -95,7 +95,8 @@ class RiscV:
         return board.vectors
 
     def stack_top(self, elf: Elf, _board: Board) -> int:
-        """The linker script's symbol. Following the program shows that it sets ``sp`` to this."""
+        """The linker script's symbol. The walk through the program proves that the program sets
+        ``sp`` to this address."""
         symbols = elf.named(_STACK_TOP)
         return symbols[0].address if symbols else 0
 

@@ -195,7 +195,7 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
     if stem in _UNARY and count == 1:
         return Effect(_UNARY[stem], (target,), sources, has_flags)
     is_opaque = any(isinstance(source, UnknownSource) for source in sources)
-    # Nothing is known of a shifted operand, and no address is made of one with a carry.
+    # Nothing is known of a shifted operand, and no address is computed from a sum with a carry.
     if stem in _BINARY and count in (1, 2) and not (is_opaque and stem in ("adc", "sbc")):
         return Effect(_BINARY[stem], (target,), sources, has_flags)
     if name == "bfc":

@@ -76,7 +76,8 @@ def registers(operands: tuple[str, ...]) -> frozenset[str]:
 def results_and_sources(
     name: str, operands: tuple[str, ...]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """The registers that an instruction may write, except by writeback, and those that it reads."""
+    """The registers that an instruction may write, except by writeback, and the registers that it
+    reads."""
     if name in ("bkpt", "svc"):  # semihosting and system calls return their result in r0
         return frozenset({"r0"}), frozenset()
     if name == "msr" or not operands or _NO_RESULT.fullmatch(name):

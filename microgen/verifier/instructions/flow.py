@@ -146,7 +146,7 @@ class _Walk:
 
     def jump(self, instruction: Instruction, target: int, state: Registers) -> None:
         """Follow a branch inside the function, or to another one, which returns to the caller."""
-        # A tail call: the other function returns to this one's caller, at this depth.
+        # A tail call: the other function returns to this function's caller, at this depth.
         if target in self.code.functions and target != self.start:
             self.edge(instruction, target, state)
         elif target in self.code.instructions:

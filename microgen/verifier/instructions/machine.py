@@ -79,7 +79,7 @@ def joined(a: Registers, b: Registers) -> Registers:
     pointer. Raises UnknownStackPointerError if only one path has a stack."""
     common = {name: value for name, value in a.items() if b.get(name) == value}
     if has_stack(a) and has_stack(b):
-        # The deeper one is a bound for both, though it is the pointer of only one.
+        # The deeper pointer is a bound for both paths, although it is the pointer of only one path.
         common["sp"] = StackValue("sp", min(a["sp"].offset, b["sp"].offset))
     if "sp" not in common:
         raise UnknownStackPointerError("paths that meet with different stacks")
@@ -211,7 +211,7 @@ _ZERO = StackValue("const", 0)
 
 
 def _fixed(address: EffectiveAddress, place: int) -> EffectiveAddress:
-    """The address, for an instruction at a place."""
+    """The value of an address operand for an instruction at ``place``."""
     if isinstance(address.base, Relative):
         return EffectiveAddress(Number(address.base.at(place)), address.offset)
     return address
@@ -264,7 +264,7 @@ def _aligned(source: StackValue | None, bits: StackValue | None) -> StackValue |
 
 
 def _mask_bits(mask: StackValue | None) -> StackValue | None:
-    """The number of ones in a mask that has ones only at its low end."""
+    """The number of set bits of a mask whose set bits are all at its low end."""
     if mask is None or mask.base != "const" or mask.offset & (mask.offset + 1):
         return None
     return StackValue("const", mask.offset.bit_length())

@@ -1,4 +1,4 @@
-"""Compares the arguments that a runner passes to a function with the planned ones."""
+"""Compares the arguments that a runner passes to a function with the planned arguments."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _data(step: PlannedCall, passed: Passed) -> int | None:
     if passed[: len(arguments)] != arguments:
         return None
     # A compiler may make a function of its own for a caller whose specs and count are constants.
-    # Such a function is not passed these.
+    # Such a function does not get these arguments.
     constants = passed[len(arguments) :]
     data = next((i for i, v in enumerate(constants) if v is not None and v.base == STACK), None)
     before = constants[:data]

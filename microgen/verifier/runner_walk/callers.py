@@ -181,7 +181,7 @@ def _goes_to(instruction: Instruction, target: int) -> bool:
 def calling(runner: Runner, target: int) -> list[int]:
     """The functions that call the entry point directly."""
     starts = sorted(runner.functions)
-    # Only direct calls are seen. The others prove nothing, for or against.
+    # Only direct calls are seen. Indirect calls prove nothing.
     sites = [a for a, i in runner.instructions.items() if _goes_to(i, target)]
     return sorted({max((s for s in starts if s <= site), default=-1) for site in sites} - {-1})
 

@@ -64,7 +64,7 @@ def _caller_problems(subject: Subject, runner: Runner) -> Iterator[str]:
 
 def _wrapper_problems(subject: Subject, module: ModuleRecord) -> list[str]:
     """Problems of the packed functions, each by its first call: each calls one function."""
-    # Reversed, so that the first call of each function is the one that is kept.
+    # Reversed, so that the dictionary keeps the first call of each function.
     first = {(call.packed, call.function): call for call in reversed(module.calls) if call.packed}
     return [
         problem

@@ -279,7 +279,8 @@ class _Places:
         return None if buffer is None else self.in_pool(buffer.pool, buffer.offset)
 
     def constant(self, name: str) -> Value:
-        """A constant, which has a symbol or lies in a pool that the caller passes."""
+        """The value of a constant's address. The constant has a symbol or is in a pool that the
+        caller passes."""
         constant = self.constants.get(name)
         if constant is None:
             return None

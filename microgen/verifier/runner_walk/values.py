@@ -140,7 +140,7 @@ def subtracted(a: Value, b: Value) -> Value:
 
 
 def low_bits(a: Value, mask: int) -> Value:
-    """``a & mask`` for a mask that has ones only at its low end; None for any other."""
+    """``a & mask`` for a mask whose set bits are all at its low end; None for any other mask."""
     if a is None or mask & (mask + 1):  # not 0...01...1
         return None
     is_known = a.is_constant or mask == 0
@@ -162,7 +162,7 @@ def constants(a: Value, b: Value, f: Callable[[int, int], int]) -> Value:
 
 
 def masked(a: Value, b: Value) -> Value:
-    """``a & b`` if one of them is a number that has ones only at its low end."""
+    """``a & b`` if one of them is a number whose set bits are all at its low end."""
     if b is None or (a is not None and a.is_constant):
         a, b = b, a
     return None if b is None or not b.is_constant else low_bits(a, b.offset)
@@ -173,7 +173,7 @@ def shifted_left(a: Value, b: Value, shift: Callable[[int, int], int]) -> Value:
     that are not shifted out, because it is 0 if and only if these bits are."""
     if a is None or a.is_constant or b is None or not b.is_constant or not 0 < b.offset < 32:
         return constants(a, b, shift)
-    # The upper b bits are lost, so the result is 0 if and only if the others are.
+    # The upper b bits are lost, so the result is 0 if and only if the lower bits are 0.
     return low_bits(a, 2 ** (32 - b.offset) - 1)
 
 

@@ -56,7 +56,8 @@ class Runner:
 
 @dataclass(slots=True)
 class RunnerWalk:
-    """The paths of a runner. ``problems`` are by address; ``paths`` counts the returning ones."""
+    """The paths of a runner. ``problems`` are by address; ``paths`` is the number of paths that
+    return."""
 
     runner: Runner
     plan: CallPlan
@@ -68,7 +69,8 @@ class RunnerWalk:
     def run(self) -> None:
         """Follow all paths until they return, or until there are enough problems."""
         standard = self.runner.arch.calls
-        # Each register has a value of its own, so that a return with another one is noticed.
+        # Each register has a value of its own, so that a return with another register's value is
+        # noticed.
         registers = {name: SymbolicValue(("register", name)) for name in standard.preserved}
         registers |= {standard.link: SymbolicValue(RETURN), **self.runner.registers}
         state = PathState(self.runner.start, registers, equal=self.plan.equal)
@@ -232,7 +234,7 @@ _REFUSALS = (const(0x0801), const(0x0803))
 
 def failures(state: PathState) -> list[int | None]:
     """The calls that may be the first failed one, from the path's decisions so far. None in the
-    list stands for no failure."""
+    list means that no call failed."""
     if state.failed is None:
         return [*state.pending, None]
     # A call before it whose status is not decided may have failed, too, and was the first then.

@@ -150,7 +150,7 @@ def _window(terms: Sequence[float]) -> Callable[[OnnxNode], BuiltTensor]:
         size = declared[0] if declared else int(move_nodes.number_of(node, 0, "size"))
         dtype = types.dtype(int(node.attr("output_datatype", 1)), "the output", node.where)
         move_nodes.budgeted(node, (size,), dtype)
-        # A periodic window is a symmetric one of one more element, without its end.
+        # A periodic window is a symmetric window with one more element, without its last element.
         steps = size if node.attr("periodic", 1) else size - 1
         angles = 2 * np.pi * np.arange(size) / max(steps, 1)
         values = terms[0] - terms[1] * np.cos(angles) + terms[2] * np.cos(2 * angles)

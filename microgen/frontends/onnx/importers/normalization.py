@@ -98,8 +98,8 @@ def _batch(node: OnnxNode) -> Value:
         shift = binary(node, "subtract", offset, shift)
         return _scaled(node, data, along(node, factor, axis, rank), along(node, shift, axis, rank))
     # Passes put both offsets into a convolution right before, or make one sum of them. Here they
-    # are two, because they may cancel each other: then implementations differ more than the sum of
-    # them tells.
+    # are two, because they may cancel each other: then the error of implementations is larger than
+    # the sum suggests.
     product = binary(node, "multiply", data, along(node, factor, axis, rank))
     centred = binary(node, "subtract", product, along(node, shift, axis, rank))
     return binary(node, "add", centred, along(node, offset, axis, rank))

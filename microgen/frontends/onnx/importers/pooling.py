@@ -108,7 +108,7 @@ def _with_positions(node: OnnxNode, data: BuiltTensor) -> tuple[BuiltTensor, Bui
     steps = _steps(node, data.shape[2:])
     offsets = node.constant(_offsets(window, steps), "offsets")
     chosen = node.emit("take", TakeAttrs(0, 0), (offsets, which), dtype=DType.INT32)
-    # A position is the first tap's plus the distance to the chosen one.
+    # A position is the first tap's position plus the distance to the chosen tap.
     first = node.constant(_firsts(window, steps), "firsts")
     places = binary(node, "add", chosen, first)
     # Positions count through all planes [N, C] of the data.

@@ -68,7 +68,7 @@ def _check_output(node: OnnxNode) -> None:
 
 
 _OWN = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
-# ONNX Runtime's quantizer writes its own ones for 16 and 4 bits, which older opsets lack.
+# ONNX Runtime's quantizer writes operators of its own for 16 and 4 bits, which older opsets lack.
 
 
 # Operators of quantized tensors: DequantizeLinear, the operator of floats, and QuantizeLinear.

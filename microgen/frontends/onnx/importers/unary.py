@@ -99,7 +99,7 @@ def _cast_like(node: OnnxNode) -> BuiltTensor:
 
 
 def _bit_cast(node: OnnxNode) -> BuiltTensor:
-    """The same bits in another dtype of that size."""
+    """The same bits, read as another dtype of the same size."""
     data = node.tensor(0)
     dtype = types.dtype(int(node.attr("to")), "its output", node.where)
     # A bool is 0 or 1, so not every byte is a bool.

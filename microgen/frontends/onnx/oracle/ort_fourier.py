@@ -1,4 +1,4 @@
-"""Bounds of the distance of ONNX Runtime's Fourier transforms from exact ones.
+"""Bounds of the distance of ONNX Runtime's Fourier transforms from exact transforms.
 
 The graph multiplies by a constant matrix, and an element of it that is 0 makes no error. ONNX
 Runtime (signal/dft.cc) computes each root of unity as cos and sin of a float32 angle, and every

@@ -52,7 +52,7 @@ _EXACT = frozenset(
 
 
 def _exact(model: ModelProto, known: Collection[str]) -> frozenset[str]:
-    """The tensors that exact operators compute from ``known`` ones, constants and inputs."""
+    """The tensors that exact operators compute from ``known`` tensors, constants and inputs."""
     tensors = {each.name for each in (*model.graph.initializer, *model.graph.input)}
     sound = {*tensors, *known, ""}
     for node in model.graph.node:

@@ -33,7 +33,8 @@ EXTREMA = (*ARITHMETIC, DType.INT8, DType.INT16)
 
 
 def added(call: RelayCall, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
-    """The sum. If it adds one value per channel to a convolution, the values become its bias."""
+    """The sum of two tensors. If one of them has one value per channel, and the other is a
+    convolution's result, the values become the convolution's bias."""
     call.expect(lhs, *ARITHMETIC)
     for data, bias in ((lhs, rhs), (rhs, lhs)):
         sums = call.sums_of(data)

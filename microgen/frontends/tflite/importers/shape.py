@@ -133,7 +133,7 @@ def _pads(layer: FileLayer, data: BuiltTensor) -> tuple[Pair, ...]:
 
 
 def _passed_on(layer: FileLayer) -> BuiltTensor:
-    """The same stored values under another name and type."""
+    """The input's stored values under another name and type."""
     layer.expect_inputs(1, outputs=1)
     output = layer.plain_output()
     return layer.emit("qnn.reinterpret", ReinterpretAttrs(output.shape), (layer.plain(0),), output)

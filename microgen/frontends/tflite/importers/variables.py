@@ -76,7 +76,7 @@ def _circular_buffer(layer: FileLayer) -> Value:
 
 
 def _rows(layer: FileLayer, output: BuiltTensor) -> BuiltTensor:
-    """The rows of the output less the oldest, and the input as the latest."""
+    """The rows of the output without the oldest rows, followed by the input."""
     data = layer.data(0)
     layer.expect(data, DType.INT8)
     layer.expect_rank(output, 4)

@@ -38,8 +38,8 @@ def parameters(operand: ArrayType) -> tuple[int, int]:
 
 
 def is_scaled(dtype: DType, *, is_equality: bool) -> bool:
-    """Whether real values are compared, not stored ones, if there is a scale. Source: measurement,
-    for int16."""
+    """Whether real values are compared instead of stored values, if there is a scale. Source:
+    measurement, for int16."""
     return dtype is DType.INT8 or (dtype is DType.INT16 and is_equality)
 
 

@@ -271,7 +271,8 @@ class MulticlassSuppressionAttrs(Attrs):
     If ``per_class`` is 0, at most ``most`` boxes are chosen by their best scores. Each has ``each``
     rows, with its best classes; if there are fewer classes, its last rows are 0. The number of the
     output is the number of boxes. Otherwise at most ``per_class`` boxes are chosen for each class,
-    and the first ``most`` rows have the best of all of these. The number is that of rows.
+    and the first ``most`` rows have the best of all of these. In this case the number in the output
+    is the number of rows.
 
     A box is chosen if its score is ``least_score`` or more, and if its intersection with each box
     that was chosen before, over their union, is at most ``overlap``.

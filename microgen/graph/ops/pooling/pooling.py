@@ -159,7 +159,8 @@ def _truncated(sums: Array, counts: Array, activation: Activation) -> Array:
 
 
 def _avg_pool2d_terms(attrs: AvgPool2DAttrs, operands: Operands) -> int:
-    """Cells in a window, which may be larger than the image."""
+    """The number of a window's cells that can be inside the image, which may be smaller than the
+    window."""
     pairs = zip(attrs.pool_size, operands.input_types[0].shape[1:3], strict=True)
     return math.prod(min(pair) for pair in pairs)
 

@@ -102,7 +102,8 @@ def check(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _choices(attrs: RecurrentAttrs) -> str | None:
-    """The attributes that only some kinds have, and the functions."""
+    """The reason to refuse the functions, or attributes that the kind lacks; None if all are
+    right."""
     if (attrs.resets_after and attrs.kind != "gru") or (attrs.couples and attrs.kind != "lstm"):
         return f"a layer of the kind {attrs.kind} has no such gates"
     if len(attrs.functions) != FUNCTIONS[attrs.kind]:

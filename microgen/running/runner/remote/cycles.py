@@ -41,7 +41,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """The reason why there is no counter."""
+    """The reason why the core has no counter that can be used."""
 
     why: str
 

@@ -83,7 +83,7 @@ def _documents(document: Callable[[str], str]) -> Iterator[str]:
 
 
 def _registers(text: str) -> Iterator[tuple[str, DebugRegister]]:
-    """A register without a number has the one after its predecessor's."""
+    """A register without a number has the number after its predecessor's number."""
     following = 0
     for match in _REGISTER.finditer(text):
         values = dict(_ATTRIBUTE.findall(match[1]))

@@ -69,7 +69,7 @@ def _meets(region: MemoryRegion, part: Part) -> bool:
 
 
 def _blocks(placed: Iterable[tuple[MemoryRegion, Part]]) -> list[tuple[int, int]]:
-    """The ranges of whole blocks to erase, none twice, in order."""
+    """The ranges of whole blocks to erase, in order and without repetition."""
     ranges: list[tuple[int, int]] = []
     for start, end in sorted(_whole(region, part) for region, part in placed):
         if ranges and start <= ranges[-1][1]:

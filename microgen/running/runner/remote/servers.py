@@ -51,7 +51,8 @@ def connected(address: Address) -> Iterator[Server]:
     elif not toolchain.has("pyocd"):
         raise ToolError("pyocd is not installed", hint="pip install pyocd")
     started = _openocd if address.kind == "openocd" else _pyocd
-    # In a folder of its own: both read configuration, even programs, from the current one.
+    # The server runs in a new folder, because both servers read configuration, even programs, from
+    # the current folder.
     with process.directory() as where, started(address.name, where) as server:
         yield server
 

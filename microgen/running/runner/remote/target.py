@@ -201,7 +201,7 @@ class RemoteTarget:
 @contextlib.contextmanager
 def opened(address: Address, path: Path, limit: float) -> Iterator[RemoteTarget]:
     """The core that a server debugs, for running the firmware ``path``. ``limit``: the firmware is
-    considered hung after so many seconds without progress.
+    considered hung after this number of seconds without progress.
 
     Raises ToolError if there is no server, RunError if the server debugs another core or ceases to
     answer.

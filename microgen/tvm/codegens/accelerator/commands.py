@@ -176,7 +176,7 @@ def _tensor(name: str, graph: Graph) -> Operand:
 
 
 def _constant(constant: KernelConstant, graph: Graph) -> Operand:
-    # Such as the bias of a layer without one, for which the kernel takes NULL.
+    # For example, the bias of a layer without bias, for which the kernel takes NULL.
     if constant.is_absent:
         return None
     sources = constant.arrays(graph)

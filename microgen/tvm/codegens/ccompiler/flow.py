@@ -137,7 +137,8 @@ class _Reading:
             if not isinstance(self._type(param), TensorType):
                 raise self._unsupported("a parameter that is not a tensor")
             self.values[param] = f"in{i}"
-        # post_order enters functions, so one is noticed before its body is read as the caller's.
+        # post_order enters functions, so a function is refused before its body is read as the
+        # caller's.
         order = list(post_order(relay.body))
         if any(isinstance(expr, Function) for expr in order):
             raise self._unsupported("a function inside")

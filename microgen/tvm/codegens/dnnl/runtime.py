@@ -56,7 +56,7 @@ def workspace_bytes(graph: JSONGraph) -> int:
 
 
 def _last_uses(graph: JSONGraph) -> list[int]:
-    """The last node that reads each node's output; the node itself if none does."""
+    """The last node that reads each node's output; the node itself if no node reads it."""
     last = list(range(len(graph.nodes)))
     for i, node in enumerate(graph.nodes):
         for read, *_ in node.inputs:
