@@ -92,8 +92,7 @@ class FileLayer(Operator):
     # Tensors
 
     def expect_inputs(self, *counts: int, outputs: int = 1) -> None:
-        """Raise unless the operator has one of the numbers ``counts`` of inputs, and ``outputs``
-        outputs."""
+        """Raise unless ``counts`` has the number of inputs, and there are ``outputs`` outputs."""
         counted = (len(self._record.inputs), len(self._record.outputs))
         if counted[0] not in counts or counted[1] != outputs:
             expected = " or ".join(map(str, counts))
@@ -103,8 +102,7 @@ class FileLayer(Operator):
             )
 
     def operands(self) -> tuple[BuiltTensor, ...]:
-        """All inputs, as ``data`` returns them, of an operator with at least one input and one
-        output."""
+        """All inputs, as ``data`` returns them, of an operator with inputs and one output."""
         number = len(self._record.inputs)
         self.expect_inputs(max(1, number))
         return tuple(map(self.data, range(number)))
