@@ -186,7 +186,7 @@ def int32_range(activation: Activation) -> tuple[int, int]:
 def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tuple[int, int]:
     """Least and greatest stored value of an output with that fused activation.
 
-    ``quant`` is per tensor and the output's. Source: TFLite kernel_util.cc,
+    ``quant`` is the output's quantization, which is per tensor. Source: TFLite kernel_util.cc,
     CalculateActivationRangeQuantized, whose division is float32.
     """
     limits = np.iinfo(dtype.numpy)

@@ -1,8 +1,8 @@
 """RISC-V, RV32 with M and C, for ``verify``: control flow, trap vector, build attributes.
 
 A core starts at the start of flash without a stack. Code sets ``sp``, and sets ``mtvec`` to the
-trap handler. A trap pushes nothing. The handler runs on the program's stack, or on another one that
-it sets itself. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
+trap handler. A trap pushes nothing. The handler runs on the program's stack, or sets a stack of its
+own. Sources: The RISC-V Instruction Set Manual, volumes I and II; RISC-V ELF psABI.
 """
 
 from __future__ import annotations

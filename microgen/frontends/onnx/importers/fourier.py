@@ -26,8 +26,8 @@ _BLACKMAN = (0.42, 0.5, 0.08)
 
 
 def _dft(node: OnnxNode) -> BuiltTensor:
-    """The products of the rows along the axis, real and imaginary parts of each element, with the
-    powers of the root of unity."""
+    """The transform as a product of matrices: rows along the axis, with the real and imaginary part
+    of each element, times the powers of the root of unity."""
     data, axis, size = node.tensor(0), *_axis(node)
     parts = data.shape[-1]
     inverse, onesided = (bool(node.attr(name, 0)) for name in ("inverse", "onesided"))
