@@ -15,7 +15,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from microgen.base.errors import BuildError, CapacityError
@@ -87,7 +87,10 @@ def write(asked: Mapping[str, Collection[str]], count: int) -> None:
     are measured, and the code around operators. ``count`` columns are measured at a time."""
     jobs = [(core, kind, stems) for core, stems in asked.items() for kind in TOOLCHAINS]
     with ProcessPoolExecutor(count) as pool:
-        for (core, kind, _), found in zip(jobs, pool.map(_column, jobs), strict=True):
+        columns = {pool.submit(_column, job): job for job in jobs}
+        # All columns take hours, so each is kept once it is known.
+        for done in as_completed(columns):
+            (core, kind, _), found = columns[done], done.result()
             tables.put(STACK_BYTES, f"{core} {kind}", found)
             print(f"{core} {kind}: stack of {len(found['shared'])} kernels", flush=True)
 
@@ -104,7 +107,7 @@ def _column(job: Job) -> Found:
             found = tables.read(STACK_BYTES).column(f"{core} {kind}")
             for part, rows in _some(board, kind, folder, stems).items():
                 found[part] = found.get(part, {}) | rows
-    known = code_bytes.every()  # kernels that are gone are left out
+    known = every(core)  # kernels that are gone are left out
     return {
         part: {name: n for name, n in rows.items() if part == "entry" or name in known}
         for part, rows in {**found, "one": _less(found)}.items()
@@ -113,7 +116,7 @@ def _column(job: Job) -> Found:
 
 def _all(board: Board, kind: str, folder: Path) -> Found:
     """Everything about a core and a toolchain."""
-    found = {"shared": _shared(board, kind, folder, code_bytes.every())}
+    found = {"shared": _shared(board, kind, folder, every(board.cpu.name))}
     for number, cases in enumerate(_parts(board, kind)):
         _add(found, _layers(cases, board, kind, folder / f"layers{number}"))
     for number, (name, options) in enumerate(FIRMWARE):
@@ -151,16 +154,23 @@ def _largest(found: dict[str, int], more: Mapping[str, int]) -> None:
         found[name] = max(nbytes, found.get(name, 0))
 
 
+def shared(core: str, kind: str, stems: Collection[str] = ()) -> dict[str, int]:
+    """The deepest stack of the out-of-line form of each of these kernels, or of all. Kernels that
+    the core lacks are left out."""
+    with tempfile.TemporaryDirectory() as scratch:
+        return _shared(tables.board(core), kind, Path(scratch), stems or every(core))
+
+
 def _shared(board: Board, kind: str, scratch: Path, stems: Collection[str]) -> dict[str, int]:
-    """The deepest stack of the out-of-line forms of each of these sources, if the core has them."""
     folder = scratch / "shared"
     folder.mkdir()
-    objects = _compile(code_bytes.written(folder, stems), board, kind, folder, [])
+    # Its other kernels compile, too, if they are C without intrinsics. No project has them.
+    kept = every(board.cpu.name).intersection(stems)
+    objects = _compile(code_bytes.written(folder, kept), board, kind, folder, [])
     graph = _linked([*objects, *_support(board, kind, folder)], board, folder)
     found: dict[str, int] = {}
-    for code in {kernel.code for kernel in tables.kernels()}:
-        if _has(graph, code.symbol):
-            _largest(found, {code.stem: _depth(graph, code.symbol)})
+    for code in {kernel.code for kernel in tables.kernels() if kernel.code.stem in kept}:
+        _largest(found, {code.stem: _depth(graph, code.symbol)})
     return found
 
 
