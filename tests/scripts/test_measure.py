@@ -114,8 +114,12 @@ def test_the_stack_of_kernels_is_as_measured(column: str) -> None:
 @NEEDS_RISCV_GCC
 @NEEDS_LLVM
 @pytest.mark.parametrize("column", tables.read(STACK_BYTES).columns)
-def test_the_stack_of_every_kernel_is_as_measured(column: str) -> None:
-    assert stack_bytes.shared(*column.split()) == tables.read(STACK_BYTES).column(column)["shared"]
+def test_no_kernel_takes_more_stack_than_measured(column: str) -> None:
+    """The table is a bound, so a kernel that takes less by now is no error."""
+    kept = tables.read(STACK_BYTES).column(column)["shared"]
+    found = stack_bytes.shared(*column.split())
+    assert found.keys() == kept.keys()
+    assert {stem: n for stem, n in found.items() if n > kept[stem]} == {}
 
 
 @NEEDS_ARM_GCC
