@@ -77,18 +77,26 @@ def load(
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
     request = Request(profile, targets or {}, generators, signature, dim, bind)
-    path = Path(path)
-    check(path, request)
+    return _load(Path(path), request)
+
+
+def read(path: Path, request: Request) -> tuple[Graph, dict[str, bytes]]:
+    """The graph of the model file at ``path``, and by suffix the files that a project keeps of it,
+    in which the request's ``dim`` and ``bind`` are applied. Raises the errors of ``load``.
+    """
+    return _load(path, request), _format_of(path).kept(path, request)
+
+
+def _load(path: Path, request: Request) -> Graph:
+    _check(path, request)
     with budget.of_model():
         return _format_of(path).load(path, request)
 
 
-def files(path: Path, *, dim: Sequence[str] = (), bind: Sequence[str] = ()) -> dict[str, bytes]:
-    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it,
-    after ``dim`` and ``bind`` are applied. Raises MicrogenError for anything but a regular file,
-    and the errors of ``load`` if ``dim`` or ``bind`` has values.
-    """
-    return _format_of(path).kept(path, Request(dim=dim, bind=bind))
+def files(path: Path) -> dict[str, bytes]:
+    """The bytes of a model's files by suffix: the file at ``path`` and the files that belong to it.
+    Raises MicrogenError for anything but a regular file."""
+    return _format_of(path).kept(path, Request())
 
 
 def stored(path: Path) -> dict[str, bytes]:
@@ -118,7 +126,7 @@ def numerics_of(path: Path, wanted: str = "") -> str:
     return wanted or known[0]
 
 
-def check(path: Path, request: Request) -> None:
+def _check(path: Path, request: Request) -> None:
     """Raise MicrogenError if the request has options that the format of a model lacks."""
     kind = _format_of(path)
     if request.signature and not kind.has_signatures:
@@ -142,23 +150,21 @@ def oracle(path: Path, signature: str = "", profile: str = "") -> Oracle | None:
     return _format_of(path).oracle_of(signature, profile)
 
 
-def relay_module(path: Path) -> IRModule | None:
+def relay_module(path: Path, request: Request) -> IRModule | None:
     """The module of a Relay model, with its types; None for models of other formats. Raises the
     errors of ``load``.
     """
+    _check(path, request)
     kind = _format_of(path)
     return kind.module(path) if isinstance(kind, ModuleFormat) else None
 
 
-def partitioned(
-    path: Path, module: IRModule, *, targets: Mapping[int, str], generators: Collection[str]
-) -> tuple[Graph, dict[str, bytes]]:
+def partitioned(path: Path, module: IRModule, request: Request) -> tuple[Graph, dict[str, bytes]]:
     """The graph of a module that was made from the Relay model at ``path``, and the module's files
     by suffix. Raises the errors of ``load``.
     """
     kind = _format_of(path)
     assert isinstance(kind, ModuleFormat), "relay_module has given its module"
-    request = Request(targets=targets, generators=generators)
     with budget.of_model():
         return kind.of_module(module, path.name, request)
 

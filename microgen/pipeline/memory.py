@@ -26,13 +26,14 @@ def planned(
 
     Raises UnsupportedError for a program that the options do not allow, and CapacityError if a
     buffer fits no pool."""
+    executed = None
     if options.executor == "aot":
         plan, program = _plan(program, graph, board, options)
-        return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), None
-    stored.refuse_unsupported(program)
-    executed = executor_graph.build(program)
-    program = stored.stored(program, executed)
-    plan = stored.plan(program, executed, board.cpu.pointer_bytes)
+    else:
+        stored.refuse_unsupported(program)
+        executed = executor_graph.build(program)
+        program = stored.stored(program, executed)
+        plan = stored.plan(program, executed, board.cpu.pointer_bytes)
     return program, module_blob.with_pool(plan, program, board.cpu.pointer_bytes), executed
 
 
@@ -42,8 +43,7 @@ def bound(program: Program, board: Board, options: Options) -> int:
     if options.executor != "aot":
         # The graph executor is not planned by lifetimes alone.
         return 0
-    program = _with_workspace(program, options)
-    forms = _forms(program, _declared(program, board, options), options)
+    forms = _forms(program, board, options)
     return min(planner.bound(form, found) + form.io_bytes for form, found in forms)
 
 
@@ -55,7 +55,6 @@ def _plan(
     An alignment is refused if it is less than C requires for a buffer's elements.
     """
     kinds = {buffer.tensor: graph.types[buffer.tensor] for buffer in program.buffers}
-    program = _with_workspace(program, options)
     if options.workspace_io:
         kinds |= {p.tensor: p.type for p in (*program.inputs, *program.outputs)}
     buffers = {tensor: (str(kind), kind.dtype.nbytes) for tensor, kind in kinds.items()}
@@ -69,30 +68,23 @@ def _plan(
                     where=f"--pool {pool.name}" if options.pool else "--alignment",
                     hint=f"ask for at least {nbytes}",
                 )
-    return _best(_forms(program, _declared(program, board, options), options), options)
-
-
-def _with_workspace(program: Program, options: Options) -> Program:
-    """The program with its inputs and outputs in the workspace, if the options request it."""
-    return port_buffers.in_workspace(program) if options.workspace_io else program
-
-
-def _declared(program: Program, board: Board, options: Options) -> tuple[Pool, ...]:
-    """The pools that the options name."""
-    declared = pools.on_host(options.pools, board.cpu.name)
-    if any(call.scratch for call in program.calls):
-        return tuple(_with_words(pool) for pool in declared)
-    return declared
+    return _best(_forms(program, board, options), options.planner)
 
 
 def _forms(
-    program: Program, declared: tuple[Pool, ...], options: Options
+    program: Program, board: Board, options: Options
 ) -> list[tuple[Program, tuple[Pool, ...]]]:
     """The forms of the program that may be planned, with their pools: the program itself, and with
     tensors in the caller's buffers, if some may lie there.
 
     Raises UnsupportedError if the output cannot lie in the input's buffer.
     """
+    if options.workspace_io:
+        program = port_buffers.in_workspace(program)
+    declared = pools.on_host(options.pools, board.cpu.name)
+    if any(call.scratch for call in program.calls):
+        # Kernels have words of 32 bits in their scratch.
+        declared = tuple(replace(pool, alignment=max(pool.alignment, 4)) for pool in declared)
     if options.output_overlay and (len(program.inputs), len(program.outputs)) != (1, 1):
         raise UnsupportedError(
             f"the network has {len(program.inputs)} inputs and {len(program.outputs)} outputs, so "
@@ -114,23 +106,17 @@ def _forms(
 
 
 def _best(
-    forms: list[tuple[Program, tuple[Pool, ...]]], options: Options
+    forms: list[tuple[Program, tuple[Pool, ...]]], algorithm: str
 ) -> tuple[MemoryPlan, Program]:
     """The plan that needs the least, and its form of the program; the first of equal ones."""
     (first, own), *others = forms
-    plain = planner.plan(first, algorithm=options.planner, pools=own)
+    plain = planner.plan(first, algorithm=algorithm, pools=own)
     for found, added in others:
         # No plan of this form can be better.
         if plain.peak <= planner.bound(found, added):
             continue
-        plan = planner.plan(found, algorithm=options.planner, pools=added)
+        plan = planner.plan(found, algorithm=algorithm, pools=added)
         # The first of equal plans leaves the caller's buffers alone.
         if (plan.peak, plan.lower_bound) != (plain.peak, plain.lower_bound):
             return plan, found
     return plain, first
-
-
-def _with_words(pool: Pool) -> Pool:
-    """The pool, aligned so that it can hold scratch."""
-    # Kernels have words of 32 bits in their scratch.
-    return replace(pool, alignment=max(pool.alignment, 4))

@@ -10,7 +10,7 @@ from typing import Any
 
 from microgen import frontends
 from microgen.base.manifest import DeadChannelsRecord
-from microgen.compiler import codegens, partition, passes
+from microgen.compiler import partition, passes
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
@@ -22,6 +22,7 @@ from microgen.compiler.partition.relay_module import (
     partition_module,
 )
 from microgen.frontends.model_format import Request
+from microgen.frontends.numerics import PROFILES
 from microgen.graph.ir.graph import Graph
 from microgen.graph.ir.refusal import Refusal
 from microgen.graph.ops import budget
@@ -55,10 +56,13 @@ class Partitioned:
 @budget.of_model()
 def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     """The stages up to the partition."""
-    found = selection.chosen(options.codegen, options.codegen_option, _known(options))
+    options = replace(options, numerics=frontends.numerics_of(model, options.numerics))
+    found = selection.chosen(options.codegen, options.codegen_option, options.codegen_path)
     generators = selection.external(found)
     how = Partitioning(options.name, options.composite, options.merge_regions)
-    source, files, module = _source(model, options, generators, how)
+    profile, kinds = PROFILES[options.numerics], options.target_map.kinds
+    request = Request(profile, kinds, (), options.signature, options.dim, options.bind)
+    source, files, module = _source(model, request, generators, how)
     graph = passes.run(source)
     removed = dead_channels.records(graph)
     refusals: tuple[Refusal[Any], ...] = external.refusals_of(module, model.name)
@@ -67,6 +71,8 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     graph, more = external.partition_graph(graph, asked, board, how)
     refusals = (*refusals, *more)
     parts = partition.assign(graph, list(found.values()), board)
+    took = {region.codegen for region in parts.regions}
+    idle = external.idle(generators, took, refusals, composite=options.composite)
     parts = replace(
         parts,
         planned=_planned(graph, options),
@@ -75,8 +81,6 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
         copies_parts=options.executor == "graph" or options.planner == "on-demand",
         is_overlaid=options.output_overlay,
     )
-    took = {region.codegen for region in parts.regions}
-    idle = external.idle(generators, took, refusals, composite=options.composite)
     return Partitioned(
         *(model, options, found, source, files, parts, module),
         *(refusals, idle, removed),
@@ -92,24 +96,14 @@ def _planned(graph: Graph, options: Options) -> dict[str, int]:
 
 
 def _source(
-    model: Path, options: Options, generators: Sequence[ExternalCodegen], how: Partitioning
+    model: Path, request: Request, generators: Sequence[ExternalCodegen], how: Partitioning
 ) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
     """The graph, the model's files, and, if generators partition it as Relay, its module."""
-    kinds = options.target_map.kinds
-    given: dict[str, Any] = {"dim": options.dim, "bind": options.bind}
-    frontends.check(model, Request(signature=options.signature, **given))
-    relay = frontends.relay_module(model) if generators else None
+    relay = frontends.relay_module(model, request) if generators else None
     if relay is None:
-        graph = frontends.load(
-            model, numerics=options.numerics, targets=kinds, signature=options.signature, **given
-        )
-        return graph, frontends.files(model, **given), None
+        return *frontends.read(model, request), None
     supports = [generator.support for generator in generators]
     module = partition_module(relay, supports, how)
     names = [generator.name for generator in generators]
-    graph, files = frontends.partitioned(model, module.module, targets=kinds, generators=names)
-    return graph, files, module
-
-
-def _known(options: Options) -> Mapping[str, Codegen]:
-    return codegens.registry(*map(Path, filter(None, [options.codegen_path])))
+    request = replace(request, generators=names)
+    return *frontends.partitioned(model, module.module, request), module

@@ -7,7 +7,6 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from microgen import frontends
 from microgen.base.errors import CapacityError
 from microgen.base.manifest.schedule import FrontOrigin
 from microgen.compiler import lowering, schedule
@@ -67,7 +66,7 @@ def planned(model: Path, board: Board, options: Options, limit: int | None = Non
     """One model after the stages that each model goes through by itself. If possible, its schedule
     needs at most ``limit`` bytes of workspace, inputs, outputs and operators' stack. The default
     limit is the memory that the board and the budget leave for a single model."""
-    found = _partitioned(model, board, options)
+    found = partitioned(model, board, options)
     return with_schedule(found, _scheduled(found, board, limit), board)
 
 
@@ -80,12 +79,6 @@ def with_schedule(found: Partitioned, chosen: Schedule, board: Board) -> Planned
     conventions.check(program, options)
     program, plan, executed = memory.planned(program, parts.graph, board, options)
     return PlannedModel(found, parts.graph, chosen, program, plan, executed)
-
-
-def _partitioned(model: Path, board: Board, options: Options) -> Partitioned:
-    """The model's partition. Its options name the profile of numerics."""
-    numerics = frontends.numerics_of(model, options.numerics)
-    return partitioned(model, board, replace(options, numerics=numerics))
 
 
 def _scheduled(found: Partitioned, board: Board, limit: int | None) -> Schedule:
@@ -117,7 +110,7 @@ def offers(found: Partitioned, board: Board) -> list[Offer]:
 
 def explored(model: Path, board: Board, options: Options) -> Front:
     """The schedules that are best at something."""
-    found = _partitioned(model, board, options)
+    found = partitioned(model, board, options)
     ram_of, stack_of = _ram_of(found, board), _stack_of(board, options)
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
     programs = [_lowered(found, one.schedule.partition, board) for one in front.found]

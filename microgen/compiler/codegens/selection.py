@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from microgen.base.errors import MicrogenError, UnsupportedError, of_codegen
 from microgen.compiler import codegens
@@ -13,15 +14,15 @@ BUILTIN = "builtin"
 
 
 def chosen(
-    names: Sequence[str], options: Sequence[str] = (), known: Mapping[str, Codegen] | None = None
+    names: Sequence[str], options: Sequence[str] = (), folder: str = ""
 ) -> dict[str, Codegen]:
     """The generators with these names, in order, followed by the built-in kernels.
 
-    ``options`` are ``NAME.KEY=VALUE``. ``known`` are the available generators, by default the
-    registry's. Raises UnsupportedError for an unknown name, and MicrogenError for an option that
-    is malformed or belongs to no generator.
+    ``options`` are ``NAME.KEY=VALUE``. ``folder`` has more generators; empty for none. Raises
+    UnsupportedError for an unknown name, MicrogenError for an option that is malformed or belongs
+    to no generator, and the errors of ``codegens.from_folder``.
     """
-    known = codegens.registry() if known is None else known
+    known = codegens.registry(*([Path(folder)] if folder else []))
     # The built-in kernels come last, so that they compute only the nodes that no other claims.
     wanted = list(dict.fromkeys((*(n for n in names if n != BUILTIN), BUILTIN)))
     for name in wanted:

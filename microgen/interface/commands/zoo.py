@@ -11,7 +11,6 @@ from typing import Any
 
 from microgen.base.errors import MicrogenError
 from microgen.base.output.console import Console, Outcome
-from microgen.compiler import codegens
 from microgen.compiler.codegens import selection
 from microgen.interface.commands import compiling
 from microgen.options import Options
@@ -79,8 +78,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options as plain data. Raises MicrogenError for values that do not exist."""
     chosen = Options(**compiling.selected(args))
     folder = str(Path(chosen.codegen_path).resolve()) if chosen.codegen_path else ""
-    known = codegens.registry(*([Path(folder)] if folder else []))
-    selection.chosen(chosen.codegen, chosen.codegen_option, known)
+    selection.chosen(chosen.codegen, chosen.codegen_option, folder)
     options = {**asdict(chosen), "codegen_path": folder}
     return {k: list(v) if isinstance(v, tuple) else v for k, v in options.items() if k != "name"}
 

@@ -14,6 +14,7 @@ from onnx import ModelProto, TensorProto, helper
 import microgen
 from microgen import frontends
 from microgen.base.errors import MicrogenError
+from microgen.frontends.model_format import Request
 from microgen.frontends.onnx import given
 from microgen.graph.ir.graph import DType
 from microgen.graph.ir.interpreter import evaluate
@@ -41,7 +42,7 @@ def test_sizes_and_values_become_part_of_the_model(tmp_path: Path) -> None:
     assert graph.inputs == ("x",)
     assert graph.types["y"].shape == (1, 20)
     kept = tmp_path / "kept.onnx"
-    kept.write_bytes(frontends.files(path, dim=dim, bind=bind)[".onnx"])
+    kept.write_bytes(frontends.read(path, Request(dim=dim, bind=bind))[1][".onnx"])
     again = frontends.load(kept)
     assert (again.nodes[0].op, again.types) == (graph.nodes[0].op, graph.types)
     given = {"x": np.ones((1, 4, 5), np.float32)}
@@ -107,7 +108,7 @@ def test_bools_are_bound_by_words(tmp_path: Path) -> None:
     choosing = helper.make_node("Where", ["c", "x", "x"], ["y"])
     inputs = [info("x", (2,)), info("c", (2,), TensorProto.BOOL)]
     path = written(model([choosing], inputs, [info("y", (2,))]), tmp_path)
-    data = frontends.files(path, bind=["c=[true,false]"])[".onnx"]
+    data = frontends.read(path, Request(bind=["c=[true,false]"]))[1][".onnx"]
     (found,) = onnx.load_from_string(data).graph.initializer
     assert onnx.numpy_helper.to_array(found).tolist() == [True, False]
 
