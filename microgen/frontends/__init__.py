@@ -77,17 +77,18 @@ def load(
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
     request = Request(profile, targets or {}, generators, signature, dim, bind)
-    return _load(Path(path), request)
+    return graph_of(Path(path), request)
 
 
 def read(path: Path, request: Request) -> tuple[Graph, dict[str, bytes]]:
     """The graph of the model file at ``path``, and by suffix the files that a project keeps of it,
     in which the request's ``dim`` and ``bind`` are applied. Raises the errors of ``load``.
     """
-    return _load(path, request), _format_of(path).kept(path, request)
+    return graph_of(path, request), _format_of(path).kept(path, request)
 
 
-def _load(path: Path, request: Request) -> Graph:
+def graph_of(path: Path, request: Request) -> Graph:
+    """The checked graph of the model file at ``path``. Raises the errors of ``load``."""
     _check(path, request)
     with budget.of_model():
         return _format_of(path).load(path, request)

@@ -136,8 +136,8 @@ def _on_devices(graph: Graph) -> Graph:
 def test_a_model_on_devices_compares_with_the_references(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load = frontends.load
-    monkeypatch.setattr(frontends, "load", lambda *a, **options: _on_devices(load(*a, **options)))
+    read = frontends.graph_of
+    monkeypatch.setattr(frontends, "graph_of", lambda *given: _on_devices(read(*given)))
     project = tmp_path / "p"
     microgen.generate(SMALL, "mps2_an386", project, targets=BOTH)
     result = microgen.run(project, compare=True, profile=True)

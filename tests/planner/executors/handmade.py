@@ -18,5 +18,5 @@ def compiled(
 ) -> Compiled:
     model = folder / "model.tflite"
     model.write_bytes(b"a stand-in")
-    patch.setattr(frontends, "load", lambda *_, **__: graph)
+    patch.setattr(frontends, "graph_of", lambda *_, **__: graph)
     return pipeline.compile_model(model, boards.load(board), options)

@@ -54,7 +54,7 @@ def _same_as_builtin(
 
 
 def _instead(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontends, "load", lambda *_arguments, **_options: graph)
+    monkeypatch.setattr(frontends, "graph_of", lambda *_arguments, **_options: graph)
 
 
 def _turns(*values: object) -> list[ParameterSet]:
