@@ -50,12 +50,6 @@ class KernelCode:
         return self.symbol.removeprefix("mg_") if is_alone else self.family
 
     @property
-    def source(self) -> str:
-        """The name of a source with its out-of-line function, and no others that are not in its
-        header."""
-        return self.stem if self.variant else self._header_stem
-
-    @property
     def params(self) -> str:
         """The parameter struct."""
         return f"{self._named_after}_params"
@@ -83,9 +77,16 @@ class KernelCode:
         return f"{self._named_after.upper()}_KERNEL({arguments})" if self.variant else ""
 
     @property
-    def macro(self) -> str:
-        """The macro with which the header itself defines the function; empty for variants."""
-        return "" if self.variant else f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
+    def macros(self) -> tuple[str, ...]:
+        """The macros with which the header itself defines the function, and no other of its
+        kernels; none for variants."""
+        if self.variant:
+            return ()
+        return (
+            "MG_ONLY",
+            f"MG_ONLY_{self.symbol} ,",
+            f"MG_{self._header_stem.upper()}_IMPLEMENTATION",
+        )
 
     def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
         """The arguments of the out-of-line function in its order. ``others`` are in the order of

@@ -84,10 +84,8 @@ MG_INLINE void mg_conv2d_s8_mve_body(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), 
 }
 
 #ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-void mg_conv2d_s8_mve(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
-{
-    mg_conv2d_s8_mve_body(p, input, weight, bias, multiplier, shift, output, scratch);
-}
+MG_OUT_OF_LINE(mg_conv2d_s8_mve, (p, input, weight, bias, multiplier, shift, output, scratch),
+               MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
 #endif
 
 #endif
