@@ -79,7 +79,7 @@ def _rows(
     """The bytes of each of these kernels."""
     of = {each.stem: each for each in objects}
     codes = {kernel.code for kernel in tables.kernels() if kernel.code.stem in stems}
-    return {code.stem: _kept(of[code.stem], code, cpu, scratch) for code in codes}
+    return {code.stem: _kept(of[code.source], code, cpu, scratch) for code in codes}
 
 
 def _kept(compiled_source: Path, code: KernelCode, cpu: Cpu, scratch: Path) -> int:
@@ -97,17 +97,16 @@ def _kept(compiled_source: Path, code: KernelCode, cpu: Cpu, scratch: Path) -> i
 
 
 def written(scratch: Path, stems: Collection[str]) -> list[Path]:
-    """The sources of these kernels' out-of-line forms: one for each, as projects with only this
-    kernel have it, or for a family."""
+    """The sources of these kernels' out-of-line forms, each with all kernels of its header."""
     folder_of_all = scratch / "kernels"
     folder_of_all.mkdir()
-    codes: dict[str, list[KernelCode]] = {stem: [] for stem in stems}
+    codes: dict[str, set[KernelCode]] = {}
     for kernel in tables.kernels():
-        if kernel.code.stem in codes:
-            codes[kernel.code.stem].append(kernel.code)
-    for stem, found in codes.items():
-        (text,) = kernel_sources(found).values()
-        (folder_of_all / f"{stem}.c").write_text(text, encoding="ascii")
+        codes.setdefault(kernel.code.source, set()).add(kernel.code)
+    for name, found in codes.items():
+        if any(code.stem in stems for code in found):
+            (text,) = kernel_sources(sorted(found)).values()
+            (folder_of_all / f"{name}.c").write_text(text, encoding="ascii")
     return sorted(folder_of_all.iterdir())
 
 

@@ -6,6 +6,7 @@ import functools
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from microgen.base import resources
 from microgen.kernels import registry
+from microgen.planner.program.kernel_call import KernelCode
 from tests.kernels.conformance.conformance import WARNINGS, host_cc
 from tests.support.each_compiled import NOT_INLINED, each_compiled
 from tests.support.tools import NEEDS_ARM_GCC
@@ -79,12 +81,13 @@ def _definitions(header: Path) -> list[str]:
     return [f"{c.definition}\n" for c in sorted(CODES) if Path(c.header).name == header.name]
 
 
-def _source(folder: Path) -> Path:
-    """A source file that defines all kernels.
+def _source(folder: Path, only: Sequence[KernelCode] = ()) -> Path:
+    """A source file that defines all kernels; with ``-DMG_ONLY``, ``only`` these, and variants.
 
     Compiling a kernel mostly means compiling headers that other kernels include, too.
     """
     lines = [f"#define {_macro(kernel)}\n" for kernel in IMPLEMENTATIONS]
+    lines += [f"#define {code.macros[-1]}\n" for code in only]
     lines += [f'#include "{kernel.relative_to(CRT / "include")}"\n' for kernel in IMPLEMENTATIONS]
     lines += [line for kernel in IMPLEMENTATIONS for line in _definitions(kernel)]
     (folder / "kernels.c").write_text("".join(lines))
@@ -179,11 +182,13 @@ class Compiled:
 
 
 @functools.cache
-def _compiled(core: str, *options: str) -> Compiled:
-    """All kernels, compiled without a warning. Each function has a section of its own."""
+def _compiled(core: str, *options: str, only: Sequence[KernelCode] = ()) -> Compiled:
+    """All kernels, or those of ``_source``, compiled without a warning. Each function has a section
+    of its own."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        each_compiled(_arm(core, "-ffunction-sections", *options), [_source(folder)], folder)
+        command = _arm(core, "-ffunction-sections", *options)
+        each_compiled(command, [_source(folder, only)], folder)
         names = _run(["arm-none-eabi-nm", "kernels.o"], folder)
         relocations = _run(["arm-none-eabi-objdump", "-r", "kernels.o"], folder)
     kinds = re.findall(r"(\w) (\w+)$", names, re.MULTILINE)
@@ -204,6 +209,19 @@ def _compiled(core: str, *options: str) -> Compiled:
 def test_each_kernel_is_defined_for_its_macro() -> None:
     defined = _compiled("cortex-m55", *WITHOUT_INLINING).defined
     assert defined == {code.symbol for code in CODES}
+
+
+@NEEDS_ARM_GCC
+@pytest.mark.parametrize("part", range(2))
+def test_of_a_headers_kernels_each_can_be_defined_without_the_next(part: int) -> None:
+    """Each kernel is unwanted in one part, unless its header has no other."""
+    # WITHOUT_INLINING includes the macros before the source, so MG_ONLY is an option.
+    own = [code for code in sorted(CODES) if not code.variant]
+    kernels = Counter(code.header for code in own)
+    unwanted = [code for code in own if kernels[code.header] > 1][part::2]
+    wanted = tuple(code for code in own if code not in unwanted)
+    found = _compiled("cortex-m55", *WITHOUT_INLINING, "-DMG_ONLY", only=wanted)
+    assert found.defined == {code.symbol for code in CODES.difference(unwanted)}
 
 
 @pytest.mark.slow

@@ -13,11 +13,10 @@ def written(programs: Iterable[Program], folder: Path) -> list[Path]:
     """Writes a source for each kernel, and returns their paths. A project has one source for all
     kernels of a header, which is another for other models; these are always the same."""
     folder.mkdir(parents=True, exist_ok=True)
-    made: dict[Path, None] = {}
+    made = []
     for kernel in sorted({kernel for program in programs for kernel in program.shared_kernels}):
         ((_, text),) = crt_files.kernel_sources([kernel]).items()
-        name = kernel.symbol if kernel.definition else Path(kernel.header).stem
-        path = folder / f"{name}.c"
+        path = folder / f"{kernel.symbol}.c"
         path.write_text(text)
-        made[path] = None
-    return list(made)
+        made.append(path)
+    return made

@@ -22,30 +22,27 @@
 #define MG_EXTERN extern
 #endif
 
-/* The definition that follows `symbol`, if it is wanted. A header defines the out-of-line forms of
- * all its kernels, which a linker without --gc-sections would all keep. So where MG_ONLY is
- * defined, it defines those for which there is a `#define MG_ONLY_mg_x ,`. This comma moves MG_KEEP
- * to the third place. */
-#if defined(MG_ONLY)
+/* MG_IF_WANTED(symbol)(definition) is the definition if the kernel is wanted. A header defines all
+ * its kernels, which linkers without --gc-sections would keep. So if MG_ONLY is defined, only those
+ * are wanted that have a `#define MG_ONLY_mg_x ,`: the comma moves MG_KEEP to the third place. */
 #define MG_KEEP(...) __VA_ARGS__
+#if defined(MG_ONLY)
 #define MG_DROP(...)
 #define MG_THIRD(first, second, third, ...) third
 #define MG_CHOICE(...) MG_THIRD(__VA_ARGS__)
-#define MG_IF_WANTED(symbol, ...) MG_CHOICE(MG_ONLY_##symbol, MG_KEEP, MG_DROP, )(__VA_ARGS__)
+#define MG_IF_WANTED(symbol) MG_CHOICE(MG_ONLY_##symbol, MG_KEEP, MG_DROP, )
 #else
-#define MG_IF_WANTED(symbol, ...) __VA_ARGS__
+#define MG_IF_WANTED(symbol) MG_KEEP
 #endif
 
 /* Defines the out-of-line form of the kernel `symbol`, which calls `symbol`_body. `arguments` are
  * the names of the parameters, in parentheses; the parameters themselves follow. */
 #define MG_OUT_OF_LINE(symbol, arguments, ...)                                                     \
-    MG_IF_WANTED(                                                                                  \
-        symbol, void symbol(__VA_ARGS__) { symbol##_body arguments; })
+    MG_IF_WANTED(symbol)(void symbol(__VA_ARGS__) { symbol##_body arguments; })
 
 /* The same for kernels that return a status. */
 #define MG_OUT_OF_LINE_STATUS(symbol, arguments, ...)                                              \
-    MG_IF_WANTED(                                                                                  \
-        symbol, int32_t symbol(__VA_ARGS__) { return symbol##_body arguments; })
+    MG_IF_WANTED(symbol)(int32_t symbol(__VA_ARGS__) { return symbol##_body arguments; })
 
 /* The same as MG_OUT_OF_LINE for the most usual parameters: one input, or two. `in` and `out` are
  * the types of elements, or void. */

@@ -50,6 +50,12 @@ class KernelCode:
         return self.symbol.removeprefix("mg_") if is_alone else self.family
 
     @property
+    def source(self) -> str:
+        """The name of a source with its out-of-line function, and no others that are not in its
+        header."""
+        return self.stem if self.variant else self._header_stem
+
+    @property
     def params(self) -> str:
         """The parameter struct."""
         return f"{self._named_after}_params"
@@ -82,11 +88,8 @@ class KernelCode:
         kernels; none for variants."""
         if self.variant:
             return ()
-        return (
-            "MG_ONLY",
-            f"MG_ONLY_{self.symbol} ,",
-            f"MG_{self._header_stem.upper()}_IMPLEMENTATION",
-        )
+        every = f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
+        return every, "MG_ONLY", f"MG_ONLY_{self.symbol} ,"
 
     def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
         """The arguments of the out-of-line function in its order. ``others`` are in the order of

@@ -140,8 +140,7 @@ def kernel_sources(kernels: Iterable[KernelCode]) -> dict[str, str]:
 def _source(kernels: Sequence[KernelCode]) -> str:
     """The source of a header's out-of-line functions. Macros let the header define its own
     functions; each variant's function is a line."""
-    macros = dict.fromkeys(f"#define {macro}
-" for each in kernels for macro in each.macros)
+    macros = dict.fromkeys(f"#define {macro}\n" for each in kernels for macro in each.macros)
     definitions = "".join(f"{each.definition}\n" for each in kernels if each.variant)
     include = f'#include "{kernels[0].header}"\n'
     return "".join((_ABOUT, *macros, include, "\n" if definitions else "", definitions))

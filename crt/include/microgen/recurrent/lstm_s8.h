@@ -218,11 +218,11 @@ MG_INLINE MG_LSTM_S8_PROTOTYPE(mg_lstm_s8_dsp_body)
 
 #ifdef MG_LSTM_S8_IMPLEMENTATION /* the out-of-line forms */
 #define MG_LSTM_S8_SHARED(symbol)                                                                  \
-    MG_IF_WANTED(                                                                                  \
-        symbol, MG_LSTM_S8_PROTOTYPE(symbol) {                                                     \
-            symbol##_body(p, input, output_state, cell_state, input_weight, recurrent_weight,      \
-                          bias, peephole, projection, projection_bias, output, scratch);           \
-        })
+    MG_IF_WANTED(symbol)                                                                           \
+    (MG_LSTM_S8_PROTOTYPE(symbol) {                                                                \
+        symbol##_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,    \
+                      peephole, projection, projection_bias, output, scratch);                     \
+    })
 MG_LSTM_S8_SHARED(mg_lstm_s8)
 MG_LSTM_S8_SHARED(mg_lstm_s8_dsp)
 #endif

@@ -108,11 +108,11 @@ MG_INLINE MG_LSTM_S8_TABLE_PROTOTYPE(mg_lstm_s8_table_dsp_body)
 
 #ifdef MG_LSTM_S8_TABLE_IMPLEMENTATION /* the out-of-line forms */
 #define MG_LSTM_S8_TABLE_SHARED(symbol)                                                            \
-    MG_IF_WANTED(                                                                                  \
-        symbol, MG_LSTM_S8_TABLE_PROTOTYPE(symbol) {                                               \
-            symbol##_body(p, input, output_state, cell_state, input_weight, recurrent_weight,      \
-                          bias, output);                                                           \
-        })
+    MG_IF_WANTED(symbol)                                                                           \
+    (MG_LSTM_S8_TABLE_PROTOTYPE(symbol) {                                                          \
+        symbol##_body(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,    \
+                      output);                                                                     \
+    })
 MG_LSTM_S8_TABLE_SHARED(mg_lstm_s8_table)
 MG_LSTM_S8_TABLE_SHARED(mg_lstm_s8_table_dsp)
 #endif

@@ -83,11 +83,6 @@ MG_INLINE void mg_conv2d_s8_mve_body(MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), 
     }
 }
 
-#ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
-MG_OUT_OF_LINE(mg_conv2d_s8_mve, (p, input, weight, bias, multiplier, shift, output, scratch),
-               MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
-#endif
-
 #endif
 
 /* 2-D convolution with a 1x1 kernel, int8 with int32 accumulators, for MVE. */
@@ -129,7 +124,9 @@ MG_INLINE void mg_conv2d_1x1_s8_mve_body(MG_ARGUMENTS_S8(mg_conv2d_1x1_s8_mve, i
     }
 }
 
-#ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line form */
+#ifdef MG_CONV2D_S8_MVE_IMPLEMENTATION /* the out-of-line forms */
+MG_OUT_OF_LINE(mg_conv2d_s8_mve, (p, input, weight, bias, multiplier, shift, output, scratch),
+               MG_ARGUMENTS_S8(mg_conv2d_s8_mve, int8_t), uint8_t *scratch)
 MG_OUT_OF_LINE(mg_conv2d_1x1_s8_mve, (p, input, weight, bias, multiplier, shift, output),
                MG_ARGUMENTS_S8(mg_conv2d_1x1_s8_mve, int8_t))
 #endif
