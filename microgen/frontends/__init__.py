@@ -136,11 +136,17 @@ def _check(path: Path, request: Request) -> None:
             where=str(path),
             hint="leave --signature out",
         )
-    if (request.dim or request.bind) and not kind.has_open_inputs:
+    if request.dim and not kind.has_open_sizes:
         raise MicrogenError(
-            f"has no open sizes or parameters: the inputs of {kind.suffix} files are fixed",
+            f"has no open sizes: the inputs of {kind.suffix} files have fixed shapes",
             where=str(path),
-            hint="leave --dim and --bind out",
+            hint="leave --dim out",
+        )
+    if request.bind and not kind.has_open_inputs:
+        raise MicrogenError(
+            f"has no parameters: the inputs of {kind.suffix} files cannot become constants",
+            where=str(path),
+            hint="leave --bind out",
         )
 
 

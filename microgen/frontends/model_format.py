@@ -94,8 +94,11 @@ class Format(abc.ABC):
     has_signatures: ClassVar[bool] = False
     """Whether a file may have several networks, of which the user chooses one by its name."""
 
+    has_open_sizes: ClassVar[bool] = False
+    """Whether a request may give sizes of dimensions."""
+
     has_open_inputs: ClassVar[bool] = False
-    """Whether a request may give sizes of dimensions, and values of inputs."""
+    """Whether a request may give values of inputs, which become constants."""
 
     profiles: ClassVar[tuple[str, ...]] = ("litert", "tflm")
     """The numerics profiles that its models may be compiled under; the first is the default."""

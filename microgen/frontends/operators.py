@@ -85,13 +85,15 @@ class Operator:
         hint: str = "",
     ) -> BuiltTensor:
         """The output of a new node. If all inputs are constant, the result is computed and becomes
-        a constant without a node. ``output`` is the tensor that the model declares. Without it a
-        new tensor is made: it has the inferred shape, the first input's dtype and quantization
-        unless others are given, and ``hint`` in its name."""
+        a constant without a node. ``output`` is the tensor that the model declares, which gets the
+        inferred shape. Without it a new tensor is made: it has the inferred shape, the first
+        input's dtype and quantization unless others are given, and ``hint`` in its name."""
         shape, first = self.inferred(op, attrs, inputs), inputs[0].type
         if output is None:
             kind = ArrayType(shape, dtype or first.dtype, first.quant if quant is _SAME else quant)
             output = BuiltTensor(self._new_name(hint or op), kind)
+        else:
+            output = self._settled(output, shape)
         # References assume operands that were checked, so this comes before the folding.
         self._check(op, attrs, inputs, shape, output)
         self._made[output.name] = None
@@ -170,6 +172,11 @@ class Operator:
         return renamed(value, names)
 
     # Methods that formats may override
+
+    def _settled(self, output: BuiltTensor, shape: tuple[int, ...]) -> BuiltTensor:
+        """A tensor that the model declares, with the shape that was inferred for it."""
+        del shape  # formats whose declarations differ from it say what then holds
+        return output
 
     def _impossible(self, error: str) -> ModelError:
         """The error for inputs and attributes that allow no shape."""

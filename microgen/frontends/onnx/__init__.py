@@ -28,6 +28,7 @@ class _Onnx(Format):
     suffix = ".onnx"
     profiles = ("onnx",)
     beside = (".onnx.data", ".onnx_data", ".data")  # as exporters call external data
+    has_open_sizes = True
     has_open_inputs = True
 
     def files(self, path: Path) -> dict[str, bytes]:

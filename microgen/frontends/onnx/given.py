@@ -16,11 +16,12 @@ from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, numpy
 
 from microgen.base.errors import MicrogenError, few, short
 from microgen.base.files import content
+from microgen.frontends import open_sizes
 from microgen.frontends.onnx import types
 from microgen.graph.ir.graph import Array, DType
 
 Dimension = TensorShapeProto.Dimension
-_MOST = 2**31 - 1  # of a size, and of the bytes of a file
+_MOST = 2**31 - 1  # bytes of a file
 _SAVED = "numpy.save writes such a file"
 _HINT = "give a number, a list such as [1,2], true or false, or a file that ends in .npy"
 
@@ -32,10 +33,9 @@ def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str)
     Raises MicrogenError for a name that the model does not have, and for a value that does not
     fit.
     """
-    for name, text in _pairs(bind, "--bind", "INPUT=FILE.npy"):
+    for name, text in open_sizes.pairs(bind, "--bind", "INPUT=FILE.npy"):
         _bind(model.graph, name, text, file)
-    sizes = {name: _size(name, text) for name, text in _pairs(dim, "--dim", "NAME=N")}
-    _resize(model.graph, sizes, file)
+    _resize(model.graph, dim, file)
     return bool(dim or bind)
 
 
@@ -78,42 +78,9 @@ def inputs(graph: GraphProto) -> list[ValueInfoProto]:
     return [info for info in graph.input if info.name not in initialised]
 
 
-def _pairs(texts: Sequence[str], flag: str, form: str) -> list[tuple[str, str]]:
-    """Names and values. A name may contain "=", and a value may not."""
-    pairs = []
-    for text in texts:
-        # From the right, because names of tensors may contain =.
-        name, _, value = text.rpartition("=")
-        if not name or not value:
-            raise MicrogenError(f"{short(text)!r} is not of the form {form}", where=flag)
-        pairs.append((name, value))
-    twice = {name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1}
-    if twice:
-        raise MicrogenError(f"gives {short(min(twice))!r} twice", where=flag, hint="give one")
-    return pairs
-
-
-def _size(name: str, text: str) -> int:
-    # Eleven digits show that a number is too large. Converting thousands of them takes long.
-    if text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= _MOST:
-        return int(text)
-    raise MicrogenError(
-        f"{short(text)!r} is not a size of {short(name)!r}",
-        where="--dim",
-        hint=f"give a number from 1 to {_MOST}",
-    )
-
-
-def _resize(graph: GraphProto, sizes: Mapping[str, int], file: str) -> None:
+def _resize(graph: GraphProto, dim: Sequence[str], file: str) -> None:
     known = symbolic(graph)
-    for name, size in sizes.items():
-        if name not in known:
-            names = few([f'"{short(each)}"' for each in known])
-            raise MicrogenError(
-                f'has no symbolic dimension "{short(name)}"',
-                where=f"{file}: --dim",
-                hint=f"it has {names}" if known else "it has none: leave --dim out",
-            )
+    for name, size in open_sizes.sizes(dim, known, "symbolic dimension", file).items():
         # Otherwise the declared types of inner tensors would contradict the new sizes.
         for each in itertools.chain(known[name], _others(graph, name)):
             each.dim_value = size

@@ -13,6 +13,7 @@ from microgen.graph.ir.graph import Graph
 class _TFLite(Format):
     suffix = ".tflite"
     has_signatures = True
+    has_open_sizes = True
 
     def names(self, suffix: str) -> bool:
         from microgen.frontends.tflite import c_arrays
@@ -32,10 +33,18 @@ class _TFLite(Format):
             data = c_arrays.flatbuffer(data, path.name)
         return {self.suffix: data}
 
+    def kept(self, path: Path, request: Request) -> dict[str, bytes]:
+        from microgen.frontends.tflite import resizing
+
+        (data,) = self.files(path).values()
+        if request.dim:
+            data = resizing.resized(data, path.name, request.dim, request.signature)
+        return {self.suffix: data}
+
     def load(self, path: Path, request: Request) -> Graph:
         from microgen.frontends.tflite import convert
 
-        data = self.files(path)[self.suffix]
+        data = self.kept(path, request)[self.suffix]
         return convert.load(
             data, file=path.name, numerics=request.numerics, signature=request.signature
         )

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
-from microgen.base.errors import ModelError, UnsupportedError, short
+from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import composites, importers, records, refusals
+from microgen.frontends.tflite import composites, importers, records, refusals, resizing
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import FileLayer, Fix, Importing
@@ -30,8 +30,9 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     identifier.check(data, file)
     # Decompositions first, so that all checks see the operators that will be imported.
     model = composites.inlined(records.read(data, file, signature))
-    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
+    tensors = FileTensors(model.tensors, model.inputs, model.outputs)
     refusals.check(model, tensors.names, numerics)
+    resizing.check(model)
     # All checks come before the first node, so that importers can trust the records.
     _check_operators(model)
     _check_order(model, tensors)
@@ -124,7 +125,17 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
     updates = shared.variables.updates()
     graph = shared.graph.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
     names = tuple(tensors.names[index] for index in model.outputs)
-    return dataclasses.replace(graph, output_aliases=names)
+    return dataclasses.replace(graph, output_aliases=names, details=_details(tensors))
+
+
+def _details(tensors: FileTensors) -> tuple[str, ...]:
+    """A note if the file declares other shapes than its operators compute."""
+    shapes = [
+        f'"{short(name)}" is {list(computed)}, not {list(declared)}'
+        for name, (declared, computed) in tensors.redeclared.items()
+    ]
+    # Files whose batch is open have hundreds of such tensors, and two lines say it as well.
+    return (f"declares shapes that its operators do not compute: {few(shapes)}",) if shapes else ()
 
 
 def _fixed(fed: Collection[str], fixes: Sequence[Fix]) -> dict[str, tuple[int, ...]]:

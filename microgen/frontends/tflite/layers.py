@@ -13,7 +13,7 @@ from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.BuiltinOptions import BuiltinOptions
 from tflite.Padding import Padding as PaddingCode
 
-from microgen.base.errors import ModelError, short
+from microgen.base.errors import short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.operators import Operator
 from microgen.frontends.tflite import declarations
@@ -167,19 +167,12 @@ class FileLayer(Operator):
         """Whether the output is quantized uint8 in the file."""
         return is_signed_inside(self._tensors.records[self._record.outputs[0]])
 
-    def shaped_outputs(self, shapes: Sequence[Shape]) -> tuple[BuiltTensor, ...]:
-        """All outputs, of these shapes. Old files declare none for outputs of custom operators."""
-        for index, shape in zip(self._record.outputs, shapes, strict=True):
-            self._tensors.shape(index, shape)
-        for output, shape in zip(self.outputs(), shapes, strict=True):
-            if output.shape != shape:
-                raise self._misdeclared(f"the shape {list(shape)}", output)
+    def declared_outputs(self) -> tuple[BuiltTensor, ...]:
+        """All outputs, of the declared shapes, which the operator itself leaves open. Raises an
+        error unless they are fixed shapes."""
+        for index in self._record.outputs:
+            self._tensors.infer(index, self._tensors.declared(index, self.where), self.where)
         return self.outputs()
-
-    def _misdeclared(self, result: str, output: BuiltTensor) -> ModelError:
-        return self.invalid(
-            f'computes {result}, but its output "{short(output.name)}" is declared {output.type}'
-        )
 
     def weights(self, position: int, rank: int, *, any_zero: bool = False) -> BuiltTensor:
         """A constant with ``rank`` dimensions: float32, or symmetric int8, quantized per tensor or
@@ -231,9 +224,12 @@ class FileLayer(Operator):
     def define(self, value: Array) -> BuiltTensor:
         """The output as a constant, without a node. ModelError if it is declared otherwise."""
         self._tensors.define(self.name, value)  # before its dtype is read: constants have more
-        output = self.plain_output()
-        if output.type.shape != value.shape or output.type.dtype.numpy != value.dtype:
-            raise self._misdeclared(f"{value.dtype}{list(value.shape)}", output)
+        output = self._settled(self.plain_output(), value.shape)
+        if output.type.dtype.numpy != value.dtype:
+            raise self.invalid(
+                f'computes {value.dtype}, but its output "{short(output.name)}" is declared '
+                f"{output.type}"
+            )
         budget.spend_array(value.nbytes, self.where)
         return self._constant(output, value)
 
@@ -301,8 +297,7 @@ class FileLayer(Operator):
         output: BuiltTensor,
     ) -> None:
         """Raise ModelError if the file's declarations contradict the op's result."""
-        if shape != output.type.shape:
-            raise self._misdeclared(f"the shape {list(shape)}", output)
+        del shape  # the output has it
         if output.type.nbytes > MAX_BYTES:
             raise self.invalid(
                 f"computes {output.type}, {output.type.nbytes} bytes; at most {MAX_BYTES} are "
@@ -312,6 +307,12 @@ class FileLayer(Operator):
         sentence = declarations.contradiction(op, attrs, kinds, output.type)
         if sentence is not None:
             raise self.invalid(sentence)
+
+    def _settled(self, output: BuiltTensor, shape: Shape) -> BuiltTensor:
+        for index in self._record.outputs:
+            if self._tensors.inner(index) == output.name:
+                return self._tensors.infer(index, shape, self.where)
+        return output
 
     def _failing(self, error: StatusError) -> NoReturn:
         raise self.invalid(f"is computed from constants, which fails: {error}") from None

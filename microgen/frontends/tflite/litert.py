@@ -92,7 +92,7 @@ def _signature(data: bytes, name: str) -> FileSignature:
     file = "the model"
     signature.check(data, file)
     model = records.read(data, file, name)
-    tensors = FileTensors(model.tensors, (*model.inputs, *model.outputs))
+    tensors = FileTensors(model.tensors, model.inputs, model.outputs)
     made = {index for operator in model.operators for index in operator.outputs}
     made |= {*model.inputs, *model.outputs}
     made |= {index for index, record in enumerate(model.tensors) if record.is_variable}

@@ -45,7 +45,7 @@ class CheckedTable(table.Table):
 
     __slots__ = ("_fields",)
 
-    def __init__(self, data: bytes, position: int, fields: tuple[int, ...]) -> None:
+    def __init__(self, data: bytes | bytearray, position: int, fields: tuple[int, ...]) -> None:
         self.Bytes, self.Pos, self._fields = data, position, fields
 
     def Offset(self, vtableOffset: int) -> int:  # noqa: N802, N803
@@ -83,7 +83,7 @@ class Reader:
     ``StrideH`` or ``Inputs``.
     """
 
-    def __init__(self, data: bytes, file: str) -> None:
+    def __init__(self, data: bytes | bytearray, file: str) -> None:
         self.data = data
         self.file = file
         self._elements_left = len(data)

@@ -16,6 +16,7 @@ from microgen.graph import unsigned
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType, frozen
 from microgen.graph.ops import budget
+from microgen.graph.ops.base import Shape
 from microgen.graph.ops.cost import ReferenceCost
 
 _MAX_RANK = 8
@@ -56,12 +57,18 @@ class Names:
 class FileTensors:
     """The model's tensors by index. Each is interpreted when an operator first uses it.
 
-    Operators see quantized uint8 tensors as int8 ones. If such a tensor is one of ``ports``, the
-    inputs and outputs of the graph, the int8 tensor has a name of its own.
+    Operators see quantized uint8 tensors as int8 ones. If such a tensor is one of the inputs and
+    outputs of the graph, whose numbers the constructor gets, the int8 tensor has a name of its own.
     """
 
-    def __init__(self, records: Iterable[TensorRecord], ports: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        records: Iterable[TensorRecord],
+        inputs: Collection[int] = (),
+        outputs: Collection[int] = (),
+    ) -> None:
         self.records = tuple(records)
+        self._inputs, ports = frozenset(inputs), (*inputs, *outputs)
         self._names = Names()
         self.names = tuple(self._names.unique(record.name) for record in self.records)
         self._inner = {
@@ -71,6 +78,8 @@ class FileTensors:
         }
         self._seen: dict[int, BuiltTensor] = {}
         self._computed: dict[str, Array] = {}
+        # name -> the declared shape, and the inferred one that differs from it
+        self.redeclared: dict[str, tuple[Shape, Shape]] = {}
 
     def derived_name(self, base: str) -> str:
         """A name for a tensor that the frontend adds."""
@@ -113,12 +122,23 @@ class FileTensors:
             )
         return self._get(index, where)
 
-    def shape(self, index: int, shape: tuple[int, ...]) -> None:
-        """Give a tensor a shape if the file declares none."""
-        record = self.records[index]
-        if not record.shape:
-            shaped = dataclasses.replace(record, shape=shape)
-            self.records = (*self.records[:index], shaped, *self.records[index + 1 :])
+    def infer(self, index: int, shape: tuple[int, ...], where: str) -> BuiltTensor:
+        """Give a computed tensor the shape that its operator computes."""
+        # Like LiteRT, which infers all shapes when it allocates tensors: converters write 1 for
+        # every size that they do not know.
+        tensor = self.get(index, where)
+        if tensor.shape != shape:
+            self._seen[index] = dataclasses.replace(
+                self._seen[index], type=dataclasses.replace(tensor.type, shape=shape)
+            )
+            self.redeclared[self.names[index]] = (self.records[index].shape, shape)
+        return self.get(index, where)
+
+    def declared(self, index: int, where: str) -> tuple[int, ...]:
+        """The shape that the file declares, for an operator that does not determine it. Raises an
+        error unless it is a fixed shape."""
+        tensor = self.get(index, where)
+        return _shape(self.records[index], tensor.dtype, where)
 
     def variable(self, index: int, where: str) -> BuiltTensor:
         """The variable tensor at ``index``."""
@@ -142,12 +162,13 @@ class FileTensors:
         record = self.records[index]
         _check_storage(record, where)
         dtype = _dtype(record, _INTEGER_DTYPES, where)
-        shape = _shape(record, dtype, where)
+        # Operators may have computed it from constants, such as a SHAPE that a RESHAPE reads.
+        computed = self._computed.get(self.names[index])
+        shape = _shape(record, dtype, where) if computed is None else computed.shape
         # Many layers may share one tensor, and each gets a copy.
         budget.spend(ReferenceCost(8 * math.prod(shape), math.prod(shape)), where)
-        # Operators may have computed it from constants, such as a SHAPE that a RESHAPE reads.
-        if self.names[index] in self._computed:
-            return self._computed[self.names[index]].astype(np.int64)
+        if computed is not None:
+            return computed.astype(np.int64)
         if not record.is_constant:
             raise UnsupportedError(
                 f'tensor "{short(record.name)}" is computed while the model runs; '
@@ -163,7 +184,10 @@ class FileTensors:
         is_known = record.is_constant or name in self._computed
         _check_storage(record, where)
         dtype = _dtype(record, _KNOWN_DTYPES if is_known else NODE_DTYPES, where)
-        type_ = ArrayType(_shape(record, dtype, where), dtype, quant_of(record, where))
+        # The shape of a tensor that an operator computes is inferred afterwards.
+        is_given = record.is_constant or record.is_variable or index in self._inputs
+        shape = _shape(record, dtype, where) if is_given else record.shape
+        type_ = ArrayType(shape, dtype, quant_of(record, where))
         value = constants.value(record, type_, where) if record.is_constant else None
         is_int4 = record.dtype == "int4"
         tensor = BuiltTensor(name, type_, value, record.is_variable, is_int4)

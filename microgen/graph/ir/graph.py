@@ -235,6 +235,7 @@ class Graph:
     # float tensor of a quantized model -> why it is not integers
     in_floats: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the user should know of the model's file
+    details: tuple[str, ...] = ()  # further notes, which only -v prints
     # Names of tensors that passes have removed, which no other tensor may get.
     dropped: frozenset[str] = frozenset()
 

@@ -23,7 +23,7 @@ _GIVEN = (
     "is neither installed nor in MICROGEN_BOARDS"
 )
 _SIGNATURE = "the network to use of a file that has several, by its name (default: the first)"
-_DIM = "the size of a symbolic dimension of an .onnx model (default: batch 1); may be repeated"
+_DIM = "an open size, for example batch=4 or INPUT:AXIS=64 (default: batch 1); may be repeated"
 _BIND = "make an .onnx model's input a constant: a .npy file, a number or a list; may be repeated"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (

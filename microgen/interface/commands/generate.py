@@ -139,7 +139,7 @@ def _several(
 
 
 def _note_model(done: Compiled, model: Path, console: Console) -> None:
-    for note in done.graph.notes:
+    for note in (*done.graph.notes, *(done.graph.details if console.verbose else ())):
         console.note(f"{model.name}: {note}")
     for generator in done.idle:
         console.note(f"{model.name}: {generator}")

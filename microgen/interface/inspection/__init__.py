@@ -30,9 +30,10 @@ def inspect(
 ) -> Inspected:
     """Inspect a project or library directory, an ELF, a library archive, a blob or a model.
 
-    ``verbose``: for a project, give the reasons for each kernel's choice, too. ``codegen_path``:
-    folders with codegens, which say how their modules are read. ``reading``: for a model, the
-    arguments of ``frontends.load``. Raises MicrogenError for any other file.
+    ``verbose``: for a project, also say why each kernel was chosen and others were not; for a
+    model, which declarations of the file do not hold. ``codegen_path``: folders with codegens,
+    which say how their modules are read. ``reading``: for a model, the arguments of
+    ``frontends.load``. Raises MicrogenError for any other file.
     """
     if path.is_dir():
         is_library = os.path.isfile(path / contents.METADATA)
@@ -51,7 +52,7 @@ def inspect(
         return library.inspect(path)
     if blobs.is_blob(head, path.stat().st_size):
         return blobs.inspect(path, codegen_path)
-    return _model(frontends.load(path, **reading))
+    return _model(frontends.load(path, **reading), verbose=verbose)
 
 
 _HEAD_BYTES = 262  # up to tar's magic number
@@ -176,7 +177,7 @@ def _elf(path: Path, codegen_path: Sequence[Path]) -> Inspected:
     return blobs.with_blobs(shown, blobs.of_elf(elf), context)
 
 
-def _model(graph: Graph) -> Inspected:
+def _model(graph: Graph, *, verbose: bool) -> Inspected:
     table = columns("layer", "op", "output", "constants")
     for node in graph.nodes:
         nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
@@ -196,7 +197,8 @@ def _model(graph: Graph) -> Inspected:
         "in_floats": dict(graph.in_floats),
         "notes": list(graph.notes),
     }
-    return Inspected(data, [*ports, *graph.notes, "", table, *_in_floats(graph)])
+    notes = (*graph.notes, *(graph.details if verbose else ()))
+    return Inspected(data, [*ports, *notes, "", table, *_in_floats(graph)])
 
 
 def _in_floats(graph: Graph) -> Sequence[Part]:

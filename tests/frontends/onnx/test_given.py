@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -113,12 +114,20 @@ def test_bools_are_bound_by_words(tmp_path: Path) -> None:
     assert onnx.numpy_helper.to_array(found).tolist() == [True, False]
 
 
-def test_other_formats_have_neither() -> None:
-    for options in ({"dim": ["a=1"]}, {"bind": ["a=1"]}):
-        with pytest.raises(MicrogenError, match=r"the inputs of \.tflite files are fixed; leave"):
-            frontends.load(SMALL, **options)
-        with pytest.raises(MicrogenError, match="are fixed"):
-            microgen.compile_model(SMALL, "native", **options)
+def test_other_formats_have_no_parameters() -> None:
+    for load in (frontends.load, functools.partial(microgen.compile_model, board="native")):
+        with pytest.raises(
+            MicrogenError, match=r"inputs of \.tflite files cannot become constants"
+        ):
+            load(SMALL, bind=["a=1"])
+
+
+def test_relay_has_no_open_sizes(tmp_path: Path) -> None:
+    (tmp_path / "m.relay").write_text(
+        '#[version = "0.0.5"]\ndef @main(%x: Tensor[(1), int8]) { %x }'
+    )
+    with pytest.raises(MicrogenError, match="have fixed shapes; leave --dim out"):
+        frontends.load(tmp_path / "m.relay", dim=["a=1"])
 
 
 def test_a_project_contains_what_was_given(

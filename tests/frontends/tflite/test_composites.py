@@ -303,17 +303,6 @@ BARE = replace(_composite("x", "y", 1), options_type="", options={})
             ModelError,
             "lacks an input that an operator inside makes",
         ),
-        (
-            Model(
-                [
-                    replace(
-                        _doubled(), tensors=[replace(t, shape=(1, 4)) for t in _doubled().tensors]
-                    )
-                ]
-            ),
-            ModelError,
-            "shape",
-        ),
     ],
 )
 def test_impossible_composites(model: Model, kind: type[MicrogenError], said: str) -> None:

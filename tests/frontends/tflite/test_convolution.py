@@ -70,8 +70,8 @@ def test_fused_activations(fused: Activation) -> None:
     ("network", "said"),
     [
         (
-            transpose_conv().with_tensor("s", data=integers("", [1, 8, 8, 3]).data),
-            "asks for the shape [1, 8, 8, 3], but its output is declared int8[1,8,7,3]",
+            transpose_conv().with_tensor("s", data=integers("", [1, 8, 7, 4]).data),
+            "asks for the shape [1, 8, 7, 4], but computes int8[1,8,7,3]",
         ),
         (
             transpose_conv(padding=1),
@@ -242,7 +242,6 @@ CUSTOM = transpose_conv_bias((4, 5), (3, 3), (2, 2), 1)
             ModelError,
             "must be at most 32767",
         ),
-        (CUSTOM.with_tensor("y", shape=(1, 8, 8, 3)), ModelError, "but its output"),
         (CUSTOM.with_operator(inputs=("x", "w")), ModelError, "has 2 inputs and 1 outputs"),
         (
             CUSTOM.with_operator(custom_code="Convolution3D"),

@@ -85,17 +85,22 @@ def _depth_multiplier(layer: FileLayer, data: BuiltTensor, weight: BuiltTensor) 
 
 
 def _transpose_conv(layer: FileLayer) -> BuiltTensor:
-    weight, data, output = layer.weights(1, rank=4), layer.data(2), layer.output()
+    weight, data = layer.weights(1, rank=4), layer.data(2)
     if is_hybrid(data, weight):
         raise layer.unsupported(
             "is a hybrid transposed convolution: float32 data, int8 weights",
             supported="weights of the data's dtype; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
             "FULLY_CONNECTED",
         )
-    layer.expect_rank(output, 4)
     shape = layer.plain(0)
-    is_fed = _is_fed(layer, shape, output)
-    _, height, width, _ = output.type.shape
+    if shape.type != ArrayType((4,), DType.INT32):
+        raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
+    # LiteRT accepts any fed shape that suits the data, but a firmware has only one.
+    is_fed = shape.value is None
+    (output,) = layer.declared_outputs() if is_fed else layer.outputs()
+    if is_fed:
+        layer.expect_rank(output, 4)
+    _, height, width, _ = stated = output.shape if is_fed else integers(layer, 0)
     bias = layer.bias(3, weight.type.shape[0])
     declared = layer.option("QuantizedBiasType")
     attrs = Conv2DTransposeAttrs(
@@ -106,27 +111,12 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
         rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
     )
     result = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
+    if result.shape != stated:
+        raise layer.invalid(f"asks for the shape {cut(stated)}, but computes {result.type}")
     # A constant result needs no shape at run time.
     if is_fed and result.value is None:
-        layer.fix(shape, output.type.shape)
+        layer.fix(shape, stated)
     return result
-
-
-def _is_fed(layer: FileLayer, shape: BuiltTensor, output: BuiltTensor) -> bool:
-    """Whether the first input is not constant. A constant first input is the output's declared
-    shape.
-    """
-    if shape.type != ArrayType((4,), DType.INT32):
-        raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
-    # LiteRT accepts any fed shape that suits the data, but a firmware has only one.
-    if shape.value is None:
-        return True
-    stated = integers(layer, 0)
-    if stated != output.type.shape:
-        raise layer.invalid(
-            f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
-        )
-    return False
 
 
 _CUSTOM = struct.Struct("<iii")  # C's TfLiteTransposeConvParams: padding, stride_w, stride_h

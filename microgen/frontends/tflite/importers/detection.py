@@ -15,6 +15,7 @@ from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops import budget
+from microgen.graph.ops.base import Shape
 from microgen.graph.ops.detection.suppression import (
     MulticlassSuppressionAttrs,
     NonMaxSuppressionAttrs,
@@ -172,20 +173,25 @@ def _columns(layer: FileLayer, rows: BuiltTensor) -> tuple[BuiltTensor, ...]:
     """The four outputs: the boxes, their classes, their scores, and their number."""
     most = rows.shape[0]
     shapes = ((1, most, 4), (1, most), (1, most), (1,))
-    outputs = layer.shaped_outputs(shapes)
+    outputs = layer.outputs()
     places = ((0, most, 4), (4, most, 1), (5, most, 1), (6, 1, 1))  # column, rows, columns
     return tuple(
-        _cut(layer, rows, place, output) for place, output in zip(places, outputs, strict=True)
+        _cut(layer, rows, place, shape, output)
+        for place, shape, output in zip(places, shapes, outputs, strict=True)
     )
 
 
 def _cut(
-    layer: FileLayer, rows: BuiltTensor, place: tuple[int, int, int], output: BuiltTensor
+    layer: FileLayer,
+    rows: BuiltTensor,
+    place: tuple[int, int, int],
+    shape: Shape,
+    output: BuiltTensor,
 ) -> BuiltTensor:
     column, height, width = place
     attrs = StridedSliceAttrs((0, column), (1, 1), (height, width))
     part = layer.emit("strided_slice", attrs, (rows,))
-    return layer.emit("reshape", ReshapeAttrs(output.shape), (part,), output)
+    return layer.emit("reshape", ReshapeAttrs(shape), (part,), output)
 
 
 def _sliced(layer: FileLayer, data: BuiltTensor, first: int, width: int) -> BuiltTensor:

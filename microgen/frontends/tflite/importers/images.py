@@ -8,7 +8,13 @@ from tflite.Pool2DOptions import Pool2DOptions
 from tflite.ResizeBilinearOptions import ResizeBilinearOptions
 from tflite.ResizeNearestNeighborOptions import ResizeNearestNeighborOptions
 
-from microgen.frontends.tflite.importers.arguments import Importer, integers, resolved_axis, strides
+from microgen.frontends.tflite.importers.arguments import (
+    Importer,
+    cut,
+    integers,
+    resolved_axis,
+    strides,
+)
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
@@ -128,10 +134,8 @@ def _image(layer: FileLayer) -> tuple[BuiltTensor, Pair]:
     """The image, and the height and width of the output."""
     data, size = layer.data(0), integers(layer, 1)
     layer.expect_rank(data, 4)
-    if len(size) != 2 or size != layer.output().type.shape[1:3]:
-        raise layer.invalid(
-            f"resizes to {list(size[:4])}, but its output is declared {layer.output().type}"
-        )
+    if len(size) != 2 or min(size) < 1:
+        raise layer.invalid(f"resizes to {cut(size)}; a height and a width are expected")
     if max(size) > _MOST_PIXELS:
         raise layer.unsupported(
             f"resizes to {list(size)}", supported=f"up to {_MOST_PIXELS} rows and columns"

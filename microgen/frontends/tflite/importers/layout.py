@@ -112,7 +112,7 @@ def _space_to_batch_nd(layer: FileLayer) -> BuiltTensor:
     axes = (*places, 0, *images, *range(2 * m + 1, len(parts)))
     if is_padded:
         data = _inner(layer, "nn.pad", padding, data)
-    return _moved(layer, data, parts, axes, output.shape)
+    return _moved(layer, data, parts, axes, (n * math.prod(blocks), *inner, *sizes[m:]))
 
 
 def _batch_to_space_nd(layer: FileLayer) -> BuiltTensor:

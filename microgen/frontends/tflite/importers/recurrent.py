@@ -29,9 +29,10 @@ def _svdf(layer: FileLayer) -> BuiltTensor:
             "has time weights of int8, which only TensorFlow Lite Micro computes",
             supported="int16 for both, or int8 for both with --numerics tflm",
         )
-    output = layer.output()
-    bias = layer.bias(3, output.type.shape[-1])
-    return layer.emit("nn.svdf", attrs, (layer.data(0), feature, time, state, *bias), output)
+    # A unit has ``rank`` filters.
+    bias = layer.bias(3, feature.shape[0] // max(attrs.rank, 1))
+    inputs = (layer.data(0), feature, time, state, *bias)
+    return layer.emit("nn.svdf", attrs, inputs, layer.output())
 
 
 # Positions of an LSTM's inputs. Groups of four are for the input, forget, cell and output gate;

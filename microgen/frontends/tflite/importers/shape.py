@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from tflite.FillOptions import FillOptions
 from tflite.MirrorPadMode import MirrorPadMode
@@ -28,19 +30,18 @@ from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 
 
 def _reshape(layer: FileLayer) -> BuiltTensor:
-    data, output = layer.data(0), layer.output()
+    data = layer.data(0)
     # As in LiteRT, the second input overrides the option if both are present.
     stated = integers(layer, 1) if layer.has_input(1) else layer.option_integers("NewShape")
-    shape = output.type.shape
-    matches = len(stated) == len(shape) and all(
-        dim in (-1, size) for dim, size in zip(stated, shape, strict=True)
-    )
+    # Source: TFLite kernels/reshape.cc. Old converters write [0] into the option for a scalar.
+    if stated == (0,) and not layer.has_input(1):
+        stated = ()
+    known = math.prod(size for size in stated if size != -1)
     # Two unknown sizes would leave the shape open.
-    if not matches or stated.count(-1) > 1:
-        raise layer.invalid(
-            f"asks for the shape {cut(stated)}, but its output is declared {output.type}"
-        )
-    return _reshaped(layer, data, shape)
+    if stated.count(-1) > 1 or min(stated, default=1) < -1 or known < 1 or data.type.size % known:
+        raise layer.invalid(f"asks for the shape {cut(stated)} of {data.type}")
+    size = data.type.size // known
+    return _reshaped(layer, data, tuple(size if each == -1 else each for each in stated))
 
 
 def _squeeze(layer: FileLayer) -> BuiltTensor:
@@ -135,8 +136,9 @@ def _pads(layer: FileLayer, data: BuiltTensor) -> tuple[Pair, ...]:
 def _passed_on(layer: FileLayer) -> BuiltTensor:
     """The input's stored values under another name and type."""
     layer.expect_inputs(1, outputs=1)
-    output = layer.plain_output()
-    return layer.emit("qnn.reinterpret", ReinterpretAttrs(output.shape), (layer.plain(0),), output)
+    data = layer.plain(0)
+    attrs = ReinterpretAttrs(data.shape)
+    return layer.emit("qnn.reinterpret", attrs, (data,), layer.plain_output())
 
 
 IMPORTERS = {

@@ -35,7 +35,7 @@ def _var_handle(layer: FileLayer) -> Value:
 
 def _read(layer: FileLayer) -> Value:
     layer.expect_inputs(1, outputs=1)
-    variable, output = layer.resource(0), layer.output()
+    variable, (output,) = layer.resource(0), layer.declared_outputs()
     kind = stored(output, is_unsigned=layer.makes_unsigned())
     source = layer.variables.read(variable, output, kind, layer.where)
     if source is None:
@@ -61,7 +61,7 @@ _EACH_TIME = (5, 13, 25)  # rows of the buffers without a period that run the re
 def _circular_buffer(layer: FileLayer) -> Value:
     # Source: TFLite Micro, micro/kernels/circular_buffer.cc. Its rows begin at the zero point, to
     # which TensorFlow Lite Micro resets variables.
-    outputs = layer.outputs()
+    outputs = layer.declared_outputs()
     layer.expect_inputs(1, outputs=2 if len(outputs) == 2 else 1)
     rows = _rows(layer, outputs[0])
     period = _period(layer, outputs[0].shape[1])
