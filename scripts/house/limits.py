@@ -43,7 +43,7 @@ QUICK = {
     "kilobytes of costs": Limit(700, 700),
     "longest line of costs": Limit(200, 200),
     # 58,200 before shapes of .tflite files were inferred.
-    "lines of Python code": Limit(50_000, 58_270),
+    "lines of Python code": Limit(50_000, 58_285),
     "comments, % of lines": Limit(3, 3, at_least=True),
     "files of Python": Limit(800, 800),
     "modules above 400 lines": Limit(0, 0),
