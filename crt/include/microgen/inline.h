@@ -23,17 +23,15 @@
 #endif
 
 /* MG_IF_WANTED(symbol)(definition) is the definition if the kernel is wanted. A header defines all
- * its kernels, which linkers without --gc-sections would keep. So if MG_ONLY is defined, only those
- * are wanted that have a `#define MG_ONLY_mg_x ,`: the comma moves MG_KEEP to the third place. */
+ * its kernels, which linkers without --gc-sections would keep. So with `#define MG_ONLY ,` only
+ * those are wanted that have a `#define MG_ONLY_mg_x ,`: a comma moves the second choice to the
+ * third place. They are looked up where a kernel is defined, so this file may come before them. */
 #define MG_KEEP(...) __VA_ARGS__
-#if defined(MG_ONLY)
 #define MG_DROP(...)
 #define MG_THIRD(first, second, third, ...) third
 #define MG_CHOICE(...) MG_THIRD(__VA_ARGS__)
-#define MG_IF_WANTED(symbol) MG_CHOICE(MG_ONLY_##symbol, MG_KEEP, MG_DROP, )
-#else
-#define MG_IF_WANTED(symbol) MG_KEEP
-#endif
+#define MG_IF_WANTED(symbol)                                                                       \
+    MG_CHOICE(MG_ONLY_##symbol, MG_KEEP, MG_CHOICE(MG_ONLY, MG_DROP, MG_KEEP, ), )
 
 /* Defines the out-of-line form of the kernel `symbol`, which calls `symbol`_body. `arguments` are
  * the names of the parameters, in parentheses; the parameters themselves follow. */

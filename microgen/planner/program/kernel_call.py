@@ -89,7 +89,7 @@ class KernelCode:
         if self.variant:
             return ()
         every = f"MG_{self._header_stem.upper()}_IMPLEMENTATION"
-        return every, "MG_ONLY", f"MG_ONLY_{self.symbol} ,"
+        return every, "MG_ONLY ,", f"MG_ONLY_{self.symbol} ,"
 
     def arguments(self, params: str, others: Sequence[str]) -> tuple[str, ...]:
         """The arguments of the out-of-line function in its order. ``others`` are in the order of

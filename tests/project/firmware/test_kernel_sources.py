@@ -80,7 +80,7 @@ def test_kernels_of_a_header_are_named_one_by_one() -> None:
     assert path == "kernels/unary_f32.c"
     assert text.split("*/\n")[-1] == (
         "#define MG_UNARY_F32_IMPLEMENTATION\n"
-        "#define MG_ONLY\n"
+        "#define MG_ONLY ,\n"
         "#define MG_ONLY_mg_ceil_f32 ,\n"
         "#define MG_ONLY_mg_exp_f32 ,\n"
         '#include "microgen/unary/unary_f32.h"\n'
