@@ -65,7 +65,7 @@ class _Inlining:
                 self.operators.append(moved)
 
     def _expand(self, composite: OperatorRecord, path: tuple[int, ...]) -> None:
-        number = called_by(self._model.reader, composite)
+        number = next(iter(called_by(self._model.reader, composite)), None)
         graph = self._subgraph(number, path)
         self._check_ends(composite, graph, number)
         # Counted before anything is added, because each level may multiply the size of the network.

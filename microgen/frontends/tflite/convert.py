@@ -8,11 +8,11 @@ from pathlib import PurePath
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import composites, importers, records, refusals, resizing
+from microgen.frontends.tflite import composites, importers, ordering, records, refusals, resizing
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.layers import FileLayer, Fix, Importing
-from microgen.frontends.tflite.records import ABSENT, FileRecord
+from microgen.frontends.tflite.layers import Fix, Importing
+from microgen.frontends.tflite.records import FileRecord
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
 from microgen.graph import unsigned
@@ -35,12 +35,10 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     resizing.check(model)
     # All checks come before the first node, so that importers can trust the records.
     _check_operators(model)
-    _check_order(model, tensors)
+    ordering.check(model, tensors)
     graph = GraphBuilder()
-    shared = Importing(model.reader, tensors, numerics, graph, Variables(model, graph))
-    for operator in model.operators:
-        layer = FileLayer(operator, shared)
-        layer.finished(importers.registry()[operator.key](layer))
+    shared = Importing(model, tensors, numerics, graph, Variables(model, graph))
+    importers.run(model.operators, shared)
     return _graph(model, shared)
 
 
@@ -58,60 +56,6 @@ def _check_operators(model: FileRecord) -> None:
     ):
         if not layers:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
-
-
-def _check_order(model: FileRecord, tensors: FileTensors) -> None:
-    """Raise unless every tensor is known before it is read and is made only once, so that there is
-    no cycle, and unless each variable has at most one reader."""
-    # Constants and variables are known from the start.
-    constants = {i for i, record in enumerate(model.tensors) if record.is_constant}
-    known = constants | {i for i, record in enumerate(model.tensors) if record.is_variable}
-    for index in model.inputs:
-        if index in known:
-            kind = "a constant" if index in constants else "listed twice"
-            kind = "a variable" if model.tensors[index].is_variable else kind
-            raise _impossible(model, tensors, index, f"is an input of the graph, but {kind}")
-        known.add(index)
-    for operator in model.operators:
-        for index in operator.inputs:
-            # TFLite runs operators in the file's order, so a tensor that comes later does not exist
-            # yet.
-            if index != ABSENT and index not in known:
-                raise _impossible(
-                    model, tensors, index, f"is read by {operator.name} before anything makes it"
-                )
-        for index in operator.outputs:
-            # Two writers would leave it open which value a reader gets.
-            if index in known:
-                kind = "a constant" if index in constants else "it already exists"
-                raise _impossible(
-                    model, tensors, index, f"is an output of {operator.name}, but {kind}"
-                )
-            known.add(index)
-    _check_variables(model, tensors)
-    for index in model.outputs:
-        if index not in known:
-            raise _impossible(model, tensors, index, "is an output, but nothing makes it")
-
-
-def _check_variables(model: FileRecord, tensors: FileTensors) -> None:
-    read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
-    for index in dict.fromkeys(read):
-        # With two readers it would depend on the order which of them sees the old state.
-        if model.tensors[index].is_variable and read.count(index) > 1:
-            raise UnsupportedError(
-                f'the variable "{short(tensors.names[index])}" has more than one reader',
-                where=model.reader.file,
-                hint="supported: variables that one operator reads and updates",
-            )
-
-
-def _impossible(model: FileRecord, tensors: FileTensors, index: int, what: str) -> ModelError:
-    return ModelError(
-        f'tensor "{short(tensors.names[index])}" {what}',
-        where=model.reader.file,
-        hint="operators must be in the order in which they run, without cycles",
-    )
 
 
 def _graph(model: FileRecord, shared: Importing) -> Graph:

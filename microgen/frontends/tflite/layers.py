@@ -19,7 +19,13 @@ from microgen.frontends.operators import Operator
 from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import ABSENT, OperatorRecord, TensorRecord
+from microgen.frontends.tflite.records import (
+    ABSENT,
+    FileRecord,
+    OperatorRecord,
+    TensorRecord,
+    called_by,
+)
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import Key, Variables
 from microgen.graph.arithmetic.terms import Activation
@@ -63,12 +69,18 @@ class Fix:
 class Importing:
     """The parts of a file and of its graph that all operators share."""
 
-    reader: Reader
+    model: FileRecord
     tensors: FileTensors
     numerics: Numerics
     graph: GraphBuilder
     variables: Variables
     fixes: list[Fix] = field(default_factory=list)
+    depth: int = 0  # of subgraphs within subgraphs
+
+    @property
+    def reader(self) -> Reader:
+        """Reads the file's tables."""
+        return self.model.reader
 
 
 class FileLayer(Operator):
@@ -86,7 +98,7 @@ class FileLayer(Operator):
         super().__init__(record.key, name, origin, graph=file.graph, moved={})
         self.numerics, self.variables = file.numerics, file.variables
         self._record, self._tensors, self._reader = record, file.tensors, file.reader
-        self._fixes = file.fixes
+        self.file, self._fixes = file, file.fixes
         self._options: Any = None
 
     # Tensors
@@ -100,6 +112,10 @@ class FileLayer(Operator):
                 f"has {counted[0]} inputs and {counted[1]} outputs; "
                 f"{expected} and {outputs} are expected"
             )
+
+    def plain_operands(self) -> tuple[BuiltTensor, ...]:
+        """All inputs, quantized or not, computed or constant."""
+        return tuple(map(self.plain, range(len(self._record.inputs))))
 
     def operands(self) -> tuple[BuiltTensor, ...]:
         """All inputs, as ``data`` returns them, of an operator with inputs and one output."""
@@ -154,10 +170,22 @@ class FileLayer(Operator):
         """The output. ModelError unless its dtype is one that ``data`` accepts."""
         return self._per_tensor(self.plain_output())
 
+    def subgraphs(self) -> tuple[int, ...]:
+        """The numbers of the subgraphs that the operator runs."""
+        return called_by(self._reader, self._record)
+
+    def plain_outputs(self) -> tuple[BuiltTensor, ...]:
+        """All outputs, quantized or not."""
+        return tuple(self._tensors.get(index, self.where) for index in self._record.outputs)
+
+    def is_read(self, position: int) -> bool:
+        """Whether an operator or the graph's user reads an output."""
+        model, index = self.file.model, self._record.outputs[position]
+        return index in model.outputs or any(index in each.inputs for each in model.operators)
+
     def outputs(self) -> tuple[BuiltTensor, ...]:
         """All outputs. ModelError unless each has a dtype that ``data`` accepts."""
-        tensors = (self._tensors.get(index, self.where) for index in self._record.outputs)
-        return tuple(map(self._per_tensor, tensors))
+        return tuple(map(self._per_tensor, self.plain_outputs()))
 
     def is_unsigned(self, position: int) -> bool:
         """Whether an input is quantized uint8 in the file."""

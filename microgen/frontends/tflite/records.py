@@ -13,6 +13,7 @@ from tflite.CallOnceOptions import CallOnceOptions
 from tflite.Model import Model
 from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
 from tflite.TensorType import TensorType as TensorTypeCode
+from tflite.WhileOptions import WhileOptions
 
 from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.tflite import sparsity
@@ -22,8 +23,14 @@ from microgen.graph.ir.graph import Array
 
 COMPOSITE = "STABLEHLO_COMPOSITE"
 CIRCULAR_BUFFER = "CIRCULAR_BUFFER"  # the custom operator of TensorFlow Lite Micro
+LIST_WRITE = "LIST_WRITE"  # not an operator of files: ``loops/list_writes.py`` makes it
 ABSENT = -1  # an optional input that an operator does not have
 
+# Operator -> its options, the fields that are numbers of subgraphs, and what they are by default.
+_CALLING: Mapping[str, tuple[Any, tuple[str, ...], tuple[int, ...]]] = {
+    "CALL_ONCE": (CallOnceOptions, ("InitSubgraphIndex",), (0,)),
+    "WHILE": (WhileOptions, ("CondSubgraphIndex", "BodySubgraphIndex"), ()),
+}
 _TENSOR_NAME = 3  # field numbers in schema.fbs
 _CUSTOM_CODE = 1
 _BUILTIN_CODE = 3
@@ -99,7 +106,7 @@ class FileRecord(SubgraphRecord):
     reader: Reader
     main: int  # the number of that subgraph
     signature: str  # empty if the model has none
-    # Other subgraphs that CALL_ONCE operators run and that composites stand for, by number.
+    # Other subgraphs that operators run and that composites stand for, by number.
     called: Mapping[int, SubgraphRecord]
 
 
@@ -119,8 +126,8 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     # Each subgraph is read once, so subgraphs that run one another do not lead to an endless loop.
     graphs, waiting = {number: main}, [main]
     while waiting:
-        for index in (called_by(reader, operator) for operator in waiting.pop().operators):
-            if index is not None and 0 <= index < len(subgraphs) and index not in graphs:
+        for index in (i for each in waiting.pop().operators for i in called_by(reader, each)):
+            if 0 <= index < len(subgraphs) and index not in graphs:
                 graphs[index] = _subgraph(reader, subgraphs[index], buffers, codes)
                 waiting.append(graphs[index])
     return FileRecord(
@@ -152,17 +159,20 @@ def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple
     return chosen
 
 
-def called_by(reader: Reader, operator: OperatorRecord) -> int | None:
-    """The number of the subgraph that a CALL_ONCE runs, or that a composite stands for; None for
+def called_by(reader: Reader, operator: OperatorRecord) -> tuple[int, ...]:
+    """The numbers of the subgraphs that an operator runs, or that a composite stands for; none for
     other operators, and for a composite without options."""
-    if operator.name == "CALL_ONCE":
-        options = reader.union(operator.table, "BuiltinOptions", CallOnceOptions)
-        return int(reader.get(options, "InitSubgraphIndex")) if options is not None else 0
+    if operator.name in _CALLING:
+        schema, fields, default = _CALLING[operator.name]
+        options = reader.union(operator.table, "BuiltinOptions", schema)
+        if options is None:
+            return default
+        return tuple(int(reader.get(options, field)) for field in fields)
     kind = reader.get(operator.table, "BuiltinOptions2Type")
     if operator.name != COMPOSITE or kind != BuiltinOptions2.StableHLOCompositeOptions:
-        return None
+        return ()
     options = reader.union(operator.table, "BuiltinOptions2", StableHLOCompositeOptions)
-    return None if options is None else int(reader.get(options, "DecompositionSubgraphIndex"))
+    return () if options is None else (int(reader.get(options, "DecompositionSubgraphIndex")),)
 
 
 def _subgraph(

@@ -7,10 +7,19 @@ To add an operator, write its function and its row.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from microgen.frontends import importers
 from microgen.frontends.tflite.importers.arguments import Importer
+from microgen.frontends.tflite.layers import FileLayer, Importing
+from microgen.frontends.tflite.records import OperatorRecord
+
+
+def run(operators: Iterable[OperatorRecord], file: Importing) -> None:
+    """Add the nodes of operators, in their order. Raises the errors of ``FileLayer``."""
+    for operator in operators:
+        layer = FileLayer(operator, file)
+        layer.finished(registry()[operator.key](layer))
 
 
 @functools.cache

@@ -1,0 +1,323 @@
+"""The values of a loop's body in the terms of recurrent layers: weighted sums of vectors, functions
+of them, and their products.
+
+``Values`` computes the term of each tensor of a graph. Two tensors are one term only if the graph
+computes them as one tensor, so terms are compared by identity.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microgen.graph.arithmetic.terms import OPEN, RELUS
+from microgen.graph.ir.graph import Array, DType, Graph, Node
+from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """An input of the body, by its position."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """The row of ``source``, an input, at the index that another input has (``counter``)."""
+
+    source: int
+    counter: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """``target``, an input, whose row at the index ``counter`` is replaced by ``item``."""
+
+    target: int
+    counter: int
+    item: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """A function of each element."""
+
+    function: ActivationFormula
+    argument: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """The product of elements."""
+
+    left: Term
+    right: Term
+
+    def other(self, factor: object) -> Term | None:
+        """The factor that is not ``factor``; None if neither factor is."""
+        if self.left is factor:
+            return self.right
+        return self.left if self.right is factor else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """Vectors joined along their axis, with their lengths."""
+
+    parts: tuple[tuple[Term, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedSum:
+    """``bias`` plus products of matrices [n, m] and vectors [m], plus multiples of vectors [n]."""
+
+    bias: Array  # float32 [n], or [] if it is one number
+    products: tuple[tuple[Term, Array], ...] = ()
+    multiples: tuple[tuple[float, Term], ...] = ()
+
+
+Term = Leaf | Row | Written | Applied | Product | Joined | WeightedSum
+
+_FUNCTIONS = {"sigmoid": "sigmoid", "tanh": "tanh"}
+
+
+class _UnknownError(Exception):
+    """A tensor whose value is not a term."""
+
+
+@dataclass(slots=True)
+class Values:
+    """The terms of a body's tensors. ``rows`` is the number of rows (batches) of the states."""
+
+    graph: Graph
+    rows: int
+    _made: Mapping[str, Node] = dataclasses.field(init=False)
+    _known: dict[str, Term] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self._made = self.graph.producer_of()
+        self._known = {name: Leaf(i) for i, name in enumerate(self.graph.inputs)}
+
+    def of(self, name: str) -> Term | None:
+        """The term of a tensor; None if it has none."""
+        try:
+            return self._term(name)
+        except _UnknownError:
+            return None
+
+    def _term(self, name: str) -> Term:
+        if name not in self._known:
+            # In execution order, so that long bodies do not need a deep recursion.
+            for node in self._needed(name):
+                # A node may need an operand only as a number, which has no term.
+                if node.outputs[0] not in self._known:
+                    with contextlib.suppress(_UnknownError):
+                        self._known[node.outputs[0]] = self._of_node(node)
+        if name not in self._known:
+            raise _UnknownError
+        return self._known[name]
+
+    def _needed(self, name: str) -> list[Node]:
+        needed, kept = {name}, list[Node]()
+        for node in reversed(self.graph.nodes):
+            if not needed.isdisjoint(node.outputs):
+                needed.update(node.inputs)
+                kept.append(node)
+        return kept[::-1]
+
+    def _of_node(self, node: Node) -> Term:
+        if node.op not in _RULES or len(node.outputs) != 1:
+            raise _UnknownError
+        return _RULES[node.op](self, node)
+
+    def operand(self, name: str) -> Term:
+        """The term of an operand; a constant is a sum without products."""
+        value = self.graph.constants.get(name)
+        if value is None:
+            return self._term(name)
+        if value.dtype != np.float32 or value.size not in (1, *value.shape[-1:]):
+            raise _UnknownError
+        return WeightedSum(value.reshape(-1) if value.size > 1 else value.reshape(()))
+
+    def length(self, name: str) -> int:
+        """The number of elements of one row of a tensor."""
+        return self.graph.types[name].size // self.rows
+
+
+def _sum(term: Term) -> WeightedSum:
+    """A term as a sum."""
+    if isinstance(term, WeightedSum):
+        return term
+    return WeightedSum(np.zeros((), np.float32), (), ((1.0, term),))
+
+
+def _scaled(total: WeightedSum, factor: Array) -> WeightedSum:
+    if total.multiples and factor.size > 1:
+        raise _UnknownError
+    return WeightedSum(
+        (total.bias * factor).astype(np.float32),
+        tuple((base, (w * factor.reshape(-1, 1)).astype(np.float32)) for base, w in total.products),
+        tuple((count * float(factor.item()), base) for count, base in total.multiples),
+    )
+
+
+def _unlimited(node: Node) -> None:
+    """Raise unless the node has no activation."""
+    attrs: Any = node.attrs
+    if attrs.activation not in OPEN:
+        raise _UnknownError
+
+
+def _added(values: Values, node: Node) -> Term:
+    _unlimited(node)
+    left, right = (_sum(values.operand(name)) for name in node.inputs)
+    return WeightedSum(
+        left.bias + right.bias, left.products + right.products, left.multiples + right.multiples
+    )
+
+
+def _subtracted(values: Values, node: Node) -> Term:
+    _unlimited(node)
+    left, right = (_sum(values.operand(name)) for name in node.inputs)
+    minus = _scaled(right, np.array(-1, np.float32))
+    return WeightedSum(
+        left.bias + minus.bias, left.products + minus.products, left.multiples + minus.multiples
+    )
+
+
+def _multiplied(values: Values, node: Node) -> Term:
+    _unlimited(node)
+    left, right = (values.operand(name) for name in node.inputs)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, WeightedSum) and not one.products and not one.multiples:
+            return _scaled(_sum(other), one.bias)
+    return Product(left, right)
+
+
+def _dense(values: Values, node: Node) -> Term:
+    name, *weights = node.inputs
+    weight, *bias = (values.graph.constants.get(each) for each in weights)
+    if weight is None or weight.dtype != np.float32 or None in [b is None or None for b in bias]:
+        raise _UnknownError
+    outputs, inputs = weight.shape
+    if values.graph.types[name].size != values.rows * inputs:
+        raise _UnknownError
+    total = WeightedSum(
+        np.zeros(outputs, np.float32) if not bias else np.asarray(bias[0]),
+        tuple(_split(values.operand(name), weight)),
+    )
+    attrs: Any = node.attrs
+    if attrs.activation in OPEN:
+        return total
+    if attrs.activation in RELUS:
+        return Applied(ActivationFormula("relu"), total)
+    raise _UnknownError
+
+
+def _split(data: Term, weight: Array) -> list[tuple[Term, Array]]:
+    """The products of a matrix with a vector, one for each of the parts that are joined to it."""
+    if not isinstance(data, Joined):
+        return [(data, weight)]
+    products, first = [], 0
+    for part, length in data.parts:
+        products += _split(part, weight[:, first : first + length])
+        first += length
+    return products
+
+
+def _joined(values: Values, node: Node) -> Term:
+    attrs: Any = node.attrs
+    if attrs.axis != len(values.graph.types[node.outputs[0]].shape) - 1:
+        raise _UnknownError
+    return Joined(tuple((values.operand(name), values.length(name)) for name in node.inputs))
+
+
+def _reshaped(values: Values, node: Node) -> Term:
+    (name,) = node.inputs
+    before, after = (values.graph.types[each].shape for each in (name, node.outputs[0]))
+    # Axes of one element may come and go; then rows and their elements stay what they are.
+    if [n for n in before if n != 1] != [n for n in after if n != 1]:
+        raise _UnknownError
+    return values.operand(name)
+
+
+def _sliced(values: Values, node: Node) -> Term:
+    (name,) = node.inputs
+    attrs: Any = node.attrs
+    shape, term = values.graph.types[name].shape, values.operand(name)
+    *whole, (first, stride, count) = zip(attrs.begin, attrs.strides, attrs.shape, strict=True)
+    is_row = all(
+        (begin, own) == (0, size) and step == 1
+        for (begin, step, own), size in zip(whole, shape[:-1], strict=True)
+    )
+    if not is_row or stride != 1 or not isinstance(term, WeightedSum) or term.multiples:
+        raise _UnknownError
+    part = slice(first, first + count)
+    bias = term.bias if term.bias.ndim == 0 else term.bias[part]
+    return WeightedSum(bias, tuple((base, weight[part]) for base, weight in term.products))
+
+
+def _taken(values: Values, node: Node) -> Term:
+    source, index = (values.operand(name) for name in node.inputs)
+    attrs: Any = node.attrs
+    if not isinstance(source, Leaf) or not isinstance(index, Leaf) or attrs.axis != 0:
+        raise _UnknownError
+    return Row(source.position, index.position)
+
+
+def _written(values: Values, node: Node) -> Term:
+    target, item, index = node.inputs
+    found, counter = values.operand(target), _first_index(values, index)
+    shapes = [values.graph.types[name].shape for name in (target, item)]
+    if not isinstance(found, Leaf) or counter is None or shapes[1] != (1, *shapes[0][1:]):
+        raise _UnknownError
+    return Written(found.position, counter, values.operand(item))
+
+
+def _first_index(values: Values, index: str) -> int | None:
+    """The input that an index (i, 0, ...) has as its first number."""
+    joined = values._made.get(index)
+    if joined is None or joined.op != "concatenate" or len(joined.inputs) != 2:
+        return None
+    head, zeros = values.graph.constants.get(joined.inputs[1]), joined.inputs[0]
+    term = values.of(zeros)
+    is_zero = head is not None and not head.any()
+    return term.position if is_zero and isinstance(term, Leaf) else None
+
+
+def _function(name: str) -> Callable[[Values, Node], Term]:
+    def rule(values: Values, node: Node) -> Term:
+        if values.graph.types[node.inputs[0]].dtype is not DType.FLOAT32:
+            raise _UnknownError
+        return Applied(ActivationFormula(name), values.operand(node.inputs[0]))
+
+    return rule
+
+
+def _clipped(values: Values, node: Node) -> Term:
+    attrs: Any = node.attrs
+    if attrs.activation not in RELUS:
+        raise _UnknownError
+    return _function("relu")(values, node)
+
+
+_RULES: Mapping[str, Callable[[Values, Node], Term]] = {
+    "add": _added,
+    "clip": _clipped,
+    "concatenate": _joined,
+    "dynamic_update_slice": _written,
+    "multiply": _multiplied,
+    "nn.dense": _dense,
+    "reshape": _reshaped,
+    "sigmoid": _function("sigmoid"),
+    "strided_slice": _sliced,
+    "subtract": _subtracted,
+    "take": _taken,
+    "tanh": _function("tanh"),
+}
