@@ -36,7 +36,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class ListWrite:
     """``target``, an input, whose row at the index ``counter`` is replaced by ``item``."""
 
     target: int
@@ -82,9 +82,7 @@ class WeightedSum:
     multiples: tuple[tuple[float, Term], ...] = ()
 
 
-Term = Leaf | Row | Written | Applied | Product | Joined | WeightedSum
-
-_FUNCTIONS = {"sigmoid": "sigmoid", "tanh": "tanh"}
+Term = Leaf | Row | ListWrite | Applied | Product | Joined | WeightedSum
 
 
 class _UnknownError(Exception):
@@ -277,7 +275,7 @@ def _written(values: Values, node: Node) -> Term:
     shapes = [values.graph.types[name].shape for name in (target, item)]
     if not isinstance(found, Leaf) or counter is None or shapes[1] != (1, *shapes[0][1:]):
         raise _UnknownError
-    return Written(found.position, counter, values.operand(item))
+    return ListWrite(found.position, counter, values.operand(item))
 
 
 def _first_index(values: Values, index: str) -> int | None:
@@ -307,17 +305,10 @@ def _clipped(values: Values, node: Node) -> Term:
     return _function("relu")(values, node)
 
 
+_FUNCTIONS = ("sigmoid", "tanh")
 _RULES: Mapping[str, Callable[[Values, Node], Term]] = {
-    "add": _added,
-    "clip": _clipped,
-    "concatenate": _joined,
-    "dynamic_update_slice": _written,
-    "multiply": _multiplied,
-    "nn.dense": _dense,
-    "reshape": _reshaped,
-    "sigmoid": _function("sigmoid"),
-    "strided_slice": _sliced,
-    "subtract": _subtracted,
-    "take": _taken,
-    "tanh": _function("tanh"),
+    **{name: _function(name) for name in _FUNCTIONS},
+    **{"add": _added, "subtract": _subtracted, "multiply": _multiplied, "nn.dense": _dense},
+    **{"concatenate": _joined, "reshape": _reshaped, "strided_slice": _sliced, "clip": _clipped},
+    **{"take": _taken, "dynamic_update_slice": _written},
 }

@@ -14,19 +14,19 @@ import numpy as np
 
 from microgen.frontends.cell_values import (
     Applied,
+    ListWrite,
     Product,
     Row,
     Term,
     Values,
     WeightedSum,
-    Written,
 )
 from microgen.graph.ir.graph import Array, Graph
 from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class RecurrentCell:
     """A cell, in the terms of ``RecurrentAttrs``. ``data`` is the input of the body that has the
     steps, ``counter`` the input that counts them; ``hidden`` and ``cell`` are its states.
     """
@@ -49,7 +49,7 @@ class Body:
     it gets the hidden state of each round; ``lasts``: outputs that are the new hidden state.
     """
 
-    cell: Cell
+    cell: RecurrentCell
     lists: dict[int, int]
     lasts: tuple[int, ...]
 
@@ -69,11 +69,11 @@ def recognised(graph: Graph, idle: Sequence[int]) -> Body | None:
     return None
 
 
-def _body(cell: Cell, terms: dict[int, Term | None]) -> Body | None:
+def _body(cell: RecurrentCell, terms: dict[int, Term | None]) -> Body | None:
     """The body, if its other outputs only pass the hidden state on."""
     after, lists, lasts = terms[cell.hidden], dict[int, int](), list[int]()
     for i, term in terms.items():
-        if isinstance(term, Written) and term.item is after and term.target == i:
+        if isinstance(term, ListWrite) and term.item is after and term.target == i:
             lists[i] = term.counter
         elif term is after:
             lasts.append(i)
@@ -100,7 +100,7 @@ class _Matching:
     leaves: dict[int, Term | None]
     hidden: int
 
-    def cell(self) -> Cell | None:
+    def cell(self) -> RecurrentCell | None:
         after = self.terms[self.hidden]
         if isinstance(after, Applied):
             return self._rnn(after)
@@ -112,10 +112,10 @@ class _Matching:
     def _state(self) -> Term | None:
         return self.leaves[self.hidden]
 
-    def _rnn(self, after: Applied) -> Cell | None:
+    def _rnn(self, after: Applied) -> RecurrentCell | None:
         return self._made("rnn", (after.function,), [self._gate(after.argument, self._state)])
 
-    def _lstm(self, after: Product) -> Cell | None:
+    def _lstm(self, after: Product) -> RecurrentCell | None:
         for place, term in self.terms.items():
             if place == self.hidden or not isinstance(term, WeightedSum):
                 continue
@@ -127,7 +127,7 @@ class _Matching:
 
     def _with_cell(
         self, place: int, after: WeightedSum, output: Applied, shown: ActivationFormula
-    ) -> Cell | None:
+    ) -> RecurrentCell | None:
         products = [term for count, term in after.multiples if count == 1]
         if len(products) != 2 or len(after.multiples) != 2 or not _is_alone(after):
             return None
@@ -146,7 +146,7 @@ class _Matching:
         sums = [self._gate(each.argument, self._state) for each in (take, out, forget, change)]
         return self._made("lstm", (out.function, change.function, shown), sums, cell=place)
 
-    def _gru(self, after: WeightedSum) -> Cell | None:
+    def _gru(self, after: WeightedSum) -> RecurrentCell | None:
         found = _interpolated(after, self._state)
         if found is None:
             return None
@@ -200,7 +200,7 @@ class _Matching:
         *,
         cell: int | None = None,
         second: Array | None = None,
-    ) -> Cell | None:
+    ) -> RecurrentCell | None:
         known = [gate for gate in gates if gate is not None]
         places = {(gate.row.source, gate.row.counter) for gate in known}
         if len(known) != len(gates) or len(places) != 1:
@@ -209,7 +209,7 @@ class _Matching:
         biases = [gate.bias for gate in known]
         if second is not None:
             biases.append(np.broadcast_to(second, biases[0].shape))
-        return Cell(
+        return RecurrentCell(
             kind,
             functions,
             np.stack([gate.weight for gate in known]),

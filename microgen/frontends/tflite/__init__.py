@@ -52,7 +52,7 @@ class _TFLite(Format):
     def operators(self) -> tuple[str, ...]:
         from microgen.frontends.tflite import importers
 
-        return tuple(importers.registry())
+        return importers.supported()
 
     def oracle(self) -> Oracle:
         return self.oracle_of("")

@@ -18,7 +18,7 @@ _NPUS = {
     "ethos-u": ("an Ethos-U NPU", "vela"),
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
-_INSTEAD = dict.fromkeys(("IF", "WHILE"), "convert the model with its branches and loops unrolled")
+_INSTEAD = {"IF": "convert the model with its branches taken"}
 _INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
 _FLEX = "convert the model without SELECT_TF_OPS"
 _LISTS = 'CUSTOM "FlexTensorList'  # of recurrent layers, for each time step
@@ -97,7 +97,7 @@ def _check_operators(layers: _Layers) -> None:
     lacking = layers.lacking(lambda each: [] if each.key in known else [_called(each)])
     if lacking:
         what, hint = "has operators that are not supported", _instead(lacking)
-        raise layers.refusal(what, lacking, hint, known)
+        raise layers.refusal(what, lacking, hint, importers.supported())
 
 
 def _instead(lacking: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ def test_all_operators_without_importer_are_said_at_once() -> None:
     assert re.search(r" and \d\d more \(-v lists all\)$", error.what)
     assert 'UNIQUE: "t2"' in error.details
     assert len(error.details) == 25
-    assert error.details[-1] == f"supported: {', '.join(importers.registry())}"
+    assert error.details[-1] == f"supported: {', '.join(importers.supported())}"
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_the_longest_names_leave_a_refusal_readable() -> None:
 def test_operators_without_an_output_have_a_number_for_a_name() -> None:
     network = Network(
         (activation("x", 4), activation("y", 4)),
-        (OperatorSpec("WHILE", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
+        (OperatorSpec("IF", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
     )
     assert refusal(network, UnsupportedError) == (
-        "m.tflite: has operators that are not supported: WHILE in operator 0; convert the model "
-        "with its branches and loops unrolled"
+        "m.tflite: has operators that are not supported: IF in operator 0; convert the model "
+        "with its branches taken"
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from microgen.frontends import importers
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer, Importing
-from microgen.frontends.tflite.records import OperatorRecord
+from microgen.frontends.tflite.records import LIST_WRITE, OperatorRecord
 
 
 def run(operators: Iterable[OperatorRecord], file: Importing) -> None:
@@ -26,3 +26,8 @@ def run(operators: Iterable[OperatorRecord], file: Importing) -> None:
 def registry() -> Mapping[str, Importer]:
     """Operator name -> importer, for every supported operator, sorted."""
     return importers.table(__name__, __path__)
+
+
+def supported() -> tuple[str, ...]:
+    """The operators of files that have an importer."""
+    return tuple(name for name in registry() if name != LIST_WRITE)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.frontends import cells
-from microgen.frontends.cells import Body, Cell
+from microgen.frontends.cells import Body, RecurrentCell
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.loops import rounds, subgraphs
-from microgen.frontends.tflite.loops.rounds import Counter
+from microgen.frontends.tflite.loops.rounds import LoopCounter
 from microgen.frontends.tflite.records import LIST_WRITE
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType, Graph
@@ -32,16 +32,17 @@ class _Loop:
     layer: FileLayer
     start: tuple[BuiltTensor, ...]
     body: Graph
-    counters: dict[int, Counter]  # by position
+    counters: dict[int, LoopCounter]  # by position
     kept: tuple[int, ...]  # positions of the values that no round changes
     rounds: int
 
 
 def _while(layer: FileLayer) -> Value:
     start = layer.plain_operands()
+    layer.expect_inputs(len(layer.plain_outputs()), outputs=max(1, len(start)))
     numbers = layer.subgraphs()
     if len(numbers) != 2:
-        raise layer.invalid("has no subgraphs for its condition and its body")
+        raise layer.invalid("names no subgraphs for its condition and its body")
     condition, body = (
         subgraphs.imported(layer.file, number, start, layer.where) for number in numbers
     )
@@ -55,14 +56,25 @@ def _while(layer: FileLayer) -> Value:
         raise layer.unsupported(
             "runs until a condition that it computes from the network's values", hint=_INSTEAD
         )
+    if number == 0:
+        return _passed_on(layer, start)
     loop = _Loop(layer, start, body, counters, kept, number)
-    found = cells.recognised(body, (*counters, *kept)) if number else None
+    found = cells.recognised(body, (*counters, *kept))
     if found is None or not _fits(loop, found):
         raise layer.unsupported(
             "is a loop whose body is not a cell of an LSTM, GRU or simple RNN in float32",
             hint=_INSTEAD,
         )
     return _recurrent(loop, found)
+
+
+def _passed_on(layer: FileLayer, start: Sequence[BuiltTensor]) -> Value:
+    """The results of no round."""
+    pairs = zip(start, layer.plain_outputs(), strict=True)
+    return tuple(
+        layer.emit("reshape", ReshapeAttrs(tensor.shape), (tensor,), output)
+        for tensor, output in pairs
+    )
 
 
 def _check_types(
@@ -86,7 +98,7 @@ def _fits(loop: _Loop, found: Body) -> bool:
     first, last = counter.start, counter.start + counter.step * (loop.rounds - 1)
     is_inside = 0 <= min(first, last) <= max(first, last) < shape[0]
     writes = [
-        loop.counters.get(place) == Counter(0, 1) and start[i].shape[0] == loop.rounds
+        loop.counters.get(place) == LoopCounter(0, 1) and start[i].shape[0] == loop.rounds
         for i, place in found.lists.items()
     ]
     batches = start[cell.hidden].shape[0]
@@ -118,7 +130,7 @@ def _recurrent(loop: _Loop, found: Body) -> Value:
     return _results(loop, found, states)
 
 
-def _rows(layer: FileLayer, data: BuiltTensor, counter: Counter, number: int) -> BuiltTensor:
+def _rows(layer: FileLayer, data: BuiltTensor, counter: LoopCounter, number: int) -> BuiltTensor:
     """The rows of the data in the order of the rounds."""
     shape = (number, *data.shape[1:])
     if shape == data.shape and counter.step == 1:
@@ -128,7 +140,7 @@ def _rows(layer: FileLayer, data: BuiltTensor, counter: Counter, number: int) ->
     return layer.emit("strided_slice", attrs, (data,), hint=f"{layer.name}/rows")
 
 
-def _states(cell: Cell, start: Sequence[BuiltTensor]) -> list[BuiltTensor]:
+def _states(cell: RecurrentCell, start: Sequence[BuiltTensor]) -> list[BuiltTensor]:
     """The states before the first step, without zeros at the end."""
     states = [start[i] for i in (cell.hidden, cell.cell) if i is not None]
     while states and states[-1].value is not None and not states[-1].value.any():

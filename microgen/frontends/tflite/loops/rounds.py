@@ -18,7 +18,7 @@ _MOST = 1 << 16  # rounds: the condition is computed for each
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class LoopCounter:
     """An integer that begins at ``start`` and grows by ``step`` in each round."""
 
     start: int
@@ -26,9 +26,9 @@ class Counter:
     dtype: str = "int32"
 
 
-def counters(body: Graph, start: Sequence[BuiltTensor]) -> dict[int, Counter]:
+def counters(body: Graph, start: Sequence[BuiltTensor]) -> dict[int, LoopCounter]:
     """The counters among the values of a loop, by their positions."""
-    made, found = body.producer_of(), dict[int, Counter]()
+    made, found = body.producer_of(), dict[int, LoopCounter]()
     for i, (name, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         node, value = made.get(result), start[i].value
         if node is None or node.op != "add" or value is None or value.size != 1:
@@ -36,13 +36,13 @@ def counters(body: Graph, start: Sequence[BuiltTensor]) -> dict[int, Counter]:
         steps = [body.constants[each] for each in node.inputs if each in body.constants]
         is_own = name in node.inputs and len(steps) == 1 and steps[0].size == 1
         if is_own and value.dtype.kind == "i":
-            found[i] = Counter(int(value.item()), int(steps[0].item()), value.dtype.name)
+            found[i] = LoopCounter(int(value.item()), int(steps[0].item()), value.dtype.name)
     return found
 
 
 def number(
     condition: Graph,
-    counted: Mapping[int, Counter],
+    counted: Mapping[int, LoopCounter],
     start: Sequence[BuiltTensor],
     kept: Sequence[int],
     where: str,
