@@ -305,10 +305,20 @@ def _clipped(values: Values, node: Node) -> Term:
     return _function("relu")(values, node)
 
 
-_FUNCTIONS = ("sigmoid", "tanh")
-_RULES: Mapping[str, Callable[[Values, Node], Term]] = {
-    **{name: _function(name) for name in _FUNCTIONS},
-    **{"add": _added, "subtract": _subtracted, "multiply": _multiplied, "nn.dense": _dense},
-    **{"concatenate": _joined, "reshape": _reshaped, "strided_slice": _sliced, "clip": _clipped},
-    **{"take": _taken, "dynamic_update_slice": _written},
+_Rules = dict[str, Callable[[Values, Node], Term]]
+
+_ARITHMETIC: _Rules = {
+    "add": _added,
+    "multiply": _multiplied,
+    "nn.dense": _dense,
+    "subtract": _subtracted,
 }
+_MOVES: _Rules = {
+    "concatenate": _joined,
+    "dynamic_update_slice": _written,
+    "reshape": _reshaped,
+    "strided_slice": _sliced,
+    "take": _taken,
+}
+_FUNCTIONS: _Rules = {name: _function(name) for name in ("sigmoid", "tanh")}
+_RULES = {**_ARITHMETIC, **_MOVES, **_FUNCTIONS, "clip": _clipped}
