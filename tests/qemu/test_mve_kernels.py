@@ -379,7 +379,7 @@ def inlined(call: Call) -> str:
 
 
 def _functions(bodies: Sequence[str], used: Sequence[Implementation]) -> str:
-    lines = [f"#define {kernel.code.macro}" for kernel in used if kernel.code.macro]
+    lines = [f"#define {kernel.code.macros[0]}" for kernel in used if kernel.code.macros]
     lines += [f'#include "{kernel.code.header}"' for kernel in used]
     lines += [kernel.code.definition for kernel in used]
     for i, body in enumerate(bodies):

@@ -157,7 +157,7 @@ def _encoded(call: c.Call, function: int) -> bytes:
 
 
 def _functions(bodies: Sequence[c.Body], used: Sequence[Implementation]) -> str:
-    lines = [f"#define {kernel.code.macro}" for kernel in used if kernel.code.macro]
+    lines = [f"#define {kernel.code.macros[0]}" for kernel in used if kernel.code.macros]
     lines += [f'#include "{kernel.code.header}"' for kernel in used]
     lines += [kernel.code.definition for kernel in used]
     for i, body in enumerate(bodies):

@@ -205,7 +205,7 @@ def _shared_driver(
         forms.setdefault(key, call)
     numbers = {key: number for number, key in enumerate(forms)}
     used = _used(calls)
-    shared = [f"-D{kernel.code.macro}" for kernel in used if kernel.code.macro]
+    shared = [f"-D{kernel.code.macros[0]}" for kernel in used if kernel.code.macros]
     defined = [kernel.code.definition for kernel in used]
     bodies = [_shared_form(call) for call in forms.values()]
     driver = _compile(bodies, used, [*BRIEF, *shared], folder, defined)
