@@ -152,7 +152,6 @@ OPTIONS = detector().operators[0].custom_options
         ),
         (detector().with_operator(custom_options=b""), ModelError, "cannot be read"),
         (detector().with_operator(custom_options=OPTIONS[:-9]), ModelError, ""),
-        (detector().with_tensor("y", shape=(1, 9, 4)), ModelError, "computes the shape [1, 10, 4]"),
         (detector().with_operator(outputs=("y", "c", "p")), ModelError, "3 outputs"),
     ],
 )
