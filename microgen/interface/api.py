@@ -267,36 +267,31 @@ def run(
     timeout: float = 60.0,
     on: str = "",
     scope: Literal["project", "model"] = "project",
+    quantize_inputs: bool = False,
+    dequantize_outputs: bool = False,
 ) -> RunResult:
     """Build if necessary, verify, then run the firmware on samples. A build is necessary if there
     is no ELF, if the ELF is older than a file, or if its notes are not the project's.
 
-    ``inputs`` has one array per model input, of the tensor's shape or with a leading axis of N
-    samples, named like the tensor; with several models ``<module>.<tensor>``, or like the tensor if
-    only one model has an input of that name. Without ``inputs`` one sample of zeros runs, but a
-    comparison then uses samples of its own. ``sanitize`` (native only) runs a build with ASan and
-    UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a debugger's server
-    whose core runs the firmware, see ``microgen.running.runner.remote.address``; it counts cycles
-    instead of instructions. With ``scope`` "model" main may be another than the project's, see
-    ``microgen.running.comparing.other_main``. Raises UsageError for a wrong option, RunError if a
-    check fails or nothing here runs the board."""
-    from microgen import verifier
+    ``inputs`` has an array for each input, in names and shapes as docs/guides/samples.md says.
+    Without it one sample of zeros runs, but a comparison then uses samples of its own. With
+    ``quantize_inputs`` floats for quantized inputs are quantized. Then, or with
+    ``dequantize_outputs``, quantized outputs are float32. ``sanitize`` (native only) runs a build
+    with ASan and UBSan. ``timeout`` is in seconds without a finished sample. ``on`` names a
+    debugger's server whose core runs the firmware (``microgen.running.runner.remote.address``); it
+    counts cycles instead of instructions. With ``scope`` "model" main may be another than the
+    project's (``microgen.running.comparing.other_main``). Raises UsageError for a wrong option,
+    InputError for wrong samples, RunError if a check fails or nothing here runs the board."""
+    from microgen.running.comparing import own_data
     from microgen.running.runner.remote import place
 
-    project = arguments.path("project", project)
+    project, real = arguments.path("project", project), quantize_inputs or dequantize_outputs
     _check_run(inputs, timeout, scope)
-    where, elf = place.checked(project, on), _up_to_date(project, sanitize)
-    if scope == "model":
-        return _run_model(project, inputs, elf, where, timeout, profile=profile, compare=compare)
-    checks = _sound(project, verify(project, elf=elf, scope="project"))
-    if compare and inputs is None:
-        inputs = _own_samples(project)
-    with place.opened(where, elf, timeout) as target:
-        ran = _ran(project, inputs, elf, target, profile=profile, timeout=timeout)
-        if ran.stack:  # the proven bound must hold in the run, too; the host paints none
-            checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
-        verdicts = _compared(project, inputs, ran, elf, target) if compare else ()
-    return replace(_result(ran, checks), verdicts=verdicts)
+    where, chooses = place.checked(project, on), compare and scope == "project"
+    data = own_data.of(project, inputs, chooses=chooses, quantize=quantize_inputs, dequantize=real)
+    elf, runs = _up_to_date(project, sanitize), _run_model if scope == "model" else _run_project
+    ran = runs(project, data.arrays, elf, where, timeout, profile=profile, compare=compare)
+    return replace(ran, outputs=data.returned(ran.outputs))
 
 
 def _check_run(inputs: object, timeout: object, scope: str) -> None:
@@ -305,6 +300,27 @@ def _check_run(inputs: object, timeout: object, scope: str) -> None:
     arguments.check_arrays(inputs)
     if scope not in ("project", "model"):
         raise UsageError(f"is {scope!r}, expected project or model", where="--scope")
+
+
+def _run_project(
+    project: Path,
+    inputs: Mapping[str, Array] | None,
+    elf: Path,
+    where: Address | None,
+    timeout: float,
+    **asked: bool,
+) -> RunResult:
+    """Run the project's own main."""
+    from microgen import verifier
+    from microgen.running.runner.remote import place
+
+    checks = _sound(project, verify(project, elf=elf, scope="project"))
+    with place.opened(where, elf, timeout) as target:
+        ran = _ran(project, inputs, elf, target, profile=asked["profile"], timeout=timeout)
+        if ran.stack:  # the proven bound must hold in the run, too; the host paints none
+            checks = _sound(project, verifier.with_painted_stack(checks, ran.stack))
+        verdicts = _compared(project, inputs, ran, elf, target) if asked["compare"] else ()
+    return replace(_result(ran, checks), verdicts=verdicts)
 
 
 def _run_model(
@@ -370,15 +386,6 @@ def _result(ran: Ran, checks: VerifyReport) -> RunResult:
     return RunResult(**{name: getattr(ran, name) for name in own}, checks=checks)
 
 
-def _own_samples(project: Path) -> dict[str, Array]:
-    from microgen.base import manifest
-    from microgen.running.comparing import stimuli
-    from microgen.running.runner import samples
-
-    # A run without samples has one sample of zeros, which would show few differences.
-    return stimuli.samples(samples.inputs(manifest.load(project)), random=3)
-
-
 def _compared(
     project: Path,
     inputs: Mapping[str, Array] | None,
@@ -386,13 +393,7 @@ def _compared(
     elf: Path,
     target: RemoteTarget | None,
 ) -> tuple[Verdict, ...]:
-    from microgen.base import manifest
     from microgen.running.comparing import compare
-    from microgen.running.runner import samples
 
-    assert inputs is not None
-    if samples.batch(manifest.load(project), inputs).stacked:
-        return compare.compare(project, inputs, ran.outputs, elf, target)
-    one = {name: array[None] for name, array in inputs.items()}
-    outputs = {name: array[None] for name, array in ran.outputs.items()}
-    return compare.compare(project, one, outputs, elf, target)
+    assert inputs is not None, "a comparison without samples has chosen some"
+    return compare.compare(project, inputs, ran.outputs, elf, target)

@@ -201,7 +201,6 @@ def _lowered(found: Partitioned, parts: Partition, board: Board) -> Program:
         board,
         module=options.name,
         output_names=found.source.outputs,
-        output_aliases=found.source.output_aliases,
         targets=options.target_map.with_generators(
             {generator.name: generator.needs_device_api for generator in generators}
         ),

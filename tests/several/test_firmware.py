@@ -126,7 +126,7 @@ def test_a_tensors_own_name_will_do_where_one_model_has_it(project: Path) -> Non
     assert found.keys() == expected.keys() == {"kws.y", "wide.y", "sum.%1"}
     inputs["x"] = inputs.pop("kws.x")
     with pytest.raises(
-        InputError, match=r"3 models have an input 'x'.*kws\.x or wide\.x or sum\.x"
+        InputError, match=r"'x' could mean 3 inputs.*'kws\.x' or 'wide\.x' or 'sum\.x'"
     ):
         runner.run(project, inputs)
     del inputs["x"]

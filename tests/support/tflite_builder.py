@@ -90,6 +90,15 @@ def packed(values: Array) -> bytes:
 
 
 @dataclass(frozen=True)
+class SignatureSpec:
+    """A signature: its key, and the pairs of a name and a tensor that it lists, in order."""
+
+    key: str
+    inputs: Sequence[tuple[str, Ref]] = ()
+    outputs: Sequence[tuple[str, Ref]] = ()
+
+
+@dataclass(frozen=True)
 class SubgraphSpec:
     """A further subgraph of a file. If it has a ``signature``, the name is that of a signature."""
 
@@ -106,11 +115,11 @@ def build_model(
     inputs: Sequence[Ref],
     outputs: Sequence[Ref],
     description: str = "",
-    signatures: Sequence[str] = (),
+    signatures: Sequence[str | SignatureSpec] = (),
     more: Sequence[SubgraphSpec] = (),
 ) -> bytes:
     """The bytes of a .tflite file with one subgraph, or with one for each of these signatures,
-    followed by ``more``."""
+    followed by ``more``. A signature that is a key only lists no inputs and outputs."""
     writer = _Writer(tensors)
     return writer.model(operators, inputs, outputs, description, signatures, more)
 
@@ -136,19 +145,20 @@ class _Writer:
         inputs: Sequence[Ref],
         outputs: Sequence[Ref],
         description: str,
-        signatures: Sequence[str] = (),
+        signatures: Sequence[str | SignatureSpec] = (),
         more: Sequence[SubgraphSpec] = (),
     ) -> bytes:
         builder = self._builder
         graph = self._graph("main", operators, inputs, outputs)
-        signed = [self._signature(key, i) for i, key in enumerate(signatures)]
+        specs = [SignatureSpec(own) if isinstance(own, str) else own for own in signatures]
+        signed = [self._signature(spec, i) for i, spec in enumerate(specs)]
         graphs = [graph] * max(1, len(signed))
         for spec in more:
             self._index = {tensor.name: i for i, tensor in enumerate(spec.tensors)}
             self._tensors = [self._tensor(tensor) for tensor in spec.tensors]
             if spec.signature:
-                ends = (spec.inputs, spec.outputs)
-                signed.append(self._signature(spec.signature, len(graphs), *ends))
+                ends = ([(str(ref), ref) for ref in refs] for refs in (spec.inputs, spec.outputs))
+                signed.append(self._signature(SignatureSpec(spec.signature, *ends), len(graphs)))
             graphs.append(self._graph("more", spec.operators, spec.inputs, spec.outputs))
         model = {
             "Version": SCHEMA_VERSION,
@@ -177,20 +187,18 @@ class _Writer:
         }
         return self._table("SubGraph", fields)
 
-    def _signature(
-        self, key: str, subgraph: int, inputs: Sequence[Ref] = (), outputs: Sequence[Ref] = ()
-    ) -> int:
+    def _signature(self, spec: SignatureSpec, subgraph: int) -> int:
         fields = {
-            "SignatureKey": self._builder.CreateString(key),
+            "SignatureKey": self._builder.CreateString(spec.key),
             "SubgraphIndex": subgraph,
-            "Inputs": self._vector([self._port(ref) for ref in inputs]),
-            "Outputs": self._vector([self._port(ref) for ref in outputs]),
+            "Inputs": self._vector([self._port(*pair) for pair in spec.inputs]),
+            "Outputs": self._vector([self._port(*pair) for pair in spec.outputs]),
         }
         return self._table("SignatureDef", fields)
 
-    def _port(self, ref: Ref) -> int:
+    def _port(self, name: str, ref: Ref) -> int:
         fields = {
-            "Name": self._builder.CreateString(str(ref)),
+            "Name": self._builder.CreateString(name),
             "TensorIndex": self._indices([ref])[0],
         }
         return self._table("TensorMap", fields)

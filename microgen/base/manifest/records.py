@@ -16,12 +16,11 @@ def _check_alignment(alignment: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PortRecord:
-    """An input or output. ``name`` is the C field, ``tensor`` the model's name. Quantization is per
-    tensor, with scale 0 if there is none. ``fixed`` is the only value that an input may have, flat.
-    The firmware ignores such an input, because the model's shapes determine it. For all other
-    inputs ``fixed`` is empty. ``buffer`` is its planned buffer, if tensors may lie in the memory
-    that the caller passes for it. ``over`` names the input in whose buffer an output lies.
-    """
+    """An input or output. ``name`` is the C field, ``tensor`` the model's name, ``aliases`` are
+    further names for arrays. Quantization is per tensor, with scale 0 if there is none. ``fixed``,
+    if not empty, is the only value, flat, that the model's shapes allow an input, which the
+    firmware ignores. ``buffer`` is its planned buffer, if tensors may lie in the memory that the
+    caller passes for it. ``over`` names the input in whose buffer an output lies."""
 
     name: str
     tensor: str
@@ -33,6 +32,7 @@ class PortRecord:
     fixed: tuple[int, ...] = ()
     buffer: str = ""
     over: str = ""
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ MAX_FUNCTION_NAME = 80  # TVM's limit for a primitive function's name, before th
 # TVM's runtime has room for 119 characters of a function's name. The longest name of a module's
 # function is tvmgen_<module>_get_c_metadata.
 MAX_MODULE_NAME = 96
+MAX_FIELD_NAME = 128  # of an input's or output's field in C
 
 # Names that mean something else in generated code.
 _TAKEN = re.compile(
@@ -139,18 +140,32 @@ def comment(text: str, limit: int = 200) -> str:
     return safe if len(safe) <= limit else f"{safe[: limit - 3]}..."
 
 
-def aliases(names: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
-    """The second names of outputs in C: for each output, the name that TVM's frontend gives it, or
-    "" if it has no second name.
+def field(name: str) -> str:
+    """The identifier for an input or output of that name: beyond 128 characters it is cut and gets
+    a hash."""
+    plain = identifier(name)
+    if len(plain) <= MAX_FIELD_NAME:
+        return plain
+    return f"{plain[:MAX_FUNCTION_NAME]}_{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
-    ``names`` are the outputs' names in the model, or empty; ``fields`` their fields in C. An output
-    has no second name if it is its field, the field or second name of another output, or a name
-    that C, C++ or generated code uses for something else.
+
+def aliases(names: Sequence[Sequence[str]], fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The second names of inputs or outputs in C: for each, those of its ``names`` that C can have
+    as identifiers, with ``_`` for other characters, as TVM has them.
+
+    ``names`` are empty, or have a list of names for each of the ``fields`` in C. A second name is
+    left out if it is its field, the field or second name of another, longer than 128 characters, or
+    a name that C, C++ or generated code uses for something else.
     """
     if not names:
-        return ("",) * len(fields)
-    plain = [sanitize_name(name) if name else "" for name in names]
+        return ((),) * len(fields)
+    plain = [
+        {sanitize_name(name): name for name in own if name and len(name) <= MAX_FIELD_NAME}
+        for own in names
+    ]
     # C would define a name twice that occurs twice.
-    taken = Counter([*plain, *fields])
-    pairs = zip(plain, names, strict=True)
-    return tuple(own if taken[own] == 1 and identifier(name) == own else "" for own, name in pairs)
+    taken = Counter([*(name for own in plain for name in own), *fields])
+    return tuple(
+        tuple(name for name, of in own.items() if taken[name] == 1 and identifier(of) == name)
+        for own in plain
+    )

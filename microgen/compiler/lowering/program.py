@@ -51,19 +51,18 @@ def lower(
     *,
     module: str,
     output_names: Sequence[str],
-    output_aliases: Sequence[str] = (),
     targets: Targets = NO_TARGETS,
 ) -> Program:
     """The program for a partition.
 
-    ``output_names`` are the model's names of the outputs, ``output_aliases`` TVM's, if any.
+    ``output_names`` are the model's names of the outputs' tensors.
     Equal primitive functions (same body, same target) become one, called with different weights.
     Raises MicrogenError for a region of a target that is not among ``targets``.
     """
     partition = assembly.with_copies(partition)
     graph = partition.graph
     inputs = _input_ports(graph)
-    outputs = _output_ports(graph, output_names, output_aliases, {p.name for p in inputs})
+    outputs = _output_ports(graph, output_names, {p.name for p in inputs})
     needed = _devices(partition, codegens, targets, {p.name for p in (*inputs, *outputs)})
     lowered = functions.lower_regions(partition, codegens, board, f"tvmgen_{module}", needed)
     updated = updates.of(graph, partition.regions, lowered.primitives)
@@ -109,33 +108,43 @@ def _input_ports(graph: Graph) -> tuple[Port, ...]:
     ports = []
     tried: dict[str, int] = {}
     for tensor in graph.inputs:
-        plain = cnames.unique(cnames.identifier(tensor), used, key=str.upper, tried=tried)
+        plain = cnames.unique(cnames.field(tensor), used, key=str.upper, tried=tried)
         used.add(plain.upper())
         ports.append(Port(plain, tensor, graph.types[tensor], graph.fixed.get(tensor, ())))
-    return tuple(ports)
+    own = graph.input_aliases or ((),) * len(ports)
+    return tuple(
+        replace(port, aliases=aliases)
+        for port, aliases in zip(_with_second_names(ports, own), own, strict=True)
+    )
 
 
-def _output_ports(
-    graph: Graph, model_names: Sequence[str], tvm_names: Sequence[str], taken: set[str]
-) -> tuple[Port, ...]:
+def _output_ports(graph: Graph, tensors: Sequence[str], taken: set[str]) -> tuple[Port, ...]:
     """Output ports with TVM's names: the names in the graph if it has any, otherwise ``output``, or
-    ``output0``, ``output1``, ..."""
+    ``output0``, ``output1``, ... ``tensors`` are the model's names of the outputs."""
     count = len(graph.outputs)
     used = {*_OWN_MACROS, *(name.upper() for name in taken)}
     ports: list[Port] = []
-    model_names = graph.output_names or model_names
+    labels = graph.output_names or (None,) * count
     # An output that is listed twice gets no other tensor's name.
-    named = {*graph.types, *graph.dropped}.difference(model_names)
-    for i, (tensor, model_name) in enumerate(zip(graph.outputs, model_names, strict=True)):
+    named = {*graph.types, *graph.dropped}.difference(tensors)
+    known: set[str] = set()
+    for i, (tensor, own, label) in enumerate(zip(graph.outputs, tensors, labels, strict=True)):
         plain = "output" if count == 1 else f"output{i}"
-        plain = cnames.identifier(model_name) if graph.output_names else plain
+        plain = plain if label is None else cnames.field(label)
         plain = cnames.unique(plain, used, key=str.upper)
         used.add(plain.upper())
-        name = cnames.unique(model_name, named)
+        name = cnames.unique(own, named)
         named.add(name)
-        ports.append(Port(plain, name, graph.types[tensor]))
-    second = cnames.aliases(tvm_names, [port.name for port in ports])
-    return tuple(replace(port, alias=alias) for port, alias in zip(ports, second, strict=True))
+        label = cnames.unique(name if label is None else label, known)
+        known.add(label)
+        ports.append(Port(plain, name, graph.types[tensor], label=label))
+    return _with_second_names(ports, graph.output_aliases)
+
+
+def _with_second_names(ports: Sequence[Port], names: Sequence[Sequence[str]]) -> tuple[Port, ...]:
+    """The ports with those of further names that C can have, too."""
+    second = cnames.aliases(names, [port.name for port in ports])
+    return tuple(replace(port, second_names=own) for port, own in zip(ports, second, strict=True))
 
 
 @dataclass(slots=True)
@@ -327,7 +336,8 @@ class _Lowering:
         return tuple(self.parameter_names[key] for key in constant.sources)
 
     def _model_name(self, tensor: str) -> str:
-        """The model's name of a tensor. A copy that a pass made has the output port's name."""
+        """The model's name of a tensor. A copy that a pass made has the name of the output's
+        tensor."""
         return self.ports[tensor].tensor if tensor in self.ports else tensor
 
     def _types(self, primitive: Primitive, arguments: list[Argument]) -> tuple[ArrayType, ...]:

@@ -8,7 +8,15 @@ from pathlib import PurePath
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
-from microgen.frontends.tflite import composites, importers, ordering, records, refusals, resizing
+from microgen.frontends.tflite import (
+    composites,
+    importers,
+    named_ports,
+    ordering,
+    records,
+    refusals,
+    resizing,
+)
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.layers import Fix, Importing
@@ -30,7 +38,7 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     identifier.check(data, file)
     # Decompositions first, so that all checks see the operators that will be imported.
     model = composites.inlined(records.read(data, file, signature))
-    tensors = FileTensors(model.tensors, model.inputs, model.outputs)
+    tensors = FileTensors(model.tensors, model.inputs, model.outputs, model.labels)
     refusals.check(model, tensors.names, numerics)
     resizing.check(model)
     # All checks come before the first node, so that importers can trust the records.
@@ -68,8 +76,32 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
     ends = ([port.tensor for port in side] for side in (inputs, outputs))
     updates = shared.variables.updates()
     graph = shared.graph.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
-    names = tuple(tensors.names[index] for index in model.outputs)
-    return dataclasses.replace(graph, output_aliases=names, details=_details(tensors))
+    return _named(graph, model, tensors)
+
+
+def _named(graph: Graph, model: FileRecord, tensors: FileTensors) -> Graph:
+    """The graph with the names that its inputs and outputs have for callers: the signature's, and
+    the names of their tensors as further ones."""
+    given, made = model.given, model.made
+    # Without a signature these are the names that the tensors would have.
+    plain = FileTensors(model.tensors).names
+    aliases = tuple(
+        tuple(dict.fromkeys((plain[index], *given.others.get(index, ()))))
+        for index in (model.inputs if given.names else ())
+    )
+    # Without a signature these are the fields' first names in C.
+    numbered = named_ports.numbered(made, model.listed[1])
+    seconds = tuple(
+        (plain[index], *own) for index, own in zip(model.outputs, numbered, strict=True)
+    )
+    return dataclasses.replace(
+        graph,
+        input_aliases=aliases,
+        output_names=named_ports.called(made, tensors.names),
+        output_aliases=seconds,
+        details=_details(tensors),
+        notes=(*graph.notes, *filter(None, (given.note, made.note))),
+    )
 
 
 def _details(tensors: FileTensors) -> tuple[str, ...]:

@@ -68,7 +68,8 @@ class FileSignature:
 
     name: str  # empty if the model has no signatures
     subgraph: int  # its number
-    inputs: tuple[int, ...]  # their numbers among the subgraph's tensors
+    inputs: tuple[int, ...]  # their numbers among the subgraph's tensors, in the graph's order
+    places: tuple[int, ...]  # the place of each among the subgraph's inputs
     # Numbers of computed tensors that have values; handles of variables have no values.
     tensors: frozenset[int]
     # The values of the graph's tensors that represent the one of a number and a value, by name.
@@ -92,13 +93,16 @@ def _signature(data: bytes, name: str) -> FileSignature:
     file = "the model"
     signature.check(data, file)
     model = records.read(data, file, name)
-    tensors = FileTensors(model.tensors, model.inputs, model.outputs)
+    tensors = FileTensors(model.tensors, model.inputs, model.outputs, model.labels)
     made = {index for operator in model.operators for index in operator.outputs}
     made |= {*model.inputs, *model.outputs}
     made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
     valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
-    rows = _unwritten(model)
-    return FileSignature(model.signature, model.main, model.inputs, valued, tensors.in_graph, rows)
+    places = tuple(map(model.listed[0].index, model.inputs))
+    return FileSignature(
+        *(model.signature, model.main, model.inputs, places),
+        *(valued, tensors.in_graph, _unwritten(model)),
+    )
 
 
 @dataclass(frozen=True)
@@ -210,11 +214,13 @@ def _interpreter(model: bytes) -> Any:
 def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) -> None:
     # The interpreter invokes subgraph 0; the others can be run by their signatures only.
     if record.subgraph == 0:
-        for detail, array in zip(interpreter.get_input_details(), sample, strict=True):
-            interpreter.set_tensor(detail["index"], array)
+        for index, array in zip(record.inputs, sample, strict=True):
+            interpreter.set_tensor(index, array)
         interpreter.invoke()
         return
     runner = interpreter.get_signature_runner(record.name)
     arrays = dict(zip(record.inputs, sample, strict=True))
     details = runner.get_input_details().items()
+    if not {detail["index"] for _, detail in details} <= arrays.keys():
+        raise ValueError("its signature has other inputs than its network")
     runner(**{name: arrays[detail["index"]] for name, detail in details})

@@ -36,8 +36,8 @@ class Micro(Interpreter):
             return value
 
         for sample in samples:
-            for number, array in enumerate(sample):
-                interpreter.set_input(array, number)
+            for place, array in zip(record.places, sample, strict=True):
+                interpreter.set_input(array, place)
             interpreter.invoke()
             yield tensor
 

@@ -16,7 +16,8 @@ from tflite.TensorType import TensorType as TensorTypeCode
 from tflite.WhileOptions import WhileOptions
 
 from microgen.base.errors import UnsupportedError, few, short
-from microgen.frontends.tflite import sparsity
+from microgen.frontends.tflite import named_ports, sparsity
+from microgen.frontends.tflite.named_ports import NamedPorts
 from microgen.frontends.tflite.reader import Reader
 from microgen.frontends.tflite.sparsity import SparsityRecord
 from microgen.graph.ir.graph import Array
@@ -101,13 +102,22 @@ class SubgraphRecord:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord(SubgraphRecord):
-    """The subgraph of the chosen signature."""
+    """The subgraph of the chosen signature. Its inputs and outputs are in the signature's order,
+    which may differ from the subgraph's."""
 
     reader: Reader
     main: int  # the number of that subgraph
     signature: str  # empty if the model has none
     # Other subgraphs that operators run and that composites stand for, by number.
     called: Mapping[int, SubgraphRecord]
+    given: NamedPorts  # the inputs
+    made: NamedPorts  # the outputs
+    listed: tuple[tuple[int, ...], tuple[int, ...]]  # inputs and outputs in the subgraph's order
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """The names that tensors get from the signature, by their numbers."""
+        return named_ports.labels(self.given, self.made)
 
 
 def read(data: bytes, file: str, signature: str = "") -> FileRecord:
@@ -119,7 +129,7 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
     subgraphs = reader.tables(model, "Subgraphs")
     if not subgraphs:
         raise reader.invalid("has no subgraph")
-    name, number = _chosen(reader, model, signature, len(subgraphs))
+    name, number, table = _chosen(reader, model, signature, len(subgraphs))
     buffers = [_buffer(reader, table) for table in reader.tables(model, "Buffers")]
     codes = [_operator_code(reader, table) for table in reader.tables(model, "OperatorCodes")]
     main = _subgraph(reader, subgraphs[number], buffers, codes)
@@ -130,21 +140,24 @@ def read(data: bytes, file: str, signature: str = "") -> FileRecord:
             if 0 <= index < len(subgraphs) and index not in graphs:
                 graphs[index] = _subgraph(reader, subgraphs[index], buffers, codes)
                 waiting.append(graphs[index])
+    given = named_ports.inputs(reader, table, main.inputs)
+    made = named_ports.outputs(reader, table, main.outputs)
     return FileRecord(
-        *(main.tensors, main.operators, main.inputs, main.outputs, reader, number, name),
+        *(main.tensors, main.operators, given.tensors, made.tensors, reader, number, name),
         {index: graph for index, graph in graphs.items() if index != number},
+        *(given, made, (main.inputs, main.outputs)),
     )
 
 
-def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple[str, int]:
-    """The signature's name and the number of its subgraph."""
+def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple[str, int, Any]:
+    """The signature's name, the number of its subgraph, and its table; None without one."""
     signatures = [
-        (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")))
+        (reader.text(table, _SIGNATURE_KEY), int(reader.get(table, "SubgraphIndex")), table)
         for table in reader.tables(model, "SignatureDefs")
     ]
     if not signatures and not signature:
-        return "", 0
-    names = [f'"{short(name)}"' for name, _ in signatures]
+        return "", 0, None
+    names = [f'"{short(name)}"' for name, *_ in signatures]
     chosen = next((own for own in signatures if signature in ("", own[0])), None)
     if chosen is None:
         has = f"its signatures are {few(names)}" if names else "it has no signatures"

@@ -8,7 +8,7 @@ are compared with the firmware, have it, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tflite.Model import Model
 
@@ -16,7 +16,7 @@ from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import open_sizes
 from microgen.frontends.tflite import records, signature
 from microgen.frontends.tflite.reader import Reader
-from microgen.frontends.tflite.records import FileRecord, SubgraphRecord
+from microgen.frontends.tflite.records import FileRecord
 from microgen.graph.ir.graph import Array
 
 BATCH = "batch"  # its name in ``--dim``, for all inputs together
@@ -31,7 +31,7 @@ def resized(data: bytes, file: str, dim: Sequence[str], network: str) -> bytes:
     signature.check(data, file)
     model = records.read(data, file, network)
     known = open_places(model)
-    sizes = open_sizes.sizes(dim, known, "open size", file)
+    sizes = open_sizes.sizes(_by_name(model, dim, known), known, "open size", file)
     changes = {place: size for name, size in sizes.items() for place in known[name]}
     written = bytearray(data)
     for (tensor, axis), size in changes.items():
@@ -41,16 +41,33 @@ def resized(data: bytes, file: str, dim: Sequence[str], network: str) -> bytes:
     return bytes(written)
 
 
-def open_places(model: SubgraphRecord) -> dict[str, list[Place]]:
+def open_places(model: FileRecord) -> dict[str, list[Place]]:
     """The open dimensions of the inputs by their names in ``--dim``."""
     places: dict[str, list[Place]] = {}
+    labels = model.labels
     for index in model.inputs:
         record = model.tensors[index]
         for axis, size in enumerate(record.signature):
             if size < 0:
-                name = f"{record.name}:{axis}" if axis else BATCH
+                name = f"{labels.get(index, record.name)}:{axis}" if axis else BATCH
                 places.setdefault(name, []).append((index, axis))
     return places
+
+
+def _by_name(model: FileRecord, dim: Sequence[str], known: Mapping[str, object]) -> list[str]:
+    """``dim`` with the names of ``known`` instead of those of the inputs' tensors."""
+    others = {
+        f"{model.tensors[index].name}:{axis}": name
+        for name, places in open_places(model).items()
+        for index, axis in places
+        if axis
+    }
+    found = []
+    for text in dim:
+        name, equals, size = text.rpartition("=")
+        own = name if name in known else others.get(name, name)
+        found.append(f"{own}{equals}{size}")
+    return found
 
 
 def check(model: FileRecord) -> None:

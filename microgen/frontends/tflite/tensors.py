@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -59,6 +60,8 @@ class FileTensors:
 
     Operators see quantized uint8 tensors as int8 ones. If such a tensor is one of the inputs and
     outputs of the graph, whose numbers the constructor gets, the int8 tensor has a name of its own.
+    ``labels`` are the names that a signature has for inputs and outputs, by their numbers, no name
+    twice.
     """
 
     def __init__(
@@ -66,11 +69,17 @@ class FileTensors:
         records: Iterable[TensorRecord],
         inputs: Collection[int] = (),
         outputs: Collection[int] = (),
+        labels: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         self.records = tuple(records)
         self._inputs, ports = frozenset(inputs), (*inputs, *outputs)
         self._names = Names()
-        self.names = tuple(self._names.unique(record.name) for record in self.records)
+        # Before the tensors' own names, which give way.
+        own = {index: self._names.unique(label) for index, label in labels.items()}
+        self.names = tuple(
+            own.get(index) or self._names.unique(record.name)
+            for index, record in enumerate(self.records)
+        )
         self._inner = {
             index: self._names.unique(f"{self.names[index]}#int8")
             for index in dict.fromkeys(ports)

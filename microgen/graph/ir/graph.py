@@ -216,9 +216,11 @@ class Graph:
     variables: tuple[str, ...] = ()
     # The inputs that have only one sound value, which follows from the shapes: no node reads them.
     fixed: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    output_names: tuple[str, ...] = ()  # in C, or empty
-    # The names by which TVM's frontend calls the outputs if they have other names in C, or empty.
-    output_aliases: tuple[str, ...] = ()
+    # The names of the outputs for callers, if these are not the tensors' names; otherwise empty.
+    output_names: tuple[str, ...] = ()
+    # For each input and for each output, further names by which callers may know it; or empty.
+    input_aliases: tuple[tuple[str, ...], ...] = ()
+    output_aliases: tuple[tuple[str, ...], ...] = ()
     # Variable -> the tensor whose value it has in the next inference. Nodes in any order read the
     # value that such a variable has before the inference.
     updates: Mapping[str, str] = field(default_factory=dict)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
 
 _OPTIONS = ("profile", "compare", "sanitize", "timeout", "on", "scope")
+_REAL = ("quantize_inputs", "dequantize_outputs")
 
 HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
 
@@ -37,6 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("project", metavar="DIR", type=Path, help="a generated project")
     add("--input", type=Path, metavar="X.npz", help="the samples (default: one sample of zeros)")
     add("--output", type=Path, metavar="Y.npz", help="write the outputs to this file")
+    real = "quantize float samples of quantized inputs; outputs are then float32, too"
+    add("--quantize-inputs", action="store_true", help=real)
+    real = "give quantized outputs as the float32 numbers that they stand for"
+    add("--dequantize-outputs", action="store_true", help=real)
     add(
         "--profile",
         action="store_true",
@@ -85,7 +90,7 @@ def _run(
     args: argparse.Namespace, inputs: dict[str, Array] | None, console: Console
 ) -> api.RunResult:
     with projects.given(args.board), console.step(f"running {args.project}"):
-        return api.run(args.project, inputs, **compiling.options_of(args, *_OPTIONS))
+        return api.run(args.project, inputs, **compiling.options_of(args, *_OPTIONS, *_REAL))
 
 
 def _report(args: argparse.Namespace, cases: Sequence[Case]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from microgen import frontends
 from microgen.base import manifest
-from microgen.base.errors import MicrogenError
+from microgen.base.errors import MicrogenError, short
 from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.base.names import cnames
 from microgen.base.output.text_layout import Part
@@ -183,15 +183,17 @@ def _model(graph: Graph, *, verbose: bool) -> Inspected:
         nbytes = sum(graph.types[n].nbytes for n in node.inputs if n in graph.constants)
         output = str(graph.types[node.outputs[0]])
         table.add(cnames.short(node.origin.layer, 70), node.op, output, f"{nbytes:,}")
+    made = tuple(zip(graph.output_names or graph.outputs, graph.outputs, strict=True))
+    given = tuple((name, name) for name in graph.inputs)
     ports = [
-        f'{kind} "{name}": {graph.types[name]}{_quant(graph, name)}'
-        for kind, names in (("input", graph.inputs), ("output", graph.outputs))
-        for name in names
+        f'{kind} "{short(name, 200)}": {graph.types[tensor]}{_quant(graph, tensor)}'
+        for kind, pairs in (("input", given), ("output", made))
+        for name, tensor in pairs
     ]
     data = {
         "kind": "model",
         "inputs": {name: str(graph.types[name]) for name in graph.inputs},
-        "outputs": {name: str(graph.types[name]) for name in graph.outputs},
+        "outputs": {name: str(graph.types[tensor]) for name, tensor in made},
         "constants": sum(array.nbytes for array in graph.constants.values()),
         "layers": [{"layer": n.origin.layer, "op": n.op} for n in graph.nodes],
         "in_floats": dict(graph.in_floats),

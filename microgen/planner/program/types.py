@@ -210,12 +210,18 @@ class FirmwareConstant:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An input or output of the network: the C identifier, the model's name, the type.
+    """An input or output of the network: the C identifier, the model's name for its tensor, the
+    type.
 
     ``fixed`` is empty, or the only value that an input may have, flat, which the network implies.
     ``sid`` is the storage id that lowering counted for it. ``buffer`` is the same if it lies in the
-    workspace, and empty if the caller owns its bytes. ``alias``: a second name in C, or "".
-    ``over`` names the input in whose buffer the caller wants the output, or is "".
+    workspace, and empty if the caller owns its bytes. ``over`` names the input in whose buffer the
+    caller wants the output, or is "".
+
+    ``label`` is the name for callers in data and reports, None if it is the tensor's. Two
+    outputs of one tensor have different labels, and an input and an output may have the same.
+    ``aliases`` are further names that callers may give the input in data, ``second_names`` further
+    names of its field in C.
     """
 
     name: str
@@ -224,8 +230,15 @@ class Port:
     fixed: tuple[int, ...] = ()
     sid: str = ""
     buffer: str = ""
-    alias: str = ""
     over: str = ""
+    label: str | None = None
+    aliases: tuple[str, ...] = ()
+    second_names: tuple[str, ...] = ()
+
+    @property
+    def public_name(self) -> str:
+        """The name for callers in data and reports."""
+        return self.tensor if self.label is None else self.label
 
 
 @dataclass(frozen=True)

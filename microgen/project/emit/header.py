@@ -29,7 +29,7 @@ def header(unit: Unit) -> dict[str, Any]:
     macros += [pool["size_macro"] for pool in pools]
     macros += [f"{unit.prefix.upper()}_WORKSPACE_SIZE", *feeding.macros(unit)]
     _check_macros(macros)
-    _drop_taken_aliases(outputs, macros)
+    _drop_taken_aliases([*inputs, *outputs], macros)
     return {
         **unit.common(),
         "inputs": inputs,
@@ -103,12 +103,11 @@ def _owner(unit: Unit) -> str:
     return f"the caller provides the external pools, whose sizes are below{inside}"
 
 
-def _drop_taken_aliases(outputs: list[dict[str, Any]], macros: list[str]) -> None:
-    """Remove the size macro of an output's second name if there is another macro of that name."""
-    taken = Counter([*macros, *(port["alias_size"] for port in outputs)])
-    for port in outputs:
-        if taken[port["alias_size"]] > 1:
-            port["alias_size"] = ""
+def _drop_taken_aliases(ports: list[dict[str, Any]], macros: list[str]) -> None:
+    """Remove the size macros of second names for which there is another macro of that name."""
+    taken = Counter([*macros, *(name for port in ports for name in port["alias_sizes"])])
+    for port in ports:
+        port["alias_sizes"] = [name for name in port["alias_sizes"] if taken[name] == 1]
 
 
 def _check_macros(macros: list[str]) -> None:

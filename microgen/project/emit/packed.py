@@ -126,4 +126,4 @@ def metadata(unit: Unit) -> dict[str, Any]:
 
 
 def _tensor(port: Port, unit: Unit) -> dict[str, Any]:
-    return {"name": literals.string(port.tensor), **described(port.type, unit)}
+    return {"name": literals.string(port.public_name), **described(port.type, unit)}

@@ -30,15 +30,15 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
         macros[2:2] = _pool_macros(pool, port, prefix)
     return {
         "name": port.name,
-        "alias": port.alias,
-        "alias_size": f"{unit.prefix}_{port.alias}_SIZE".upper() if port.alias else "",
+        "aliases": port.second_names,
+        "alias_sizes": [f"{unit.prefix}_{name}_SIZE".upper() for name in port.second_names],
         "kind": kind,
         "ctype": ctype(port.type.dtype),
         "macros": [name for name, _ in macros],
         "size": macros[0],
         "facts": macros[1:],
         "quantized": _quantized(port, unit) if _has_helpers(port.type) else "",
-        "comment": f"{cnames.comment(port.tensor, 60)}: {port.type}{_fixed(port)}",
+        "comment": f"{cnames.comment(port.public_name, 60)}: {port.type}{_fixed(port)}",
         "place": unit.field(port.buffer) if port.buffer else "",
         "is_passed": placed is not None and placed.pool in unit.passed_pools,
         "pool": placed.pool if placed else "",

@@ -286,7 +286,7 @@ def _ram(footprint: Footprint, board: Board) -> _Parts:
             if pool.before
         ),
         *(
-            _aligned(board.buffers, f'{kind} "{cnames.short(p.tensor)}"', sizes[p.name])
+            _aligned(board.buffers, f'{kind} "{cnames.short(p.public_name)}"', sizes[p.name])
             for kind, p in ports
             if p.name in sizes
         ),

@@ -84,7 +84,7 @@ def _operators(program: Program, kernels: Mapping[str, int], options: Options) -
 def _runner(program: Program, options: Options, modules: int) -> int:
     costs = _RUNNERS[runner(options)]
     ports = (*program.inputs, *program.outputs)
-    names = [*(p.tensor for p in ports), *(f.name for f in program.functions)]
+    names = [*(p.public_name for p in ports), *(f.name for f in program.functions)]
     return (
         costs.fixed * modules
         + costs.call * len(program.calls)

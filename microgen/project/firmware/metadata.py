@@ -102,4 +102,4 @@ def _pool(pool: Pool) -> PoolInfo:
 
 def _tensor(port: Port) -> TensorInfo:
     kind = port.type
-    return TensorInfo(port.tensor, port.name, kind.shape, kind.dtype.value, kind.nbytes)
+    return TensorInfo(port.public_name, port.name, kind.shape, kind.dtype.value, kind.nbytes)

@@ -151,6 +151,7 @@ def _port(port: Port, plan: MemoryPlan) -> PortRecord:
     return _copied(
         PortRecord,
         port,
+        tensor=port.public_name,
         shape=port.type.shape,
         dtype=port.type.dtype.value,
         nbytes=port.type.nbytes,

@@ -17,7 +17,7 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.base import StatusError
 from microgen.running import runner
 from microgen.running.comparing import compare
-from microgen.running.runner import samples
+from microgen.running.runner import port_names, samples
 
 
 def explained(
@@ -31,10 +31,8 @@ def explained(
     evaluated on the samples of the run, or from the firmware's call that returned the status."""
     record = manifest.load(project)
     module = next(m for m in record.modules if error.module in ("", m.module))
-    arrays = samples.zeros(record) if inputs is None else samples.by_tensor(record, inputs)
-    stacked = inputs is not None and samples.batch(record, arrays).stacked
-    rows = {name: array if stacked else array[None] for name, array in arrays.items()}
-    own = samples.of_module(record, module, "inputs", rows)
+    given = samples.given(record, samples.zeros(record) if inputs is None else inputs)
+    own = port_names.of_module(record, module, "inputs", given.arrays)
     try:
         source = compare.source(project, module)
         # The firmware runs the network after the passes, so its layers are the layers of that

@@ -42,7 +42,7 @@ from microgen.running.comparing import apart
 from microgen.running.comparing.ends import End, Ends, explained, judged, upto
 from microgen.running.comparing.traced import Output, Traced, of_model, of_reduced, traced
 from microgen.running.comparing.verdict import Verdict
-from microgen.running.runner import TracedLayer, samples
+from microgen.running.runner import TracedLayer, port_names, samples
 from microgen.running.runner.compare import Comparison, unseen
 from microgen.running.runner.compare import compare as compare_layers
 from microgen.target import targets
@@ -62,15 +62,15 @@ def compare(
     """Compare ``outputs``, which the project's ``elf`` gave for ``inputs``, and the layers of one
     sample, with the numpy reference. Compare them also with the oracle of the model's format if it
     is installed and follows the project's numerics profile. Each model is compared by itself. All
-    arrays have a leading axis of N samples. ``target`` is where layers are read, as in
+    arrays are [N, *shape of the tensor]. ``target`` is where layers are read, as in
     ``runner.run``, whose errors are raised."""
     record = manifest.load(project)
-    inputs = samples.by_tensor(record, inputs)
+    inputs = samples.given(record, inputs).arrays
     traces = _Traces(project, elf, inputs, target)
     verdicts: list[Verdict] = []
     for module in record.modules:
-        arrays = samples.of_module(record, module, "inputs", inputs)
-        made = samples.of_module(record, module, "outputs", outputs)
+        arrays = port_names.of_module(record, module, "inputs", inputs)
+        made = port_names.of_module(record, module, "outputs", outputs)
         one = _Module(project, module, _rows(module.inputs, arrays), made, traces.of)
         verdicts += one.verdicts(has_others=bool(record.more))
     return tuple(verdicts)
@@ -296,12 +296,13 @@ class _Module:
 
     def _outputs(self, graph: Graph, sample: int) -> dict[str, Output]:
         """The firmware's outputs of a sample, without outputs that no node computes: tensor of the
-        graph -> the model's name for the tensor, and the array."""
+        graph -> the name of the layer that computes it, and the array."""
         made = {name for node in graph.nodes for name in node.outputs}
-        ports = zip(graph.outputs, self.record.outputs, strict=True)
+        # Layers have the names of the model's tensors; callers may know the outputs by others.
+        ports = zip(graph.outputs, self.source.outputs, self.record.outputs, strict=True)
         return {
-            name: (port.tensor, self.outputs[port.tensor][sample])
-            for name, port in ports
+            name: (layer, self.outputs[port.tensor][sample])
+            for name, layer, port in ports
             if name in made
         }
 

@@ -166,7 +166,7 @@ class _Follower(Tracer):
             try:
                 # Read at the entry, because the run function may overwrite its inputs.
                 places = self._places(module, registers)
-                inputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.inputs}
+                inputs = {p.tensor: self._port(p, places[p.name]) for p in module.inputs}
             except GdbError:  # a pointer leads nowhere, so the run function returns an error
                 is_read = False
         if is_read:
@@ -178,7 +178,7 @@ class _Follower(Tracer):
         if not is_read or status:
             # The plugin of the profiler knows the ELF's addresses only, which are without the bias.
             return Inference(module.module, status, end - self._bias, {}, {})
-        outputs = {p.tensor: self._port(p, places[p.tensor]) for p in module.outputs}
+        outputs = {p.tensor: self._port(p, places[p.name]) for p in module.outputs}
         return Inference(module.module, status, end - self._bias, inputs, outputs, tuple(layers))
 
     def _layers(
@@ -198,19 +198,20 @@ class _Follower(Tracer):
         return layers, False
 
     def _places(self, module: ModuleRecord, registers: tuple[int, ...]) -> dict[str, int]:
-        """The addresses of the call's inputs and outputs, by tensor."""
+        """The addresses of the call's inputs and outputs, by field in C. Their tensors' names do
+        not tell an input from an output that is called the same."""
         ports = (*module.inputs, *module.outputs)
         if module.options.get("interface") == "packed":
             # The packed function has one array of TVMValue for inputs and outputs.
             values = self.argument(registers, 0)
             return {
-                port.tensor: self._data(self._word(values + k * _VALUE_BYTES))
+                port.name: self._data(self._word(values + k * _VALUE_BYTES))
                 for k, port in enumerate(ports)
             }
         return {
             # The plain function has two structs of pointers, one for the inputs and one for the
             # outputs.
-            port.tensor: self._word(self.argument(registers, index) + k * self._convention.width)
+            port.name: self._word(self.argument(registers, index) + k * self._convention.width)
             for index, group in enumerate((module.inputs, module.outputs))
             for k, port in enumerate(group)
         }

@@ -41,7 +41,7 @@ def run(
     """Run a built project's firmware on samples, all in one process. Without ``inputs``, run it on
     one sample of zeros.
 
-    ``inputs``: one array per input (see ``samples.pack``). ``elf`` replaces the project's own ELF.
+    ``inputs``: one array per input (see ``samples.given``). ``elf`` replaces the project's own ELF.
     ``timeout``: the firmware is considered hung after this number of seconds without a finished
     sample, or without a finished layer if layers are traced. Instructions and layers need separate
     runs. ``target`` is a core that runs the firmware instead of an emulator here. It counts cycles

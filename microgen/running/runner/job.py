@@ -11,10 +11,10 @@ from microgen.base import manifest as manifests
 from microgen.base.errors import RunError
 from microgen.base.manifest import Manifest
 from microgen.graph.ir.graph import Array
-from microgen.running.runner import faults, image, samples
+from microgen.running.runner import faults, image, port_names, samples
 from microgen.running.runner.costs import RunCosts
 from microgen.running.runner.image import Image
-from microgen.running.runner.samples import Batch
+from microgen.running.runner.samples import Given
 from microgen.running.runner.trace import TracedLayer
 from microgen.target import projects
 from microgen.target.board import Board
@@ -52,8 +52,8 @@ class JobResult:
     """The result of a run.
 
     ``outputs`` are by the model's tensor name, in the model's order. With several models each name
-    begins with the module's, see ``samples.outputs``. They have a leading axis of N samples if the
-    inputs had one, and are empty for a run without inputs. ``console`` is the text that the
+    begins with the module's, see ``port_names.outputs``. They have the inputs' form
+    (``sample_axes``), and are empty for a run without inputs. ``console`` is the text that the
     firmware printed, and ``status`` the value that the model returned (0). ``stack`` is the largest
     number of bytes of stack in use, found by painting the stack at start-up (0 on the host, which
     has no painted stack).
@@ -90,7 +90,7 @@ class Job:
     manifest: Manifest
     board: Board
     image: Image
-    batch: Batch | None
+    batch: Given | None
     limit: float
     is_application: bool = False
 
@@ -106,7 +106,7 @@ class Job:
     @property
     def sample_bytes(self) -> int:
         """The bytes of all outputs of one sample."""
-        return sum(port.nbytes for port in samples.outputs(self.manifest))
+        return sum(port.nbytes for port in port_names.outputs(self.manifest))
 
 
 def of(
@@ -119,7 +119,7 @@ def of(
 ) -> Job:
     """The run of a project's ``elf``. Raises InputError, ProjectError and BoardError."""
     record = manifests.load(project)
-    batch = None if inputs is None else samples.batch(record, inputs)
+    batch = None if inputs is None else samples.given(record, inputs)
     board = projects.of_project(record.board)
     return Job(record, board, image.load(elf), batch, timeout, is_application)
 
@@ -164,4 +164,4 @@ def _outputs(job: Job, output: bytes, count: int) -> dict[str, Array]:
             f"output, expected {expected}",
             where=str(job.image.path),
         )
-    return samples.unpack(samples.outputs(job.manifest), output, stacked=job.batch.stacked)
+    return samples.unpack(port_names.outputs(job.manifest), output, job.batch.form)

@@ -27,7 +27,6 @@ HEADER = "model/codegen/host/include/tvmgen_default.h"
         (("Identity_int8",), ("output",), ("Identity_int8",)),
         (("StatefulPartitionedCall:0",), ("output",), ("StatefulPartitionedCall_0",)),
         (("a/b", "c"), ("output0", "output1"), ("a_b", "c")),
-        ((), ("output0", "output1"), ("", "")),
         (("output",), ("output",), ("",)),
         # Two outputs would have one name.
         (("a:0", "a/0", "b"), ("output0", "output1", "output2"), ("", "", "b")),
@@ -36,12 +35,28 @@ HEADER = "model/codegen/host/include/tvmgen_default.h"
         # Not identifiers, or those of C, of its library and of the runner.
         (("1", "int", "_x"), ("output0", "output1", "output2"), ("", "", "")),
         (("", "NULL", "status"), ("output0", "output1", "output2"), ("", "", "")),
+        # Longer than compilers tell apart.
+        (("a" * 129, "b" * 128), ("output0", "output1"), ("", "b" * 128)),
     ],
 )
 def test_an_output_has_tvms_name_if_it_is_one_of_its_own(
     names: tuple[str, ...], fields: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
-    assert cnames.aliases(names, fields) == expected
+    found = cnames.aliases([(name,) for name in names], fields)
+    assert found == tuple((name,) if name else () for name in expected)
+
+
+def test_a_port_may_have_several_second_names() -> None:
+    assert cnames.aliases((), ("output0", "output1")) == ((), ())
+    names = (("serving:0", "x", "serving/0"), ("x", "y"))
+    assert cnames.aliases(names, ("a", "b")) == (("serving_0",), ("y",))
+
+
+def test_a_long_name_is_a_shorter_field() -> None:
+    one, other = cnames.field(f"{'a' * 10_000}1"), cnames.field(f"{'a' * 10_000}2")
+    assert (len(one), one[:80]) == (97, "a" * 80)
+    assert one != other
+    assert cnames.field("a" * 128) == "a" * 128
 
 
 def header(*names: str) -> str:
@@ -49,10 +64,11 @@ def header(*names: str) -> str:
     b = Builder()
     first = b.conv(b.input(1, 4, 4, 2), 2)
     program = program_of(b.graph(*(b.conv(first, 2) for _ in names)))
-    second = cnames.aliases(names, [port.name for port in program.outputs])
+    fields = [port.name for port in program.outputs]
+    second = cnames.aliases([(name,) for name in names], fields)
     outputs = [
-        dataclasses.replace(port, alias=alias)
-        for port, alias in zip(program.outputs, second, strict=True)
+        dataclasses.replace(port, second_names=own)
+        for port, own in zip(program.outputs, second, strict=True)
     ]
     program = dataclasses.replace(program, outputs=tuple(outputs))
     return emit(Unit(program, planner.plan(program), EmitOptions("m"))).files[HEADER].decode()

@@ -11,7 +11,8 @@ import pytest
 from microgen.base.errors import InputError
 from microgen.base.manifest import PortRecord
 from microgen.graph.ir.graph import Array
-from microgen.running.runner import npz, samples
+from microgen.running.runner import npz, port_names, samples
+from microgen.running.runner.sample_axes import Form
 
 IMAGE = PortRecord("image", "serving/image", (2, 2), "int8", 4, 0.5, -1)
 COUNT = PortRecord("count", "count", (1,), "int32", 4, 0.0, 0)
@@ -33,7 +34,7 @@ def many(n: int) -> dict[str, Array]:
 def test_a_sample_is_the_bytes_of_every_input_in_order() -> None:
     batch = samples.pack(PORTS, one())
     assert batch.data == bytes([1, 2, 3, 252, 2, 1, 0, 0])
-    assert (batch.count, batch.stacked) == (1, False)
+    assert (batch.count, batch.form) == (1, Form.ONE)
 
 
 def test_samples_stand_back_to_back() -> None:
@@ -43,7 +44,7 @@ def test_samples_stand_back_to_back() -> None:
     }
     batch = samples.pack(PORTS, arrays)
     assert batch.data == bytes([0, 1, 2, 3, 1, 0, 0, 0, 4, 5, 6, 7, 2, 0, 0, 0])
-    assert (batch.count, batch.stacked) == (2, True)
+    assert (batch.count, batch.form) == (2, Form.ADDED)
 
 
 def test_a_tensors_own_name_goes_before_an_alias() -> None:
@@ -53,7 +54,8 @@ def test_a_tensors_own_name_goes_before_an_alias() -> None:
     }
     data = bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])
     assert samples.pack(ports, arrays).data == data
-    assert samples.accepted(ports) == [("input1", "input0"), ("input2",), ("x",)]
+    names = port_names.accepted(port_names.of_ports(ports))
+    assert names == [("input1", "input0"), ("input2",), ("x",)]
     arrays["input0"] = arrays.pop("input1")
     assert samples.pack(ports, arrays).data == data
     with pytest.raises(InputError, match=r"no array for the input 'x'.* name it 'x'$"):
@@ -73,11 +75,11 @@ def test_a_fixed_input_takes_its_value_only() -> None:
 
 def test_outputs_are_what_inputs_would_have_been() -> None:
     data = samples.pack(PORTS, many(3)).data
-    outputs = samples.unpack(PORTS, data, stacked=True)
+    outputs = samples.unpack(PORTS, data)
     assert list(outputs) == ["serving/image", "count"]
     for name, array in many(3).items():
         np.testing.assert_array_equal(outputs[name], array)
-    single = samples.unpack(PORTS, data[:8], stacked=False)
+    single = samples.unpack(PORTS, data[:8], Form.ONE)
     assert (single["serving/image"].shape, str(single["count"].dtype)) == ((2, 2), "int32")
 
 
@@ -99,12 +101,14 @@ def test_outputs_are_what_inputs_would_have_been() -> None:
         ),
         (
             one(count=np.zeros((2, 2), np.int32)),
-            "the input 'count' has shape [2, 2], expected [1], or [N, 1] for N samples",
+            "the input 'count' has shape [2, 2], expected [1], or [N] or [N, 1] for N samples",
         ),
         (one(count=np.array(3, np.int32)), "the input 'count' has shape [], expected [1]"),
         (
             one(**{"serving/image": np.zeros((2, 2))}),
-            "has dtype float64, expected int8; quantize it: round(x / 0.5) + (-1), as int8",
+            "has dtype float64, expected int8; add --quantize-inputs (in Python: "
+            "quantize_inputs=True), which quantizes it, or quantize it yourself: "
+            "round(x / 0.5) + (-1), as int8",
         ),
         (
             one(count=np.zeros(1, np.int64)),
@@ -139,6 +143,15 @@ def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
     assert list(loaded) == list(arrays)
     for name, array in arrays.items():
         np.testing.assert_array_equal(loaded[name], array)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 65_532])
+def test_a_name_that_an_archive_cannot_hold_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot name an array"):
+        samples.save(tmp_path / "out.npz", {name: np.zeros(1)})
+    assert not list(tmp_path.iterdir())
+    samples.save(tmp_path / "out.npz", {"x" * 65_531: np.zeros(1)})
+    assert len(npz.read(tmp_path / "out.npz")) == 1
 
 
 def test_saving_where_nothing_can_be_written_is_an_error(tmp_path: Path) -> None:

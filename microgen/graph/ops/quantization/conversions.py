@@ -78,7 +78,7 @@ def _dequantize_check(_attrs: DequantizeAttrs, inputs: Types, outputs: Types) ->
     )
 
 
-def _dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> Arrays:
+def dequantize_reference(_attrs: DequantizeAttrs, operands: Operands) -> Arrays:
     """One float32 product: the exact product rounded once, except for int32.
 
     Source: TFLite reference/integer_ops/dequantize.h, Dequantize, which multiplies in double and
@@ -96,8 +96,8 @@ DEQUANTIZE = OpDefinition(
     DequantizeAttrs,
     like_input("qnn.dequantize"),
     _dequantize_check,
-    _dequantize_reference,
-    bound=bounds.monotonic(_dequantize_reference),
+    dequantize_reference,
+    bound=bounds.monotonic(dequantize_reference),
     cost=moved,
 )
 
