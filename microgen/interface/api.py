@@ -43,7 +43,7 @@ Made = TypeVar("Made")
 class RunResult:
     """The result of a run.
 
-    ``outputs`` are by the model's tensor name, in the model's order; with several models by
+    ``outputs`` are by their names in the model, in the model's order; with several models by
     ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call`` for each sample per
     operator call, model after model, and ``per_module`` per model; None unless profiled.
     ``console`` is the text that the firmware printed. ``stack`` is its painted high-water mark in

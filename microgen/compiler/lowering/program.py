@@ -128,6 +128,7 @@ def _output_ports(graph: Graph, tensors: Sequence[str], taken: set[str]) -> tupl
     # An output that is listed twice gets no other tensor's name.
     named = {*graph.types, *graph.dropped}.difference(tensors)
     known: set[str] = set()
+    tried: dict[str, int] = {}
     for i, (tensor, own, label) in enumerate(zip(graph.outputs, tensors, labels, strict=True)):
         plain = "output" if count == 1 else f"output{i}"
         plain = plain if label is None else cnames.field(label)
@@ -135,7 +136,7 @@ def _output_ports(graph: Graph, tensors: Sequence[str], taken: set[str]) -> tupl
         used.add(plain.upper())
         name = cnames.unique(own, named)
         named.add(name)
-        label = cnames.unique(name if label is None else label, known)
+        label = cnames.unique(name if label is None else label, known, tried=tried)
         known.add(label)
         ports.append(Port(plain, name, graph.types[tensor], label=label))
     return _with_second_names(ports, graph.output_aliases)

@@ -98,7 +98,8 @@ def _signature(data: bytes, name: str) -> FileSignature:
     made |= {*model.inputs, *model.outputs}
     made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
     valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
-    places = tuple(map(model.listed[0].index, model.inputs))
+    place = {index: place for place, index in enumerate(model.listed[0])}
+    places = tuple(place[index] for index in model.inputs)
     return FileSignature(
         *(model.signature, model.main, model.inputs, places),
         *(valued, tensors.in_graph, _unwritten(model)),

@@ -55,7 +55,8 @@ def outputs(reader: Reader, signature: Any, listed: Sequence[int]) -> NamedPorts
 
 def _ports(reader: Reader, signature: Any, side: str, listed: Sequence[int]) -> NamedPorts:
     pairs = [] if signature is None else _pairs(reader, signature, side)
-    stray = [(name, number) for name, number in pairs if number not in {*listed}]
+    known = {*listed}
+    stray = [(name, number) for name, number in pairs if number not in known]
     if stray:
         # Tools that add operators at the ends of a network may leave the signature as it was. Then
         # the numbers mean other tensors, and so do the names of the other pairs.
@@ -70,7 +71,8 @@ def _ports(reader: Reader, signature: Any, side: str, listed: Sequence[int]) -> 
         return NamedPorts(tuple(listed))
     _check_once(reader, [name for name, _ in pairs if name], side)
     # A port that the signature leaves out is still one of the subgraph, which has to be fed.
-    left = [number for number in listed if number not in {own for _, own in pairs}]
+    named = {number for _, number in pairs}
+    left = [number for number in listed if number not in named]
     return NamedPorts(
         (*(number for _, number in pairs), *left),
         (*(name for name, _ in pairs), *("" for _ in left)),
