@@ -51,7 +51,7 @@ kernel_sources.*.modules kernel_sources.*.modules.*
 _READ_BY_RUN_AND_COMPARE = """
 calls.*.steps.*.tensor calls.*.steps.*.argument calls.*.target options.signature
 inputs.*.tensor inputs.*.scale inputs.*.zero_point outputs.*.tensor outputs.*.scale
-outputs.*.zero_point
+outputs.*.zero_point inputs.*.aliases outputs.*.aliases
 """
 _SAME_BYTES_IN_ANOTHER_SHAPE_OR_ORDER = """
 calls.*.steps.*.shape calls.*.steps.*.shape.* inputs.*.shape inputs.*.shape.* outputs.*.shape
