@@ -30,6 +30,9 @@ class NamedPorts:
     note: str = ""
 
 
+UNNAMED = NamedPorts(())
+
+
 def inputs(reader: Reader, signature: Any, listed: Sequence[int]) -> NamedPorts:
     """The inputs of a network whose subgraph has ``listed`` ones. ``signature`` is a SignatureDef,
     or None. ModelError if two of its inputs have one name."""

@@ -110,9 +110,11 @@ class FileRecord(SubgraphRecord):
     signature: str  # empty if the model has none
     # Other subgraphs that operators run and that composites stand for, by number.
     called: Mapping[int, SubgraphRecord]
-    given: NamedPorts  # the inputs
-    made: NamedPorts  # the outputs
-    listed: tuple[tuple[int, ...], tuple[int, ...]]  # inputs and outputs in the subgraph's order
+    # Of a network, not of a subgraph that an operator runs: its inputs and outputs with their
+    # names, and both in the subgraph's order.
+    given: NamedPorts = named_ports.UNNAMED
+    made: NamedPorts = named_ports.UNNAMED
+    listed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     @property
     def labels(self) -> dict[int, str]:
