@@ -25,18 +25,20 @@ ROOMS = (
 
 # A part of a room, or a room -> the parts that it may import. Every part may import itself.
 ERRORS = {"base.errors", "base.printable"}
-TEXTS = {*ERRORS, "base.files", "base.formats"}
+TEXTS = {*ERRORS, "base.files", "base.formats", "base.pieces"}
 GRAPH = {*ERRORS, "graph.arithmetic", "graph.ir", "graph.ops"}
 TARGET = {*ERRORS, "base.formats", "base.resources", "target"}
 PROGRAM = {*ERRORS, "graph.ir", "planner.program"}
 PROJECT = {*TEXTS, "base.manifest", "base.names", "graph.ir", "graph.params_file"}
 MAY_IMPORT = {
     "version": set(),
+    "base.memory": set(),
+    "base.pieces": set(),
     "base.printable": set(),
     "base.resources": set(),
     "base.west": set(),
     "base.errors": {"base.printable"},
-    "base.files": ERRORS,
+    "base.files": {*ERRORS, "base.pieces"},
     "base.formats": ERRORS,
     "base.names": {*ERRORS, "base.files"},
     "base.output": {*ERRORS, "base.files"},
@@ -45,12 +47,13 @@ MAY_IMPORT = {
     "graph.ir": {*ERRORS, "graph.ops"},
     "graph.ops": GRAPH,
     "graph.arithmetic": {*ERRORS, "graph.ir"},
-    "graph.builder": GRAPH,
+    "graph.stored": {"graph.arithmetic", "graph.ir"},
+    "graph.builder": {*GRAPH, "graph.stored"},
     "graph.unsigned": {*GRAPH, "graph.builder"},
-    "graph.qdq": {*GRAPH, "graph.builder", "graph.unsigned"},
+    "graph.qdq": {*GRAPH, "graph.builder", "graph.stored", "graph.unsigned"},
     "graph.rows": GRAPH,
-    "graph.ndarray": {*ERRORS, "base.formats", "graph.ir"},
-    "graph.params_file": {*ERRORS, "base.formats", "graph.ir", "graph.ndarray"},
+    "graph.ndarray": {*ERRORS, "base.formats", "base.pieces", "graph.ir"},
+    "graph.params_file": {*ERRORS, "base.formats", "base.pieces", "graph.ir", "graph.ndarray"},
     "building": {*TARGET, "base.files", "base.manifest"},
     "relay": {*TEXTS, "graph.ir", "graph.ndarray", "graph.params_file"},
     "relay.blob": {*ERRORS, "base.formats", "base.names", "graph.ir", "graph.ndarray"},
@@ -58,8 +61,8 @@ MAY_IMPORT = {
     "planner.program": {"graph.ir"},
     "planner": {*PROGRAM, "base.formats", "base.names"},
     "planner.executors": {*PROGRAM, "base.formats", "planner"},
-    "frontends": {*GRAPH, "base.files", "graph.builder", "graph.qdq", "graph.unsigned"}
-    | {"relay", "target"},
+    "frontends": {*GRAPH, "base.files", "base.memory", "base.pieces", "graph.builder"}
+    | {"graph.qdq", "graph.stored", "graph.unsigned", "relay", "target"},
     "kernels": {*GRAPH, "base.resources", "planner.program", "target"},
     "compiler.passes": GRAPH,
     "compiler.codegens": {*GRAPH, *PROGRAM, "base.formats", "base.names", "compiler.passes"}
@@ -72,7 +75,7 @@ MAY_IMPORT = {
     "tvm.mlf": {*PROJECT, *PROGRAM, "target"},
     "tvm.codegens": {*GRAPH, *PROGRAM, "base.formats", "base.names", "compiler.codegens"}
     | {"compiler.passes", "kernels", "planner", "relay", "relay.blob", "target"},
-    "project.emit": {*PROGRAM, "base.files", "base.formats", "base.names", "base.resources"}
+    "project.emit": {*PROGRAM, *TEXTS, "base.names", "base.resources"}
     | {"graph.params_file", "planner.executors", "relay.blob"},
     "project.firmware": {*PROJECT, *PROGRAM, "base.resources", "base.west", "compiler.codegens"}
     | {"compiler.partition", "kernels", "options", "project.emit", "relay.blob", "target"}

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from microgen.base.errors import MicrogenError, ProjectError
+from microgen.base.pieces import Content, LargeContent, Whole, beginning, digest
 
 MANIFEST = "microgen.json"
 OWN_MAIN = "src/main.c"  # the one file of a project that an application may replace
@@ -33,25 +34,35 @@ _WORKSPACE = ".west/config"
 class FileTree:
     """Relative POSIX path -> content. Paths are checked: no absolute ones, no ``..``."""
 
-    files: Mapping[str, bytes]
+    contents: Mapping[str, Content]
 
     def __post_init__(self) -> None:
-        for name in self.files:
+        for name in self.contents:
             # A generator or a model could otherwise write anywhere on this machine.
             if not _parts(name):
                 raise ProjectError(f"refusing to generate a file at {name!r}")
 
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Path -> content. Large contents are made when they are looked up."""
+        return Whole(self.contents)
+
     def merged(self, other: FileTree) -> FileTree:
         """Both trees together. Raises ProjectError if a path is in both."""
         # A file that silently replaces another would be lost without any message.
-        clash = sorted(self.files.keys() & other.files.keys())
+        clash = sorted(self.contents.keys() & other.contents.keys())
         if clash:
             raise ProjectError(f"two parts of the project both generate {clash[0]}")
-        return FileTree({**self.files, **other.files})
+        return FileTree({**self.contents, **other.contents})
 
     def digests(self) -> dict[str, str]:
         """Path -> SHA-256 of the content, in sorted order."""
-        return {name: hashlib.sha256(self.files[name]).hexdigest() for name in sorted(self.files)}
+        return {name: digest(self.contents[name]) for name in sorted(self.contents)}
+
+    def beginnings(self) -> list[bytes]:
+        """The contents of small files, and the first pieces of large ones, which have all that
+        these include."""
+        return [beginning(content) for content in self.contents.values()]
 
     def write_to(self, root: Path, *, force: bool = False, record: str = MANIFEST) -> None:
         """Write the tree as ``root``, atomically: after any failure ``root`` is unchanged. The file
@@ -84,10 +95,11 @@ class FileTree:
 
     def _fill(self, root: Path) -> None:
         root.mkdir()
-        for name in sorted(self.files):
-            path = root / name
+        for name in sorted(self.contents):
+            path, content = root / name, self.contents[name]
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self.files[name])
+            with path.open("wb") as file:
+                file.writelines(content if isinstance(content, LargeContent) else (content,))
 
 
 def _make_staging(staging: Path, root: Path) -> None:

@@ -36,7 +36,7 @@ def operators(sources: Mapping[str, bytes], files: FileTree, board: Board) -> Fi
         folder = Path(scratch)
         headers = {
             name: data
-            for name, data in files.files.items()
+            for name, data in files.contents.items()
             if name.endswith(".h") and name != _NOT_FOR_CLANG
         }
         units = {f"{name}.c": source for name, source in sources.items()}

@@ -14,7 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from microgen.base import memory
 from microgen.base.errors import MicrogenError
+from microgen.base.pieces import Content
 from microgen.frontends import model_files
 from microgen.frontends import numerics as profiles
 from microgen.frontends.model_format import Format, ModuleFormat, Oracle, Request
@@ -24,6 +26,7 @@ from microgen.graph.ops import budget
 if TYPE_CHECKING:
     from microgen.relay.module import IRModule
 
+_LARGE = 2**20  # bytes of a model's files that are not kept in memory
 _CONVERT = {
     ".h5": "convert it with tf.lite.TFLiteConverter, or to .onnx with tf2onnx",
     ".keras": "convert it with tf.lite.TFLiteConverter, or to .onnx with model.export",
@@ -80,17 +83,26 @@ def load(
     return graph_of(Path(path), request)
 
 
-def read(path: Path, request: Request) -> tuple[Graph, dict[str, bytes]]:
+def read(path: Path, request: Request) -> tuple[Graph, dict[str, Content]]:
     """The graph of the model file at ``path``, and by suffix the files that a project keeps of it,
-    in which the request's ``dim`` and ``bind`` are applied. Raises the errors of ``load``.
+    in which the request's ``dim`` and ``bind`` are applied. Large files that a project keeps as
+    they are are read again, piece by piece, when they are written. Raises the errors of ``load``.
     """
-    return graph_of(path, request), _format_of(path).kept(path, request)
+    graph, kind = graph_of(path, request), _format_of(path)
+    unchanged = kind.unchanged(path, request) if _own_bytes(path) >= _LARGE else {}
+    if unchanged:
+        return graph, {suffix: model_files.pieces(file) for suffix, file in unchanged.items()}
+    return graph, {**kind.kept(path, request)}
 
 
 def graph_of(path: Path, request: Request) -> Graph:
     """The checked graph of the model file at ``path``. Raises the errors of ``load``."""
     _check(path, request)
     with budget.of_model():
+        own = _own_bytes(path)
+        budget.owns(own)
+        if own >= _LARGE:
+            memory.return_large_blocks()
         return _format_of(path).load(path, request)
 
 
@@ -173,6 +185,7 @@ def partitioned(path: Path, module: IRModule, request: Request) -> tuple[Graph, 
     kind = _format_of(path)
     assert isinstance(kind, ModuleFormat), "relay_module has given its module"
     with budget.of_model():
+        budget.owns(_own_bytes(path))
         return kind.of_module(module, path.name, request)
 
 
@@ -184,6 +197,12 @@ def supported() -> dict[str, tuple[str, ...]]:
 def about_operators() -> dict[str, list[str]]:
     """Suffix of a model file -> facts about that format's operators, as lines of text."""
     return {suffix: each.about_operators() for suffix, each in formats().items()}
+
+
+def _own_bytes(path: Path) -> int:
+    """The bytes of a model's file and of the files next to it, as far as they are regular files."""
+    others = (path.with_suffix(suffix) for suffix in _format_of(path).beside)
+    return sum(each.stat().st_size for each in (path, *others) if each.is_file())
 
 
 def _format_of(path: Path) -> Format:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from microgen.base.errors import MicrogenError
 from microgen.base.files import content
+from microgen.base.pieces import BYTES, LargeContent
 
 # Offsets in a flatbuffer are 32 bits wide, and backward offsets are signed.
 _MAX_FILE_BYTES = 2**31 - 1
@@ -41,6 +43,59 @@ def part(path: Path, offset: int, length: int) -> bytes:
     with _read(path), path.open("rb") as file:
         file.seek(offset)
         return file.read(length)
+
+
+class _OpenFile:
+    """A file that can be read until there is no reference to this object, also if it is removed in
+    the meantime."""
+
+    def __init__(self, path: Path) -> None:
+        self.number = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self.stamp = self.now()
+
+    def now(self) -> tuple[int, int]:
+        """Its size, and when it was changed last."""
+        status = os.fstat(self.number)
+        return status.st_size, status.st_mtime_ns
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError, OSError):  # it could not be opened
+            os.close(self.number)
+
+
+def pieces(path: Path) -> LargeContent:
+    """The content of a regular file. It raises MicrogenError if it cannot be read, or if the file
+    has changed since this call."""
+    with _read(path):
+        file = _OpenFile(path)
+
+    def part_at(offset: int) -> bytes:
+        with _read(path):
+            os.lseek(file.number, offset, os.SEEK_SET)
+            return os.read(file.number, BYTES)
+
+    def make() -> Iterator[bytes]:
+        offset = 0
+        while piece := part_at(offset):
+            yield piece
+            offset += len(piece)
+        if file.now() != file.stamp:
+            raise MicrogenError(
+                "has changed while it was compiled", where=str(path), hint="compile it again"
+            )
+
+    return LargeContent(make)
+
+
+def contains(path: Path, word: bytes) -> bool:
+    """Whether a regular file has these bytes. Raises MicrogenError if it cannot be read."""
+    last = b""
+    for piece in pieces(path):
+        text = last + piece
+        if word in text:
+            return True
+        last = text[-len(word) :]
+    return False
 
 
 @contextlib.contextmanager

@@ -126,6 +126,13 @@ class Format(abc.ABC):
         del request
         return self.files(path)
 
+    def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
+        """The files that a project keeps as they are, by suffix, so that large ones need not be in
+        memory. Empty, the default, if only ``kept`` knows the bytes. ``load`` has read the model.
+        """
+        del path, request
+        return {}
+
     @abc.abstractmethod
     def load(self, path: Path, request: Request) -> Graph:
         """The graph of the model at ``path``. Errors and the origins of nodes contain its name.

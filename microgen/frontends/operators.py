@@ -20,6 +20,7 @@ from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.stored import Stored
 
 # The default of ``emit``'s ``quant``. It is not None, which means that the result has no scale.
 _SAME: Any = object()
@@ -126,6 +127,12 @@ class Operator:
         self._made[tensor.name] = None
         return tensor
 
+    def dequantized(self, stored: Stored, hint: str) -> BuiltTensor:
+        """A new constant of floats, for which the model stores integers."""
+        tensor = self._graph.dequantized(self._new_name(hint), stored)
+        self._made[tensor.name] = None
+        return tensor
+
     def laid_out(self, tensor: BuiltTensor, source: str, target: str) -> BuiltTensor:
         """The tensor with its axes in another order. A constant is moved once for all operators.
         Nodes compute in NHWC, so an importer of an operator in another layout puts one of these
@@ -143,7 +150,7 @@ class Operator:
         return self._shared(tensor, "reshape", ReshapeAttrs(tuple(shape)), "reshape")
 
     def _shared(self, tensor: BuiltTensor, op: str, attrs: Attrs, hint: str) -> BuiltTensor:
-        if tensor.value is None:
+        if not tensor.is_constant:
             return self.emit(op, attrs, (tensor,), hint=hint)
         key = (tensor.name, attrs)
         if key not in self._moved:

@@ -16,22 +16,13 @@ from microgen.graph.ir.graph import (
     DType,
     Graph,
     Node,
-    Quant,
     constant,
     frozen,
     live_nodes,
 )
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Operands
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The integers that a model stores for a float constant."""
-
-    values: Array  # int8, int16 or int32, of the constant's shape
-    quant: Quant
-    is_int4: bool = False  # the model stores them in 4 bits
+from microgen.graph.stored import Constants, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +31,26 @@ class BuiltTensor:
 
     name: str
     type: ArrayType
-    # None unless it is constant
-    value: Array | None = field(default=None, compare=False, repr=False)
+    # The value of a constant, unless it is computed from ``stored``.
+    given: Array | None = field(default=None, compare=False, repr=False)
     # it keeps the value that its only reader writes, until the next inference
     is_variable: bool = False
     is_int4: bool = False  # the model stores the constant in 4 bits
     # for a float constant that the model stores as integers
     stored: Stored | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has a value."""
+        return self.given is not None or self.stored is not None
+
+    @property
+    def value(self) -> Array | None:
+        """The value of a constant, otherwise None. If the model stores integers for it, the floats
+        are computed now: ``is_constant`` costs nothing."""
+        if self.given is None and self.stored is not None:
+            return self.stored.floats()
+        return self.given
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -105,9 +109,9 @@ def folded(
     Raises UnsupportedError if the computation exceeds the budget of compile time, and StatusError
     if the op has no result.
     """
-    values = tuple(tensor.value for tensor in inputs if tensor.value is not None)
-    if len(values) < len(inputs):
+    if not all(tensor.is_constant for tensor in inputs):
         return None
+    values = tuple(value for value in (tensor.value for tensor in inputs) if value is not None)
     operands = Operands(values, tuple(tensor.type for tensor in inputs), (output,))
     (value,) = budget.evaluated(op, attrs, operands, where)
     return value
@@ -128,7 +132,7 @@ class GraphBuilder:
 
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
-    constants: dict[str, Array] = field(default_factory=dict)
+    constants: Constants = field(default_factory=Constants)
     variables: dict[str, None] = field(default_factory=dict)
     initial: dict[str, Array] = field(default_factory=dict)  # of variables that do not begin at 0
     updates: dict[str, BuiltTensor] = field(default_factory=dict)  # the next values of variables
@@ -152,6 +156,14 @@ class GraphBuilder:
         self.constants[name] = constant(value)
         return BuiltTensor(name, type_, self.constants[name])
 
+    def dequantized(self, wanted: str, stored: Stored) -> BuiltTensor:
+        """A new constant of floats, for which the model stores integers."""
+        kind = ArrayType(tuple(stored.values.shape), DType.FLOAT32)
+        name = self.declare(wanted, kind).name
+        self.constants.keep(name, stored)
+        self.stored[name] = stored
+        return BuiltTensor(name, kind, stored=stored)
+
     def keep(self, tensor: BuiltTensor, initial: Array) -> None:
         """Make a tensor a variable with an initial value. ``updates`` or ``graph`` gets its next
         value."""
@@ -173,7 +185,7 @@ class GraphBuilder:
         for old, new in names.items():
             self.types[new] = self.types.pop(old)
             if old in self.constants:
-                self.constants[new] = self.constants.pop(old)
+                self.constants.rename(old, new)
         for i in range(first, len(self.nodes)):
             node = self.nodes[i]
             inputs, outputs = (
@@ -210,7 +222,7 @@ class GraphBuilder:
             outputs=tuple(tensor.name for tensor in outputs),
             nodes=tuple(self.nodes),
             types={each: self.types[each] for each in order},
-            constants={each: self.constants[each] for each in order if each in self.constants},
+            constants=self.constants.only(order),
             variables=tuple(each for each in order if each in self.variables),
             fixed=fixed or {},
             output_names=output_names,
@@ -222,11 +234,17 @@ class GraphBuilder:
     def _know(self, tensors: Iterable[BuiltTensor]) -> None:
         for tensor in tensors:
             self.types.setdefault(tensor.name, tensor.type)
-            if tensor.value is not None:
-                self.constants.setdefault(tensor.name, tensor.value)
+            if tensor.is_constant and tensor.name not in self.constants:
+                self._add(tensor)
             if tensor.is_variable:
                 self.variables.setdefault(tensor.name)
             if tensor.is_int4:
                 self.int4.add(tensor.name)
             if tensor.stored is not None:
                 self.stored[tensor.name] = tensor.stored
+
+    def _add(self, tensor: BuiltTensor) -> None:
+        if tensor.given is not None:
+            self.constants[tensor.name] = tensor.given
+        elif tensor.stored is not None:
+            self.constants.keep(tensor.name, tensor.stored)

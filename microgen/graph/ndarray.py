@@ -15,6 +15,7 @@ import numpy as np
 
 from microgen.base.errors import ProjectError
 from microgen.base.formats.byte_stream import Stream
+from microgen.base.pieces import Piece
 from microgen.graph.ir.graph import Array, DType
 
 _MAGIC = 0xDD5E40F096B4A13F
@@ -36,6 +37,12 @@ def dumps(array: Array, where: str) -> bytes:
 
     Raises ProjectError, with ``where``, for a dtype that is not one of ``DType``.
     """
+    return b"".join(pieces(array, where))
+
+
+def pieces(array: Array, where: str) -> tuple[Piece, Piece]:
+    """The head, and the data, which are the array's own memory if they are in order there. Raises
+    as ``dumps`` does."""
     try:
         dtype = DType(array.dtype.name)
     except ValueError as error:
@@ -45,10 +52,10 @@ def dumps(array: Array, where: str) -> bytes:
             hint=f"dtypes: {', '.join(d.value for d in DType)}",
         ) from error
     code, bits = _CODES[dtype]
-    data = np.ascontiguousarray(array, dtype.numpy).tobytes()
+    data = np.ascontiguousarray(array, dtype.numpy).reshape(-1).view(np.uint8).data
     # Magic and reserved word; device type and id; number of dimensions; code, bits, lanes.
     head = struct.pack("<QQiiiBBH", _MAGIC, 0, _CPU, 0, array.ndim, code, bits, 1)
-    return head + struct.pack(f"<{array.ndim}qq", *array.shape, len(data)) + data
+    return head + struct.pack(f"<{array.ndim}qq", *array.shape, len(data)), data
 
 
 def loads(stream: Stream) -> Array:

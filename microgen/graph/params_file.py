@@ -7,12 +7,13 @@ Source: TVM v0.14, ``src/runtime/file_utils.cc``; for an NDArray's layout see ``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from microgen.base.errors import ProjectError
 from microgen.base.formats import byte_stream
 from microgen.base.formats.byte_stream import Stream
+from microgen.base.pieces import Piece
 from microgen.graph import ndarray
 from microgen.graph.ir.graph import Array
 
@@ -34,7 +35,14 @@ def dumps(arrays: Mapping[str, Array]) -> bytes:
 
     Raises ProjectError for a dtype that is not one of ``DType``.
     """
-    return _head(arrays) + b"".join(_array(name, array) for name, array in arrays.items())
+    return b"".join(pieces(arrays))
+
+
+def pieces(arrays: Mapping[str, Array]) -> Iterator[Piece]:
+    """The same content in pieces, which refer to the arrays' own memory if that is possible."""
+    yield _head(arrays)
+    for name, array in arrays.items():
+        yield from ndarray.pieces(array, f"parameter {name!r}")
 
 
 def data_offsets(arrays: Mapping[str, Array]) -> dict[str, int]:
@@ -42,7 +50,7 @@ def data_offsets(arrays: Mapping[str, Array]) -> dict[str, int]:
     offsets: dict[str, int] = {}
     end = len(_head(arrays))
     for name, array in arrays.items():
-        end += len(_array(name, array))
+        end += sum(map(len, ndarray.pieces(array, f"parameter {name!r}")))
         # An array's data are the last bytes of its record.
         offsets[name] = end - array.nbytes
     return offsets
@@ -73,10 +81,6 @@ def describe(data: bytes) -> tuple[Described, ...]:
 def _head(arrays: Mapping[str, Array]) -> bytes:
     magic = byte_stream.number(_MAGIC) + byte_stream.number(0)
     return magic + byte_stream.strings([*arrays]) + byte_stream.number(len(arrays))
-
-
-def _array(name: str, array: Array) -> bytes:
-    return ndarray.dumps(array, f"parameter {name!r}")
 
 
 def _stream(data: bytes) -> Stream:

@@ -42,7 +42,7 @@ def signed(tensor: BuiltTensor, where: str) -> BuiltTensor:
     if value is not None:
         budget.spend_array(value.nbytes, where)  # many tensors may share one buffer
         value = flipped(value)
-    return dataclasses.replace(tensor, type=ArrayType(kind.shape, DType.INT8, quant), value=value)
+    return dataclasses.replace(tensor, type=ArrayType(kind.shape, DType.INT8, quant), given=value)
 
 
 def stored(tensor: BuiltTensor, name: str) -> BuiltTensor:

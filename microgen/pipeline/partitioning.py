@@ -10,6 +10,7 @@ from typing import Any
 
 from microgen import frontends
 from microgen.base.manifest import DeadChannelsRecord
+from microgen.base.pieces import Content
 from microgen.compiler import partition, passes
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
@@ -45,7 +46,7 @@ class Partitioned:
     options: Options
     codegens: Mapping[str, Codegen]
     source: Graph
-    files: Mapping[str, bytes]
+    files: Mapping[str, Content]
     partition: Partition
     module: PartitionedModule | None = None
     refusals: tuple[Refusal[Any], ...] = ()
@@ -97,7 +98,7 @@ def _planned(graph: Graph, options: Options) -> dict[str, int]:
 
 def _source(
     model: Path, request: Request, generators: Sequence[ExternalCodegen], how: Partitioning
-) -> tuple[Graph, Mapping[str, bytes], PartitionedModule | None]:
+) -> tuple[Graph, Mapping[str, Content], PartitionedModule | None]:
     """The graph, the model's files, and, if generators partition it as Relay, its module."""
     relay = frontends.relay_module(model, request) if generators else None
     if relay is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microgen.base.errors import CapacityError
 from microgen.base.manifest.schedule import FrontOrigin
+from microgen.base.pieces import digest
 from microgen.compiler import lowering, schedule
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
@@ -156,7 +156,7 @@ def _origin(found: Partitioned, board: Board) -> FrontOrigin:
     # Paths and values of code generators' options are not part of it.
     given = {name: asked[name] for name in _EXPLORED if asked[name] != usual[name]}
     return FrontOrigin(
-        model=hashlib.sha256(file).hexdigest(),
+        model=digest(file),
         core=board.cpu.name,
         options={name: _as_text(value) for name, value in given.items()},
     )

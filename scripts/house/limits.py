@@ -44,7 +44,8 @@ QUICK = {
     "longest line of costs": Limit(200, 200),
     # 58,200 before shapes of .tflite files were inferred (90), loops were recognised (730), and
     # names of signatures, forms of samples and real numbers for quantized inputs (345).
-    "lines of Python code": Limit(50_000, 59_365),
+    # large weights were moved as integers, measured in blocks and written piece by piece (420).
+    "lines of Python code": Limit(50_000, 59_785),
     "comments, % of lines": Limit(3, 3, at_least=True),
     "files of Python": Limit(800, 800),
     "modules above 400 lines": Limit(0, 0),

@@ -132,6 +132,7 @@ def test_what_constants_make_counts_against_the_budget(
     toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("microgen.graph.ops.budget.MOST_BYTES", 8)
+    monkeypatch.setattr("microgen.graph.ops.budget.BYTES_OF_OWN", 0)
     with pytest.raises(UnsupportedError, match=r'layer "biased" \(Bias\): computes with constants'):
         frontends.load(written(tmp_path, *LAYERS))
 

@@ -175,9 +175,8 @@ def _foldable(layer: ChannelSums, data: Range) -> Array:
     largest = np.maximum(np.abs(low), np.abs(high))
     if _is_depthwise(layer):
         return np.zeros_like(is_constant)
-    positive, negative = layer.parts()
     # No sum is larger, for any features in the bias and any order of adding them.
-    totals = (positive - negative) @ largest + np.abs(layer.bias)
+    totals = layer.of_parts(lambda p, n: np.asarray((p - n) @ largest)) + np.abs(layer.bias)
     # A bias that is made anew is int32.
     has_bias = len(layer.node.inputs) > 2 or layer.data.dtype is DType.INT8
     can_fold = has_bias and not layer.is_padded and bool((totals <= channel_sums.LAST).all())

@@ -84,8 +84,8 @@ def _every(kind: ArrayType) -> Range:
 def _of_array(array: Array) -> Range | None:
     if array.dtype.kind not in "iu" or array.size == 0 or array.dtype.itemsize > 4:
         return None
-    rows = array.reshape(-1, array.shape[-1] if array.shape else 1).astype(np.int64)
-    return Range(rows.min(axis=0), rows.max(axis=0))
+    rows = array.reshape(-1, array.shape[-1] if array.shape else 1)
+    return Range(rows.min(axis=0).astype(np.int64), rows.max(axis=0).astype(np.int64))
 
 
 def _of_sums(sums: ChannelSums, found: Ranges) -> Range:

@@ -4,11 +4,13 @@ dense layers of stored integers, with constant weights and biases."""
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.compiler.passes.channel_links import width
+from microgen.graph.arithmetic import blocks
 from microgen.graph.arithmetic.int8 import scales_of_sums
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Node
 from microgen.graph.ops import registry
@@ -54,22 +56,32 @@ class ChannelSums:
 
     def is_read(self) -> Array:
         """Which output reads which feature: bool [outputs, features]."""
-        return np.asarray(self._places(centred(self.values, self.weight)).any(axis=1))
+        return np.concatenate([places.any(axis=1) for places in self._places()])
 
     def parts(self) -> tuple[Array, Array]:
         """The sums of the positive and of the negative weights at all places of the window, int64
         [outputs, features]; one column for a depthwise convolution."""
-        places = self._places(centred(self.values, self.weight))
-        return (
-            places.clip(0).sum(axis=1, dtype=np.int64),
-            places.clip(None, 0).sum(axis=1, dtype=np.int64),
-        )
+        positive, negative = zip(*self._parts(), strict=True)
+        return np.concatenate(positive), np.concatenate(negative)
 
-    def _places(self, values: Array) -> Array:
-        """The weights as [outputs, places of the window, features]."""
-        rows = np.moveaxis(values, self.axis, 0)
-        features = 1 if self.inner is None else values.shape[self.inner]
-        return rows.reshape(len(rows), -1, features)
+    def of_parts(self, measure: Callable[[Array, Array], Array]) -> Array:
+        """A measure of each output. ``measure`` gets ``parts`` of some outputs, and returns an
+        array whose last axis is these outputs."""
+        return np.concatenate([measure(*parts) for parts in self._parts()], axis=-1)
+
+    def _parts(self) -> Iterator[tuple[Array, Array]]:
+        for places in self._places():
+            yield (
+                places.clip(0).sum(axis=1, dtype=np.int64),
+                places.clip(None, 0).sum(axis=1, dtype=np.int64),
+            )
+
+    def _places(self) -> Iterator[Array]:
+        """The weights as [outputs, places of the window, features], some outputs at a time."""
+        rows = np.moveaxis(self.values, self.axis, 0)
+        features = 1 if self.inner is None else self.values.shape[self.inner]
+        rows = rows.reshape(len(rows), -1, features)
+        return (centred(rows[part], self.weight) for part in blocks.slices(rows))
 
 
 def sums_of(node: Node, graph: Graph) -> ChannelSums | None:
@@ -114,12 +126,11 @@ def bounds(sums: ChannelSums, low: Array, high: Array) -> tuple[Array, Array]:
     if sums.is_padded:
         low, high = np.minimum(low, 0), np.maximum(high, 0)
     # Interval arithmetic: with a negative weight the greatest value makes the least sum.
-    positive, negative = sums.parts()
     if sums.inner is None:
-        positive, negative = positive[:, 0], negative[:, 0]
+        positive, negative = (each[:, 0] for each in sums.parts())
         least, most = positive * low + negative * high, positive * high + negative * low
     else:
-        least, most = positive @ low + negative @ high, positive @ high + negative @ low
+        least, most = sums.of_parts(lambda p, n: np.stack([p @ low + n @ high, p @ high + n @ low]))
     return least + sums.bias, most + sums.bias
 
 

@@ -103,11 +103,9 @@ class _Removal:
         if features is None:
             return np.zeros(len(layer.bias), np.int64)
         low = self._ranges[layer.node.inputs[0]].low[layer.source] - layer.data.zero
-        positive, negative = layer.parts()
         # A feature that is not constant is removed if all of its weights are 0, so its value does
         # not matter.
-        added: Array = (positive + negative)[:, ~features] @ low[~features]
-        return added
+        return layer.of_parts(lambda p, n: np.asarray((p + n)[:, ~features] @ low[~features]))
 
     def _bias(self, name: str, added: Array, layer: ChannelSums) -> str:
         array, outputs = self._graph.constants[name], self._masks[layer.node.outputs[0]]

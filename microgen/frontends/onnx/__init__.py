@@ -6,8 +6,10 @@ import importlib.util
 from pathlib import Path
 
 from microgen.base.errors import ToolError
+from microgen.frontends import model_files
 from microgen.frontends.model_format import Format, Oracle, Request
 from microgen.graph.ir.graph import Graph
+from microgen.graph.ops import budget
 
 
 def _is_installed() -> bool:
@@ -41,11 +43,18 @@ class _Onnx(Format):
         _, data = reader.read(path, request)
         return {self.suffix: data}
 
+    def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
+        # Each tensor with external data has an entry of this name.
+        is_embedded = not model_files.contains(path, b"location")
+        return {self.suffix: path} if is_embedded and not (request.dim or request.bind) else {}
+
     def load(self, path: Path, request: Request) -> Graph:
         _check_installed(path)
         from microgen.frontends.onnx import convert, reader
 
-        model, _ = reader.read(path, request)
+        model, data = reader.read(path, request)
+        budget.owns(len(data))  # with the external data
+        del data  # The message has a copy of all weights already.
         return convert.graph_of(model, file=path.name)
 
     def operators(self) -> tuple[str, ...]:

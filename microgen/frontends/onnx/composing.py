@@ -145,7 +145,7 @@ def matrix_product(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltT
 
 def _by_one_matrix(node: OnnxNode, lhs: BuiltTensor, rhs: BuiltTensor) -> BuiltTensor:
     """A dense layer if the matrix is constant, otherwise a product of two matrices."""
-    if rhs.value is not None:
+    if rhs.is_constant:
         attrs = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=True)
         return node.emit("nn.dense", attrs, (lhs, transposed(node, rhs, (1, 0))))
     # All leading dimensions are rows of one matrix.

@@ -48,7 +48,9 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     graph = builder.graph(PurePath(file).stem, inputs, outputs)
     # Integers are recognised in the complete graph, because any nodes may be between two
     # conversions.
-    return recognised(graph, builder.stored).replace(notes=tuple(declared.notes))
+    found = recognised(graph, builder.stored)
+    # Only now the floats that are still needed are computed, once for all stages.
+    return found.replace(constants=dict(found.constants), notes=tuple(declared.notes))
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:

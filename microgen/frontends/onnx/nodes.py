@@ -215,18 +215,19 @@ class OnnxNode(Operator):
             if op not in ("concatenate", "nn.pad"):
                 what = f"of {empty[0]} has no elements"
                 raise self.unsupported(what, supported="axes of 1 or more")
-        result = super().emit(op, attrs, inputs, *output, **kinds)
         # Integers that the model stores for floats survive moves, so that layers of them remain
         # integers.
-        stored = provenance.moved(op, attrs, inputs, result)
-        return result if stored is None else dataclasses.replace(result, stored=stored)
+        stored = None if output else provenance.moved(op, attrs, inputs, self.where)
+        if stored is not None:
+            return self.dequantized(stored, kinds.get("hint") or op)
+        return super().emit(op, attrs, inputs, *output, **kinds)
 
     def declared_for(self, position: int, output: int = 0) -> tuple[int, ...] | None:
         """The shape that the model declares for an output, if the operand that determines it is
         computed. The model promises that shape, so importers may use it in place of the operand.
         None if the operand is left out or constant, or no such shape is declared."""
         operand = self.optional(position)
-        if operand is None or operand.value is not None or output >= len(self.outputs):
+        if operand is None or operand.is_constant or output >= len(self.outputs):
             return None
         # Functions declare no shapes.
         return None if self._scope.depth else self._walk.declared.shape(self.outputs[output])

@@ -2,62 +2,71 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from microgen.graph.builder import BuiltTensor, Stored
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
-from microgen.graph.ops import registry
+from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant, frozen
+from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import Operands
+from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.stored import Stored
 
 _MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose"))
 
 
-def moved(
-    op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], output: BuiltTensor
-) -> Stored | None:
-    """The stored form of the output of an op of constants; None if it is unknown."""
+def moved(op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], where: str) -> Stored | None:
+    """The stored form of the output of an op of constants; None if there is none, or it is unknown.
+    UnsupportedError, with ``where``, if it exceeds the budget."""
     stored = inputs[0].stored
-    if stored is None or output.value is None or op not in _MOVES:
+    if stored is None or len(inputs) > 1 or op not in _MOVES:
         return None
-    # Moves do not look at values, so integers move as their floats did.
-    values = _evaluated(op, attrs, stored.values)
+    kind = ArrayType(tuple(stored.values.shape), DType(stored.values.dtype.name))
+    try:
+        (shape,) = registry()[op].infer(attrs, [kind])
+    except ValueError:
+        return None  # floats have no such shape, either
     quant = stored.quant
     if quant.axis is not None:
-        axis = _axis(op, attrs, values.shape, stored)
-        if axis is None:
+        found = _axis(attrs, kind.shape, shape, quant.axis)
+        if found is None:
             return None
-        quant = _along(quant, *axis)
-    return Stored(values, quant, stored.is_int4)
-
-
-def _evaluated(op: str, attrs: Attrs, values: Array) -> Array:
-    kind = ArrayType(tuple(values.shape), DType(values.dtype.name))
-    (shape,) = registry()[op].infer(attrs, [kind])
+        quant = _along(quant, *found)
+    # Moves do not look at values, so integers move as their floats would.
     output = ArrayType(shape, kind.dtype)
-    (result,) = registry()[op].reference(attrs, Operands((values,), (kind,), (output,)))
-    return result
+    (values,) = budget.evaluated(op, attrs, Operands((stored.values,), (kind,), (output,)), where)
+    return Stored(frozen(values), quant, stored.is_int4)
 
 
 def _axis(
-    op: str, attrs: Attrs, shape: tuple[int, ...], stored: Stored
+    attrs: Attrs, old: tuple[int, ...], new: tuple[int, ...], axis: int
 ) -> tuple[int, Array] | None:
-    """The output's axis of the scales, and for each of its indices the index before the move; None
-    if there is no such axis."""
-    axis = stored.quant.axis
-    assert axis is not None
-    count = len(stored.quant.scale)
-    along = [1] * stored.values.ndim
-    along[axis] = count
-    # The op moves the indices as it moves the values.
-    numbers = np.broadcast_to(np.arange(count, dtype=np.int32).reshape(along), stored.values.shape)
-    places = _evaluated(op, attrs, np.ascontiguousarray(numbers))
-    for new in range(len(shape)):
-        first = np.moveaxis(places, new, 0).reshape(shape[new], -1)
-        # All elements at one index of this axis must come from the same index of the old axis.
-        if (first == first[:, :1]).all():
-            return new, first[:, 0]
+    """The axis of the output along which the scales are, and the old index of each of its indices;
+    None if there is no such axis. The shapes are those before and after the op."""
+    if isinstance(attrs, ReshapeAttrs):
+        return _axis_of_view(old, new, axis)
+    places = np.arange(old[axis])
+    if isinstance(attrs, StridedSliceAttrs):
+        return axis, attrs.begin[axis] + attrs.strides[axis] * np.arange(attrs.shape[axis])
+    assert isinstance(attrs, TransposeAttrs | LayoutTransformAttrs), "the other moves"
+    return attrs.axes.index(axis), places
+
+
+def _axis_of_view(
+    old: tuple[int, ...], new: tuple[int, ...], axis: int
+) -> tuple[int, Array] | None:
+    count, after = old[axis], math.prod(old[axis + 1 :])
+    for position, size in enumerate(new):
+        before, step = math.prod(new[:position]), math.prod(new[position + 1 :])
+        # All elements at one index of this axis must come from the same index of the old one: runs
+        # of ``step`` elements are inside runs of ``after``, and if the axis is gone through several
+        # times, it begins at the same old index each time.
+        if after % step == 0 and (before == 1 or size * step % (count * after) == 0):
+            return position, np.arange(size) * step // after % count
     return None
 
 

@@ -3,7 +3,6 @@ nodes from floats to stored integers and back."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,14 +18,17 @@ from microgen.frontends.quantization import (
     reinterpreted,
 )
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.builder import BuiltTensor, Stored
+from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType, Quant, frozen
+from microgen.graph.ops import budget
+from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.division.divide import DivideAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.unary.functions import RoundAttrs
+from microgen.graph.stored import Stored
 from microgen.graph.unsigned import HALF, flipped, moved
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
@@ -146,7 +148,7 @@ def dequantized(node: OnnxNode, data: BuiltTensor, scales: Scales) -> BuiltTenso
 
     Source: ONNX's operator DequantizeLinear.
     """
-    if data.value is not None:
+    if data.is_constant:
         return _constant(node, data, scales)
     if not scales.block and fits(scales.quant, data.dtype):
         typed = reinterpreted(node, data, scales.quant)
@@ -171,22 +173,24 @@ def scaled(
 
 
 def _constant(node: OnnxNode, data: BuiltTensor, scales: Scales) -> BuiltTensor:
-    """A constant as floats, whose stored form is recorded."""
+    """A constant as floats, which are computed if something needs more than the stored form."""
     assert data.value is not None
-    scale, zero = scales.over(data.shape)
-    with np.errstate(over="ignore"):
-        floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
-    made = node.constant(floats.astype(np.float32), "float")
     # A Quant has no blocks, and unsigned integers become signed ones only if they have 8 bits.
     if scales.block or data.dtype is DType.UINT16:
-        return made
+        scale, zero = scales.over(data.shape)
+        budget.spend(elementwise(None, (data.type,), ()), node.where)
+        with np.errstate(over="ignore"):
+            floats = (data.value.astype(np.int64) - zero).astype(np.float32) * scale
+        return node.constant(floats.astype(np.float32), "float")
     values, quant = data.value, scales.quant
     # The graph's stored integers are signed, so unsigned ones move by half of their range.
     if data.is_int4 and data.dtype is DType.UINT8:
         values, quant = (values - np.uint8(_HALF_INT4)).view(np.int8), moved(quant, -_HALF_INT4)
     elif data.dtype is DType.UINT8:
         values, quant = flipped(values), moved(quant, -HALF)
-    return dataclasses.replace(made, stored=Stored(frozen(values), quant, data.is_int4))
+    # Operators may convert one tensor any number of times.
+    budget.spend_array(values.nbytes, node.where)
+    return node.dequantized(Stored(frozen(values), quant, data.is_int4), "float")
 
 
 def quantized(node: OnnxNode, data: BuiltTensor, scales: Scales, dtype: DType) -> BuiltTensor:

@@ -70,7 +70,7 @@ def _message(data: bytes, file: str) -> onnx.ModelProto:
 def _strings(model: onnx.ModelProto) -> Iterator[object]:
     """All strings of a model."""
     for message in types.messages(model):
-        for field, value in message.ListFields():
+        for field, value in types.listed(message):
             if field.type == field.TYPE_STRING:
                 yield from (value,) if isinstance(value, str | bytes) else value
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from onnx import AttributeProto, TensorProto, TypeProto, helper, numpy_helper
 
@@ -40,10 +41,19 @@ _BITS: dict[int, int] = {  # of an element, by its type, except for those of any
 def messages(message: Message) -> Iterator[Message]:
     """A message of protobuf and all messages inside it."""
     yield message
-    for field, value in message.ListFields():
+    for field, value in listed(message):
         if field.message_type is not None:
             for each in (value,) if isinstance(value, Message) else value:
                 yield from messages(each)
+
+
+def listed(message: Message) -> list[tuple[FieldDescriptor, Any]]:
+    """The fields of a message with their values, but not the bytes of a tensor: they would be
+    copied. A tensor's fields include those that are not set."""
+    if not isinstance(message, TensorProto):
+        return list(message.ListFields())
+    fields = (each for each in message.DESCRIPTOR.fields if each.type != each.TYPE_BYTES)
+    return [(each, getattr(message, each.name)) for each in fields]
 
 
 def is_int4(code: int) -> bool:

@@ -19,6 +19,11 @@ class _Relay(ModuleFormat):
     suffix = ".relay"
     beside = (".params",)
 
+    def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
+        del request
+        others = {suffix: path.with_suffix(suffix) for suffix in self.beside}
+        return {self.suffix: path, **{s: other for s, other in others.items() if other.exists()}}
+
     def load(self, path: Path, request: Request) -> Graph:
         return self._graph(self.module(path), path.name, request)
 

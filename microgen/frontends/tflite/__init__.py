@@ -41,6 +41,10 @@ class _TFLite(Format):
             data = resizing.resized(data, path.name, request.dim, request.signature)
         return {self.suffix: data}
 
+    def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
+        is_flatbuffer = self.holds(model_files.head(path))
+        return {self.suffix: path} if is_flatbuffer and not request.dim else {}
+
     def load(self, path: Path, request: Request) -> Graph:
         from microgen.frontends.tflite import convert
 

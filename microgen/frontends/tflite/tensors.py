@@ -101,7 +101,7 @@ class FileTensors:
     def with_value(self, tensor: BuiltTensor) -> BuiltTensor:
         """The tensor, with its value if it has become a constant."""
         value = self._computed.get(tensor.name)
-        return tensor if value is None else dataclasses.replace(tensor, value=value)
+        return tensor if value is None else dataclasses.replace(tensor, given=value)
 
     def inner(self, index: int) -> str:
         """The name under which operators know the tensor."""

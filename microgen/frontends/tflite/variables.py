@@ -121,7 +121,7 @@ class Variables:
                 hint="supported: uint8 variables that are always quantized, or never",
             )
         kind = dataclasses.replace(value.type, dtype=like.dtype, quant=None)
-        self._initial[key] = dataclasses.replace(value, type=kind, value=flipped(value.value))
+        self._initial[key] = dataclasses.replace(value, type=kind, given=flipped(value.value))
         return self._initial[key]
 
     def _expect(self, key: Key, stored: ArrayType, what: str, where: str) -> None:

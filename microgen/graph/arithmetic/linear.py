@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ SHIFT = 34  # of mg_linear in crt/include/microgen/requantization/scaling_s8.h
 BIAS_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
+_AT_ONCE = 256  # channels
 _NEAR = 2  # sums by which thresholds usually differ from the scales' estimate
 
 
@@ -37,6 +39,14 @@ class OutputChannels:
     low: int  # the clamp, with ``high``
     high: int
 
+    def parts(self) -> Iterator[OutputChannels]:
+        """The channels in parts, which are fitted one after the other, because the thresholds of a
+        channel take kilobytes."""
+        for first in range(0, len(self.folded), _AT_ONCE):
+            names = ("scales", "least", "most", "folded")
+            own = {name: getattr(self, name)[first : first + _AT_ONCE] for name in names}
+            yield dataclasses.replace(self, **own)
+
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -46,6 +56,12 @@ class Linear:
     multipliers: Array
     biases: Array
     is_exact: Array
+
+    @classmethod
+    def joined(cls, parts: Iterable[Linear]) -> Linear:
+        """The channels of all parts."""
+        rows = zip(*((part.multipliers, part.biases, part.is_exact) for part in parts), strict=True)
+        return cls(*map(np.concatenate, rows))
 
 
 def outputs(sums: Array, multipliers: Array, biases: Array, low: int, high: int) -> Array:
@@ -69,6 +85,10 @@ def fit(channels: OutputChannels) -> Linear:
     """The multipliers and biases with which the most channels are exact."""
     if channels.low >= channels.high or _leaves_int64(channels):
         return _none(len(channels.scales))
+    return Linear.joined(map(_fitted, channels.parts()))
+
+
+def _fitted(channels: OutputChannels) -> Linear:
     steps = Steps(channels)
     # C of a channel may be anything in an interval, whose width is a concave function of M. So a
     # bisection finds the M for which it is widest.
@@ -103,7 +123,9 @@ def fit_equal(channels: OutputChannels) -> Linear:
         return _none(count)
     multiplier = fit(as_one(channels)).multipliers
     each = dataclasses.replace(channels, scales=channels.scales[:1] * count)
-    return Steps(each).at(np.repeat(multiplier, count))
+    return Linear.joined(
+        Steps(part).at(np.repeat(multiplier, len(part.folded))) for part in each.parts()
+    )
 
 
 def _leaves_int64(channels: OutputChannels) -> bool:

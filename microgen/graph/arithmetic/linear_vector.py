@@ -9,6 +9,7 @@ and the output's zero point are inside C.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,29 +56,45 @@ def fit(channels: OutputChannels) -> LinearVector:
     usable = scales[scales > 0]
     if not usable.size or channels.low >= channels.high:
         return _none(len(scales))
-    steps = Steps(channels)
+    parts = [Steps(part) for part in channels.parts()]
     _, exponent = np.frexp(usable.max())
     # Of the shifts, which all channels share, the left one is as large as the values of the
     # outputs' range allow. The right one makes the largest multiplier at least 2**30.
-    left = _left(steps)
+    left = _left(parts, channels)
     right = left - int(exponent)
     if left < 0 or not 0 <= right <= _BITS:
         return _none(len(scales))
     # The largest scale determines the shift, because a vector has one shift for all of its
     # channels.
     multipliers = np.rint(np.ldexp(scales, _BITS - int(exponent))).astype(np.int64)
-    return _with_biases(steps, np.minimum(multipliers, 2**_BITS - 1), left, right)
+    multipliers = np.minimum(multipliers, 2**_BITS - 1)
+    each = zip(parts, _split(multipliers, parts), strict=True)
+    found = [_with_biases(part, own, left, right) for part, own in each]
+    rows = zip(*((part.biases, part.is_exact) for part in found), strict=True)
+    biases, is_exact = map(np.concatenate, rows)
+    return LinearVector(multipliers, biases, left, right, is_exact)
 
 
-def _left(steps: Steps) -> int:
+def _split(multipliers: Array, parts: Sequence[Steps]) -> list[Array]:
+    ends = np.cumsum([len(part.channels.folded) for part in parts])
+    return np.split(multipliers, ends[:-1])
+
+
+def _left(parts: Sequence[Steps], channels: OutputChannels) -> int:
     """The shift with which neither biases nor the sums at thresholds saturate."""
-    channels = steps.channels
-    folded = np.array(channels.folded, np.int64)[:, None]
     scales = np.array(channels.scales, np.float64)
-    at = np.abs(np.where(steps.has_at | steps.has_before, steps.sums - folded, 0))
     zero = np.abs(channels.zero_point) / scales[scales > 0].min()
-    largest = max(int(at.max()), int(np.abs(folded[~steps.is_constant]).max(initial=0) + zero)) + 2
+    found = list(map(_largest, parts))
+    at, own = (max(each[k] for each in found) for k in (0, 1))
+    largest = max(at, int(own + zero)) + 2
     return min(_LEFT, _BITS - largest.bit_length())
+
+
+def _largest(steps: Steps) -> tuple[int, int]:
+    """The largest magnitudes of the sums at thresholds and of what is folded."""
+    folded = np.array(steps.channels.folded, np.int64)[:, None]
+    at = np.abs(np.where(steps.has_at | steps.has_before, steps.sums - folded, 0))
+    return int(at.max()), int(np.abs(folded[~steps.is_constant]).max(initial=0))
 
 
 def _none(channels: int) -> LinearVector:

@@ -2,7 +2,8 @@
 
 Frontends and passes compute constants before there is a program. They charge each computation here
 before it begins, so that a small file cannot demand much. Only constants that a model creates are
-charged, not the contents of its file, because the size of the file bounds them.
+charged, not the contents of its file, because the size of the file bounds them. A large file has
+large weights, which are moved and converted, so its size also adds to what may be created.
 """
 
 from __future__ import annotations
@@ -17,16 +18,29 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.cost import ReferenceCost
 
-MOST_BYTES = 2**27  # in use at one time: far more than the constants of any board
+MOST_BYTES = 2**27  # in use at one time: far more than the constants of most boards
 MOST_STEPS = 2**29  # a few seconds
+BYTES_OF_OWN = 4  # in use for each byte of the model's file
+STEPS_OF_OWN = 16  # for each byte: 64 for a float32 weight
+
+# A file that has the result is larger, so that its own bytes allow more.
+_STORED = (
+    "store the result in the file (for .onnx, `onnxsim MODEL OUT` does), or let it depend on an "
+    "input"
+)
 
 
 class ComputeBudget:
-    """The bytes and steps that one model has used."""
+    """The bytes and steps that one model has used, and the size of its files."""
 
     def __init__(self) -> None:
+        self._own = 0
         self._bytes = 0
         self._steps = 0
+
+    def owns(self, nbytes: int) -> None:
+        """Note that the model's files have at least so many bytes."""
+        self._own = max(self._own, nbytes)
 
     def spend(self, cost: ReferenceCost, kept: int, where: str) -> None:
         """Charge a computation, before it runs, whose result keeps ``kept`` bytes.
@@ -35,15 +49,15 @@ class ComputeBudget:
         """
         self._steps += cost.steps
         for needed, most, unit in (
-            (self._bytes + cost.nbytes, MOST_BYTES, "bytes"),
-            (self._steps, MOST_STEPS, "steps of arithmetic"),
+            (self._bytes + cost.nbytes, MOST_BYTES + BYTES_OF_OWN * self._own, "bytes"),
+            (self._steps, MOST_STEPS + STEPS_OF_OWN * self._own, "steps of arithmetic"),
         ):
             if needed > most:
                 raise UnsupportedError(
                     f"computes with constants while compiling, which takes {needed:,} {unit} with "
-                    f"the layers before it; at most {most:,} are supported",
+                    f"the layers before it; at most {most:,} are supported for this file",
                     where=where,
-                    hint="compute it before the model is converted, or let it read an input",
+                    hint=_STORED,
                 )
         self._bytes += kept
 
@@ -64,6 +78,13 @@ def of_model() -> Iterator[None]:
         yield
     finally:
         _of_model.reset(token)
+
+
+def owns(nbytes: int) -> None:
+    """Call ``ComputeBudget.owns`` for the model that is being compiled."""
+    found = _of_model.get()
+    if found is not None:
+        found.owns(nbytes)
 
 
 def spend(cost: ReferenceCost, where: str, *, kept: int = 0) -> None:

@@ -41,6 +41,13 @@ def moved(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     return ReferenceCost(16 * elements, _CALL + 2 * elements)
 
 
+def rearranged(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
+    """The cost of ops that copy elements to other places with a single call of numpy: nothing is in
+    memory except the result."""
+    nbytes = sum(tensor.nbytes for tensor in outputs)
+    return ReferenceCost(nbytes, _CALL + 2 * (_elements(inputs) + _elements(outputs)))
+
+
 def by_rows(_attrs: Any, inputs: Types, outputs: Types) -> ReferenceCost:
     """The cost of ops that make the rows of their output one by one, each from a row of the first
     input and from all elements of the other inputs."""

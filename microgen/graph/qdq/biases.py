@@ -10,16 +10,16 @@ sums of products mean the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.graph.arithmetic import in_float32
-from microgen.graph.builder import Stored
+from microgen.graph.arithmetic import blocks, in_float32
 from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.constraints import farthest, weight_zero
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
+from microgen.graph.stored import Stored
 
 _LARGEST = {True: 7, False: 127}  # magnitude of a value, by whether the model stores 4 bits
 _LIMITS = {True: (-8, 7), False: (-128, 127)}
@@ -41,14 +41,31 @@ class Weight:
         assert self.kind.quant is not None
         return self.kind.quant
 
-    def centred(self) -> Array:
-        """The values minus the zero point, int64."""
-        return self.values.astype(np.int64) - weight_zero(self.kind)
+    def largest(self) -> Array:
+        """The largest magnitude of each channel's values minus the zero point, int64 [channels]."""
+        return self._measured(lambda magnitudes: magnitudes.max(axis=1))
 
-    def magnitudes(self) -> Array:
-        """The magnitudes of the centred values, int64 [channels, the other axes]."""
-        channels = np.moveaxis(np.abs(self.centred()), self.axis, 0)
-        return channels.reshape(len(channels), -1)
+    def total(self) -> Array:
+        """The sum of these magnitudes, int64 [channels]."""
+        return self._measured(lambda magnitudes: magnitudes.sum(axis=1))
+
+    def _measured(self, measure: Callable[[Array], Array]) -> Array:
+        zero = weight_zero(self.kind)
+        return blocks.by_channels(self.values, self.axis, lambda x: measure(np.abs(x - zero)))
+
+    def multiplied(self, times: Array, low: int, high: int) -> Array | None:
+        """The values minus the zero point, int8, times one number, or one per channel. None if one
+        is below ``low`` or above ``high``."""
+        along = [1] * self.values.ndim
+        along[self.axis] = -1
+        factors = np.broadcast_to(times.reshape(along), self.values.shape)
+        found = np.empty(self.values.shape, np.int8)
+        for part in blocks.slices(found):
+            wide = (self.values[part].astype(np.int64) - weight_zero(self.kind)) * factors[part]
+            if wide.min() < low or wide.max() > high:
+                return None
+            found[part] = wide
+        return found
 
 
 def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
@@ -56,7 +73,7 @@ def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
     bits as the model's weight, and one scale if the weight has one scale; later forms have finer
     steps in ``channels`` only.
     """
-    largest = np.maximum(weight.magnitudes().max(axis=1), 1)
+    largest = np.maximum(weight.largest(), 1)
     for is_int4 in (True, False) if weight.is_int4 else (False,):
         room = np.maximum(_LARGEST[is_int4] // largest, 1)
         # Only a division by a power of two leaves a float32 scale exact, unless it becomes
@@ -70,17 +87,14 @@ def finer(weight: Weight, channels: Array) -> Iterator[Weight]:
 def _multiplied(weight: Weight, times: Array, is_int4: bool) -> Iterator[Weight]:
     """The weight with its values multiplied; nothing if the values do not fit the dtype, or if a
     scale is too small to be divided."""
-    along = [1] * weight.values.ndim
-    along[weight.axis] = -1
-    values = weight.centred() * times.reshape(along)
-    low, high = _LIMITS[is_int4]
+    values = weight.multiplied(times, *_LIMITS[is_int4])
     scales = weight.quant.scales / times.astype(np.float32)
-    if values.min() < low or values.max() > high or (scales * times != weight.quant.scales).any():
+    if values is None or (scales * times != weight.quant.scales).any():
         return
     axis = weight.axis if len(scales) > 1 else None
     quant = Quant(tuple(map(float, scales)), (0,) * len(scales), axis)
     kind = ArrayType(weight.kind.shape, DType.INT8, quant)
-    yield Weight(values.astype(np.int8), kind, is_int4, weight.axis, times)
+    yield Weight(values, kind, is_int4, weight.axis, times)
 
 
 NEAR, FAR = 1 / 16, 1 / 2  # of a step of the output
@@ -175,7 +189,7 @@ class SumsLayer:
         left = np.array(np.iinfo(np.int32).max)
         if self.data.dtype is not DType.INT8:
             return left
-        return np.asarray(left - farthest(self.data) * weight.magnitudes().sum(axis=1))
+        return np.asarray(left - farthest(self.data) * weight.total())
 
     def _misses(self, made: Integers) -> Array:
         """For each channel, the number of sums around 0 whose stored values differ from the

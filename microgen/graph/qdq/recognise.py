@@ -6,10 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 
 from microgen.graph import unsigned
-from microgen.graph.builder import BuiltTensor, GraphBuilder, Stored
+from microgen.graph.builder import BuiltTensor, GraphBuilder
 from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
 from microgen.graph.qdq import functions, layers, moves, quantizing
 from microgen.graph.qdq.rewriting import Rewriting, signed
+from microgen.graph.stored import Stored
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 

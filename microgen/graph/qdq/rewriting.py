@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from microgen.graph.builder import Stored, fresh
+from microgen.graph.builder import fresh
 from microgen.graph.ir.graph import (
     Array,
     ArrayType,
@@ -24,6 +24,7 @@ from microgen.graph.ops import registry
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
+from microgen.graph.stored import Constants, Stored
 from microgen.graph.unsigned import HALF, moved
 
 
@@ -42,7 +43,7 @@ class Rewriting:
     # of the new graph, as types, constants and int4
     nodes: list[Node] = field(default_factory=list)
     types: dict[str, ArrayType] = field(default_factory=dict)
-    constants: dict[str, Array] = field(default_factory=dict)
+    constants: Constants = field(default_factory=Constants)
     int4: set[str] = field(default_factory=set)
     # Tensor of stored integers in the old graph -> the same in the new graph, with its scale. uint8
     # values are int8 there.
@@ -62,7 +63,7 @@ class Rewriting:
 
     def __post_init__(self) -> None:
         self.types.update(self.graph.types)
-        self.constants.update(self.graph.constants)
+        self.constants = Constants(self.graph.constants)
         self.int4.update(self.graph.int4)
         self.producers.update(self.graph.producer_of())
         for i, node in enumerate(self.graph.nodes):

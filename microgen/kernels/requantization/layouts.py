@@ -28,7 +28,11 @@ def interleaved(weight: Array) -> Array:
     rows = weight.reshape(len(weight), -1)
     whole = len(rows) - len(rows) % 4
     blocks = rows[:whole].reshape(-1, 4, rows.shape[1]).transpose(0, 2, 1)
-    return np.concatenate([blocks.ravel(), rows[whole:].ravel()])
+    found = np.empty(rows.size, rows.dtype)
+    # Each weight is copied once: a large one takes much memory.
+    found[: blocks.size].reshape(blocks.shape)[...] = blocks
+    found[blocks.size :] = rows[whole:].ravel()
+    return found
 
 
 # interleave_4: for loops that compute four output channels at a time. int8 [weights]: for each four

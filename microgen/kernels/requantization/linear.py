@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from microgen.graph.arithmetic import high, linear, linear_vector
+from microgen.graph.arithmetic import blocks, high, linear, linear_vector
 from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
@@ -146,15 +146,21 @@ def channels(
     scales, weight, *bias = sources
     effective = transforms.effective_scales([scales], arguments)
     axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
-    products = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1)
-    start = bias[0].astype(np.int64) if bias else np.zeros(len(products), np.int64)
-    ends = [products * (int(arguments[end]) - zero) for end in ("input_min", "input_max")]
+    start = bias[0].astype(np.int64) if bias else np.zeros(weight.shape[axis], np.int64)
+    below, above = (int(arguments[end]) - zero for end in ("input_min", "input_max"))
+
+    def measured(values: Array) -> Array:
+        ends = values * below, values * above
+        each = np.minimum(*ends), np.maximum(*ends), values
+        return np.stack([one.sum(axis=1) for one in each])
+
+    least, most, sums = blocks.by_channels(weight, axis, measured)
     # Of sums with the zero point, the bias has its share, which is independent of the data.
-    own = start - (zero * products.sum(axis=1) if arguments["folds_zero"] else 0)
+    own = start - (zero * sums if arguments["folds_zero"] else 0)
     return linear.OutputChannels(
         scales=tuple(effective.tolist()),
-        least=tuple((np.minimum(*ends).sum(axis=1) + start).tolist()),
-        most=tuple((np.maximum(*ends).sum(axis=1) + start).tolist()),
+        least=tuple((least + start).tolist()),
+        most=tuple((most + start).tolist()),
         folded=tuple((own + folded).tolist()),
         rounding=Rounding(arguments["rounding"]),
         zero_point=int(arguments["output_zero"]),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from microgen.base.errors import MicrogenError
-from microgen.graph.arithmetic import high
+from microgen.graph.arithmetic import blocks, high
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.kernels import base
@@ -160,21 +160,22 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     weight = graph.constants[node.inputs[1]]
     if len(weight) < group:
         return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
-    ordered = _ordered(weight, dict(_sizes(node, graph)))
+    sizes = dict(_sizes(node, graph))
     # 256 * -128 is the least int16, and a negative second weight would be added to it.
-    if ordered[:, ::2].min() < -_SUBTRACTED:
+    if _measured(weight, sizes, lambda ordered: ordered[:, ::2].min(axis=1)).min() < -_SUBTRACTED:
         return "a weight is -128: two weights may leave int16"
-    worst = int(_largest(ordered).max())
+    worst = int(_measured(weight, sizes, _largest).max())
     if worst < 2**31:
         return None
     return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
 
 
-def _ordered(weight: Array, arguments: transforms.Arguments) -> Array:
-    """int64 [channels, 4 * steps]."""
+def _measured(
+    weight: Array, arguments: transforms.Arguments, measure: Callable[[Array], Array]
+) -> Array:
+    """A measure of each channel's ordered weights, int64 [channels, 4 * steps]."""
     at = order(int(arguments["rows"]), int(arguments["run"]))
-    flat = weight.reshape(len(weight), -1).astype(np.int64)
-    return np.where(at < 0, 0, flat[:, at])
+    return blocks.by_channels(weight, 0, lambda x: measure(np.where(at < 0, 0, x[:, at])))
 
 
 def _largest(ordered: Array) -> Array:
@@ -188,8 +189,8 @@ def _largest(ordered: Array) -> Array:
 
 def missing(weight: Array, arguments: transforms.Arguments) -> Array:
     """The sums of raw values minus the kernel's sums, int64 [channels]."""
-    sums: Array = _SUBTRACTED * _ordered(weight, arguments)[:, ::2].sum(axis=1)
-    return sums
+    firsts = _measured(weight, arguments, lambda ordered: ordered[:, ::2].sum(axis=1))
+    return np.asarray(_SUBTRACTED * firsts)
 
 
 @transforms.remembered
@@ -198,7 +199,7 @@ def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hig
     channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
     fitted = fit(channels, int(arguments["shift"]))
-    is_inside = np.abs(fitted.biases) + _largest(_ordered(weight, arguments)) < 2**31
+    is_inside = np.abs(fitted.biases) + _measured(weight, arguments, _largest) < 2**31
     return dataclasses.replace(fitted, is_exact=fitted.is_exact & is_inside)
 
 
@@ -220,12 +221,11 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
 # weights, as float32 has them, are divided by 4 instead.
 def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
-    ordered = _ordered(sources[0], arguments)
     if len(sources) > 1:
         # Times 256, such a bias would leave int32. Its channel has a scale times 4 instead.
         quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
         starts = np.where(_are_large(*sources), quarters, starts)
-    worst = int((np.abs(starts) + _largest(ordered)).max())
+    worst = int((np.abs(starts) + _measured(sources[0], arguments, _largest)).max())
     if worst >= 2**31:
         raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {2**31 - 1}")
     return starts.astype(np.int32)
@@ -259,15 +259,19 @@ def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     group = int(arguments["group"])
     if weight.dtype.name != "int8" or len(weight) < group:
         raise ValueError(f"cannot pair {weight.dtype.name}{list(weight.shape)}")
-    ordered = _ordered(weight, arguments)
-    halves = 256 * ordered[:, ::2] + ordered[:, 1::2]
-    if np.abs(halves).max() >= 2**15:
-        raise ValueError("two weights leave int16")
-    words = np.ascontiguousarray(halves.astype("<i2")).view("<i4")
+    words = _measured(weight, arguments, _words).T
     # The last group overlaps the one before it, so that every group is whole.
     first = np.minimum(np.arange(0, len(words), group), len(words) - group)
     paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
     return paired.astype(np.int32)
+
+
+def _words(ordered: Array) -> Array:
+    """int32 [steps of two pairs, channels]."""
+    halves = 256 * ordered[:, ::2] + ordered[:, 1::2]
+    if np.abs(halves).max() >= 2**15:
+        raise ValueError("two weights leave int16")
+    return np.ascontiguousarray(halves.astype("<i2")).view("<i4").T
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from microgen.graph.arithmetic import blocks
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.graph.ops.constraints import weight_zero
 from microgen.kernels.identity import Same
@@ -29,9 +30,8 @@ def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
 def _largest_sums(
     weight: Same[Array], bias: Same[Array] | None, zero: int, farthest: int, axis: int
 ) -> Array:
-    factors = weight.value.astype(np.int64) - zero
-    others = tuple(i for i in range(factors.ndim) if i != axis)
-    products = np.abs(factors).sum(axis=others) * farthest
+    totals = blocks.by_channels(weight.value, axis, lambda x: np.abs(x - zero).sum(axis=1))
+    products = totals * farthest
     start = np.zeros_like(products) if bias is None else bias.value.astype(np.int64)
     # -2**63 has no magnitude in int64.
     return frozen(np.stack([products, np.abs(np.clip(start, -(2**62), 2**62))]))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from microgen.base.errors import ProjectError
-from microgen.graph.arithmetic import in_float32, int8, int16
+from microgen.graph.arithmetic import blocks, in_float32, int8, int16
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Quant, frozen
 from microgen.kernels.identity import Same
 
@@ -152,7 +152,7 @@ def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
 def _fold_zero(sources: Sequence[Array], arguments: Arguments) -> Array:
     weight, *bias = sources
     axis = int(arguments["axis"])
-    sums = np.moveaxis(weight.astype(np.int64), axis, 0).reshape(weight.shape[axis], -1).sum(axis=1)
+    sums = blocks.by_channels(weight, axis, lambda values: np.asarray(values.sum(axis=1)))
     start = np.clip(bias[0], int(arguments["low"]), int(arguments["high"])) if bias else 0
     folded: Array = start - int(arguments["zero"]) * sums
     if folded.size and np.abs(folded).max() >= 2**31:

@@ -7,7 +7,7 @@ from typing import Any
 from microgen.base.names import cnames
 from microgen.planner.program.plan import Pool
 from microgen.planner.program.types import FirmwareConstant
-from microgen.project.emit import layout, literals, symbols
+from microgen.project.emit import layout, symbols, tables
 from microgen.project.emit.unit import Unit
 
 
@@ -20,11 +20,14 @@ def constants(unit: Unit) -> dict[str, Any]:
     # modules get.
     own = [c for c in unit.program.constants if unit.graph is None or c.name in held]
     pools = [pool for pool in unit.plan.constant_pools if pool.is_internal and pool.nbytes]
+    emitted = [c for c in own if c.name not in passed]
     return {
         **unit.common("PARAMS_"),
+        "has_rows": any(map(tables.has_rows, emitted)),
+        "constant_bytes": sum(constant.array.nbytes for constant in emitted),
         "alignment": unit.options.constant_alignment,
         "pools": [_pool(pool) for pool in pools],
-        "constants": [_constant(c, unit) for c in own if c.name not in passed],
+        "constants": [_constant(c, unit) for c in emitted],
     }
 
 
@@ -50,10 +53,13 @@ def _constant(constant: FirmwareConstant, unit: Unit) -> dict[str, Any]:
     text = f"{constant.array.dtype.name}[{shape}] of {cnames.layer(constant.origin)}: {source}"
     place = unit.plan.constant_places.get(constant.name)
     attribute = _attribute(place.pool if place else "")
-    declared = f"const {constant.ctype} {unit.constants[constant.name]}[{constant.array.size}]"
+    symbol = unit.constants[constant.name]
+    declared = tables.declared(constant, symbol)
     return {
+        "symbol": symbol,
+        "fields": tables.fields(constant),
         "declared": declared,
         "defined": layout.words(attribute, f"{declared} = {{"),
         "comment": layout.comment(text),
-        "initialisers": literals.table(constant.array, constant.ctype),
+        "initialisers": tables.Initialisers(constant),
     }

@@ -94,7 +94,7 @@ def _constant(held: HeldConstant, unit: Unit) -> dict[str, Any]:
     constant = next(c for c in unit.program.constants if c.name == held.constant)
     return {
         "name": held.name,
-        "symbol": unit.constants[constant.name],
+        "address": unit.constant_address(constant.name),
         **described(held_type(constant), unit),
     }
 

@@ -9,6 +9,7 @@ import numpy as np
 from microgen.base.errors import InternalError
 from microgen.graph.ir.graph import Array
 from microgen.planner.program.types import Value
+from microgen.project.emit import floats
 
 # Numbers in a line of a table. With any numbers, the line is no longer than layout.WIDTH.
 _PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "uint16_t": 12}
@@ -23,10 +24,17 @@ def table(array: Array, ctype: str) -> str:
     if array.dtype.kind not in "iubf":
         raise InternalError(f"no C literal for {array.dtype}", where=ctype)
     flat = array.reshape(-1)
-    per_line = _PER_LINE.get(ctype, _PER_LINE_OF_OTHERS)
+    step = per_line(ctype)
+    if ctype == "float" and flat.dtype == np.float32 and flat.size and floats.are_plain(flat):
+        return floats.lines(flat, step)
     # One line's numbers at a time are Python objects, which take ten times the space of text.
-    lines = (flat[i : i + per_line].tolist() for i in range(0, len(flat), per_line))
+    lines = (flat[i : i + step].tolist() for i in range(0, len(flat), step))
     return "\n".join(f"    {', '.join(_literal(v, ctype) for v in line)}," for line in lines)
+
+
+def per_line(ctype: str) -> int:
+    """The number of elements on a line."""
+    return _PER_LINE.get(ctype, _PER_LINE_OF_OTHERS)
 
 
 def _literal(value: Value, ctype: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from microgen.base.files import FileTree
+from microgen.base.pieces import Content, LargeContent, encoded
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.project.emit import external, graph
 from microgen.project.emit.constants import constants
@@ -21,6 +22,7 @@ from microgen.project.emit.unit import Unit, note_file
 from microgen.relay.blob import writer
 
 _HOST = "model/codegen/host"
+_LARGE = 2**20  # bytes of constants whose text is not kept in memory
 
 Outputs = dict[str, tuple[str, dict[str, Any]]]  # path -> template and its values
 
@@ -123,13 +125,14 @@ def _graph_data(unit: Unit) -> FileTree:
 
 
 def _rendered(outputs: Outputs) -> FileTree:
-    templates = environment(f"project/{_HOST}")
-    return FileTree(
-        {
-            f"{_HOST}/{path}": templates.get_template(name).render(data).encode()
-            for path, (name, data) in outputs.items()
-        }
-    )
+    return FileTree({f"{_HOST}/{path}": _content(*output) for path, output in outputs.items()})
+
+
+def _content(name: str, values: dict[str, Any]) -> Content:
+    template = environment(f"project/{_HOST}").get_template(name)
+    if values.get("constant_bytes", 0) < _LARGE:
+        return template.render(values).encode()
+    return LargeContent(lambda: encoded(template.generate(values)))
 
 
 def operators_alone(unit: Unit) -> Mapping[str, bytes]:

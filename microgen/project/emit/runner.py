@@ -40,7 +40,10 @@ def runner(unit: Unit) -> dict[str, Any]:
     values = {
         **header(unit),
         "arenas": [_arena(pool, unit) for pool in unit.plan.used_pools if not pool.is_constant],
-        "state": [(unit.place(b.name), b, unit.constants.get(b.initial)) for b in program.state],
+        "state": [
+            (unit.place(b.name), b, b.initial and unit.constant_address(b.initial))
+            for b in program.state
+        ],
         "main": layout.call(f"int32_t {main}", declared),
         "run_operators": layout.call("int32_t run_operators", declared),
         "call_run_operators": layout.call("run_operators", [p.name for p in fields], 17),
@@ -285,7 +288,7 @@ def _pointer(argument: Argument, parameter: Parameter, unit: Unit) -> str:
 def _constant(name: str, parameter: Parameter, unit: Unit) -> str:
     place = unit.plan.constant_places.get(name)
     if place is None or place.pool not in unit.passed_pools:
-        return unit.constants[name]
+        return unit.constant_address(name)
     what = unit.constants[name].removeprefix(f"{unit.prefix}_")
     return f"(const {parameter.ctype} *)&{unit.base(place.pool)}[{place.offset}] /* {what} */"
 

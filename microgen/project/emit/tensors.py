@@ -69,7 +69,7 @@ class Tensors:
 
     def _data(self, argument: Argument) -> str:
         if argument.storage is Storage.CONSTANT:
-            return self.unit.constants[argument.name]
+            return self.unit.constant_address(argument.name)
         if argument.storage is Storage.SID:
             return self.unit.place(argument.name, argument.offset)
         at = argument.offset

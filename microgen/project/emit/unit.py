@@ -10,8 +10,8 @@ from typing import Any
 from microgen.base.names import cnames
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.plan import MemoryPlan
-from microgen.planner.program.types import Program
-from microgen.project.emit import symbols
+from microgen.planner.program.types import FirmwareConstant, Program
+from microgen.project.emit import symbols, tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,14 @@ class Unit:
     def constants(self) -> Mapping[str, str]:
         """The ELF symbols of the constants, by their names in the program."""
         return symbols.of_constants(self.program, self.plan, has_graph=self.graph is not None)
+
+    def constant_address(self, name: str) -> str:
+        """The address of the first element of a constant that is a table in C."""
+        return tables.address(self._constants_by_name[name], self.constants[name])
+
+    @cached_property
+    def _constants_by_name(self) -> Mapping[str, FirmwareConstant]:
+        return {constant.name: constant for constant in self.program.constants}
 
     def base(self, pool: str) -> str:
         """The C expression for a pool's first byte, inside main."""

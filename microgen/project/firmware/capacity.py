@@ -31,7 +31,7 @@ _TIMES_THUMB = {"riscv": 1.35}  # code size on other cores, relative to Cortex-M
 # The host has no fixed memories. Its programs are for trying out programs for boards, so they get
 # several times the memory of the largest board. In C source, constants take five times their size.
 _HOST_RAM = 2**28
-_HOST_FLASH = 2**26
+_HOST_FLASH = 2**30
 STATIC_DATA = 64  # .data and .bss of the runtime, at most
 _IO_ALIGNMENT = 16  # the alignment of main's buffers
 _VECTORS = 64  # the least bytes of an Arm core's vectors

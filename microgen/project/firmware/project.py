@@ -180,7 +180,7 @@ def _source_lists(
     that only an application for TVM's runtime needs are in a list that the build leaves out by
     default."""
     mains = sorted(name for name in main if name.endswith(".c"))
-    used = [*main.values(), *model_files.files.values()]
+    used = [*main.values(), *model_files.beginnings()]
     always = crt_files.closure(used)
     runtime = crt_files.closure([*used, fixed[_PLATFORM]])
     freestanding = crt_files.closure(fixed.values())
@@ -203,7 +203,7 @@ def _component(
     model_files: FileTree, models: Sequence[Model], include_dirs: Sequence[str]
 ) -> dict[str, list[str]]:
     """The lists of ``model/CMakeLists.txt``."""
-    called = crt_files.closure(model_files.files.values())
+    called = crt_files.closure(model_files.beginnings())
     # An object library has no functions that only some applications need.
     shares = any(model.shares_workspace for model in models)
     runtime = _sources(called.keys() | (set() if shares else crt_files.portable_tvm_files()))
@@ -220,7 +220,7 @@ def _crt(
 ) -> dict[str, bytes]:
     """The files of ``crt`` that the project needs, and the files of TVM's interface."""
     headers = [f"include/{kernel.header}" for model in models for kernel in model.kernels]
-    texts = [*main.values(), *fixed.values(), *model_files.files.values()]
+    texts = [*main.values(), *fixed.values(), *model_files.beginnings()]
     needed = {**crt_files.closure(texts, headers), **crt_files.tvm_files(), **_kernels(models)}
     return {f"crt/{name}": data for name, data in needed.items()}
 

@@ -37,6 +37,7 @@ from microgen.base.manifest import (
     record_fields,
 )
 from microgen.base.manifest.schedule import KernelSource, ScheduleRecord
+from microgen.base.pieces import digest
 from microgen.options import Options
 from microgen.planner.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.planner.program.plan import MemoryPlan, Pool
@@ -141,7 +142,7 @@ def feed(program: Program) -> FeedRecord | None:
 
 
 def _model(name: str, kept: str, files: FileTree) -> ModelRecord:
-    return ModelRecord(name, hashlib.sha256(files.files[kept]).hexdigest(), kept)
+    return ModelRecord(name, digest(files.contents[kept]), kept)
 
 
 def _port(port: Port, plan: MemoryPlan) -> PortRecord:
@@ -313,6 +314,6 @@ def _held(name: str, constant: str, unit: Unit) -> HeldRecord:
 
 
 def _blob(unit: Unit) -> BlobRecord:
-    symbol, digest = writer.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
+    symbol, found = writer.symbol(unit.options.blob_prefix), hashlib.sha256(unit.blob)
     section = symbols.constant_section("")
-    return BlobRecord(symbol, section, len(unit.blob), digest.hexdigest(), MODULE_POOL)
+    return BlobRecord(symbol, section, len(unit.blob), found.hexdigest(), MODULE_POOL)

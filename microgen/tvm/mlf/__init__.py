@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from microgen.base.files import FileTree
+from microgen.base.pieces import Content, LargeContent
 from microgen.graph import params_file
 from microgen.planner.program.types import Program
 from microgen.tvm.mlf import metadata
+
+_LARGE = 2**20  # bytes of parameters that are not copied to a file's content
 
 
 def model_path(suffix: str, module: str) -> str:
@@ -24,9 +27,16 @@ def described(modules: Mapping[str, Mapping[str, Any]]) -> FileTree:
     return FileTree({"model/metadata.json": metadata.dumps(modules)})
 
 
+def _parameters(program: Program) -> Content:
+    arrays = program.parameters
+    if sum(array.nbytes for array in arrays.values()) < _LARGE:
+        return params_file.dumps(arrays)
+    return LargeContent(lambda: params_file.pieces(arrays))
+
+
 def library(
     program: Program,
-    model: Mapping[str, bytes],
+    model: Mapping[str, Content],
     *,
     text: str,
     graph_json: bytes | None = None,
@@ -38,8 +48,8 @@ def library(
     text is used instead. ``graph_json`` is the graph executor's; None for the AOT executor.
     """
     module = program.module
-    files = {
-        f"model/parameters/{module}.params": params_file.dumps(program.parameters),
+    files: dict[str, Content] = {
+        f"model/parameters/{module}.params": _parameters(program),
         f"model/src/{module}.relay": text.encode(),
         **{model_path(suffix, module): data for suffix, data in model.items()},
     }

@@ -19,6 +19,11 @@ def info(name: str, shape: Shape, kind: int = FLOAT) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, shape)
 
 
+def node(op: str, inputs: str, output: str, **attributes: object) -> NodeProto:
+    """A node; the names of its inputs are words of a text."""
+    return helper.make_node(op, inputs.split(), [output], **attributes)
+
+
 def model(
     nodes: Sequence[NodeProto],
     inputs: Sequence[ValueInfoProto],

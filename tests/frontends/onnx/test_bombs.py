@@ -11,14 +11,10 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from microgen import frontends
 from microgen.base.errors import MicrogenError
-from tests.frontends.onnx.models import INT64, info, model, written
+from tests.frontends.onnx.models import INT64, info, model, node, written
 
 _SECONDS = 5.0
 X = info("x", (4,))
-
-
-def node(op: str, inputs: str, output: str, **attributes: object) -> NodeProto:
-    return helper.make_node(op, inputs.split(), [output], **attributes)
 
 
 def one(*nodes: NodeProto, **constants: object) -> ModelProto:

@@ -62,7 +62,7 @@ def _gemm(node: OnnxNode) -> BuiltTensor:
     flips = bool(node.attr("transA", 0)), bool(node.attr("transB", 0))
     offset = _offset(node)
     # A computed B is no weight of a dense layer, so the offset is added after the product.
-    if rhs.value is None:
+    if not rhs.is_constant:
         result = node.emit("nn.batch_matmul", BatchMatmulAttrs(*flips), (lhs, rhs))
         return _plus(node, _times(node, result, alpha), offset)
     rows = transposed(node, lhs, (1, 0)) if flips[0] else lhs
@@ -142,7 +142,7 @@ def _check_exact(node: OnnxNode, count: int, zero: BuiltTensor | None) -> None:
     """UnsupportedError if sums of ``count`` products are not exact."""
     weight, zeros = node.tensor(1), node.optional(3)
     # Sums of constant weights are computed in integers; others must be exact in floats.
-    is_simple = weight.value is not None and (zeros is None or zeros.value is not None)
+    is_simple = weight.is_constant and (zeros is None or zeros.is_constant)
     is_simple = is_simple and (zero is None or zero.type.size == 1)
     if not is_simple and count * _LARGEST > _EXACT:
         raise node.unsupported(

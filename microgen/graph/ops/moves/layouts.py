@@ -9,6 +9,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, Types
 from microgen.graph.ops.base import Operands, Shape, Shapes, expect_axis, one_input
 from microgen.graph.ops.constraints import all_unchanged
+from microgen.graph.ops.cost import rearranged
 from microgen.graph.ops.moves import mover
 
 
@@ -40,7 +41,13 @@ def _broadcast_to_reference(attrs: BroadcastToAttrs, operands: Operands) -> Arra
     return (np.broadcast_to(operands.inputs[0], attrs.shape).copy(),)
 
 
-BROADCAST_TO = mover("broadcast_to", BroadcastToAttrs, _broadcast_to_infer, _broadcast_to_reference)
+BROADCAST_TO = mover(
+    "broadcast_to",
+    BroadcastToAttrs,
+    _broadcast_to_infer,
+    _broadcast_to_reference,
+    cost=rearranged,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,7 @@ CONCATENATE = mover(
     _concatenate_infer,
     _concatenate_reference,
     check=_concatenate_check,
+    cost=rearranged,
 )
 
 
@@ -112,7 +120,9 @@ def transpose_reference(attrs: TransposeAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].transpose(attrs.axes).copy(),)
 
 
-TRANSPOSE = mover("transpose", TransposeAttrs, _transpose_infer, transpose_reference)
+TRANSPOSE = mover(
+    "transpose", TransposeAttrs, _transpose_infer, transpose_reference, cost=rearranged
+)
 
 
 # Source: TVM topi/transform.h, layout_transform, of layouts that split no axis: a transpose.
@@ -152,7 +162,11 @@ def _layout_transform_infer(attrs: LayoutTransformAttrs, inputs: Types) -> Shape
 
 
 LAYOUT_TRANSFORM = mover(
-    "layout_transform", LayoutTransformAttrs, _layout_transform_infer, transpose_reference
+    "layout_transform",
+    LayoutTransformAttrs,
+    _layout_transform_infer,
+    transpose_reference,
+    cost=rearranged,
 )
 
 

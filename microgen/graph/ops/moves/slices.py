@@ -10,6 +10,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops.base import Operands, Shape, Shapes, expect_inputs, one_input
 from microgen.graph.ops.constraints import all_unchanged, dtype_constraint
+from microgen.graph.ops.cost import ReferenceCost, rearranged
 from microgen.graph.ops.moves import mover
 
 
@@ -99,8 +100,18 @@ def _strided_slice_reference(attrs: StridedSliceAttrs, operands: Operands) -> Ar
     return (data,)
 
 
+def _strided_slice_cost(_attrs: StridedSliceAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
+    """Each axis makes a copy of the one before."""
+    steps = rearranged(None, inputs, outputs).steps
+    return ReferenceCost(2 * inputs[0].nbytes + outputs[0].nbytes, steps)
+
+
 STRIDED_SLICE = mover(
-    "strided_slice", StridedSliceAttrs, _strided_slice_infer, _strided_slice_reference
+    "strided_slice",
+    StridedSliceAttrs,
+    _strided_slice_infer,
+    _strided_slice_reference,
+    cost=_strided_slice_cost,
 )
 
 

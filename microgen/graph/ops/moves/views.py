@@ -10,7 +10,7 @@ import numpy as np
 from microgen.graph.ir.graph import Arrays, Attrs, DType, Types
 from microgen.graph.ops.base import OpDefinition, Operands, Shape, Shapes, like_input, one_input
 from microgen.graph.ops.constraints import same_dtype_constraint
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops.cost import rearranged
 from microgen.graph.ops.moves import mover
 
 
@@ -26,7 +26,7 @@ def _copy_reference(_attrs: CopyAttrs, operands: Operands) -> Arrays:
     return (operands.inputs[0].copy(),)
 
 
-COPY = mover("copy", CopyAttrs, like_input("copy"), _copy_reference)
+COPY = mover("copy", CopyAttrs, like_input("copy"), _copy_reference, cost=rearranged)
 
 
 class BitcastAttrs(Attrs):
@@ -53,7 +53,12 @@ def _bitcast_reference(_attrs: BitcastAttrs, operands: Operands) -> Arrays:
 
 
 BITCAST = OpDefinition(
-    "bitcast", BitcastAttrs, like_input("bitcast"), _bitcast_check, _bitcast_reference, cost=moved
+    "bitcast",
+    BitcastAttrs,
+    like_input("bitcast"),
+    _bitcast_check,
+    _bitcast_reference,
+    cost=rearranged,
 )
 
 
@@ -108,10 +113,13 @@ REINTERPRET = mover(
     _reshape_infer,
     _reshape_reference,
     check=_reinterpret_check,
+    cost=rearranged,
     is_view=True,
 )
 
-RESHAPE = mover("reshape", ReshapeAttrs, _reshape_infer, _reshape_reference, is_view=True)
+RESHAPE = mover(
+    "reshape", ReshapeAttrs, _reshape_infer, _reshape_reference, cost=rearranged, is_view=True
+)
 
 
 OPS = (COPY, BITCAST, REINTERPRET, RESHAPE)

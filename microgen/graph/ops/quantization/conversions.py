@@ -15,7 +15,7 @@ from microgen.graph.ops.constraints import (
     dtype_constraint,
     quantized_constraint,
 )
-from microgen.graph.ops.cost import moved
+from microgen.graph.ops.cost import ReferenceCost, moved, rearranged
 
 ACCEPTED = EVERY_DTYPE
 
@@ -55,7 +55,14 @@ def _saturated(data: Array, output: DType) -> Array:
     return np.where(inside, whole, ends)
 
 
-CAST = OpDefinition("cast", CastAttrs, like_input("cast"), _cast_check, _cast_reference, cost=moved)
+def _cast_cost(attrs: CastAttrs, inputs: Types, outputs: Types) -> ReferenceCost:
+    is_saturated = inputs[0].dtype is DType.FLOAT32 and outputs[0].dtype.numpy.kind in "iu"
+    return (moved if is_saturated else rearranged)(attrs, inputs, outputs)
+
+
+CAST = OpDefinition(
+    "cast", CastAttrs, like_input("cast"), _cast_check, _cast_reference, cost=_cast_cost
+)
 
 
 DEQUANTIZE_FROM, DEQUANTIZE_TO = (

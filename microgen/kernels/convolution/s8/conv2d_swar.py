@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from microgen.graph.arithmetic.blocks import by_channels
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, lags, window
 from microgen.kernels.constant import Arguments, WeightLayout
 from microgen.kernels.convolution.conv2d import LAYER
+from microgen.kernels.identity import Same
 from microgen.kernels.requantization import layouts, transforms
 from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
@@ -35,27 +37,27 @@ _MOST = 2**15 - 4  # a multiple of 4 in an int16 parameter
 _SAFE = 64  # any 64 products of int8 values fit
 
 
-def _fits(rows: Array, block: int) -> bool:
-    """Whether the sums of products of rows of weights with int8 values, which begin anew after
+def _fits(weight: Array, block: int) -> bool:
+    """Whether the sums of products of a channel's weights with int8 values, which begin anew after
     ``block`` products, fit the words."""
-    starts = range(0, rows.shape[1], block)
-    least, most = np.minimum(rows * 127, rows * -128), np.maximum(rows * 127, rows * -128)
-    lowest, highest = (np.add.reduceat(each, starts, axis=1) for each in (least, most))
+    starts = range(0, weight.size // len(weight), block)
+
+    def ends(rows: Array) -> Array:
+        each = np.minimum(rows * 127, rows * -128), np.maximum(rows * 127, rows * -128)
+        lowest, highest = (np.add.reduceat(one, starts, axis=1) for one in each)
+        return np.stack([lowest.min(axis=1), highest.max(axis=1)])
+
+    lowest, highest = by_channels(weight, 0, ends)
     return bool(lowest.min() >= -_BIAS and highest.max() < 2**21 - _BIAS)
 
 
-def _rows(weight: Array) -> Array:
-    rows: Array = weight.reshape(len(weight), -1).astype(np.int64)
-    return rows
-
-
 @functools.lru_cache(maxsize=64)
-def _block_of(data: bytes, channels: int) -> int:
-    rows = _rows(np.frombuffer(data, np.int8).reshape(channels, -1))
-    for parts in range(1, -(-rows.shape[1] // _SAFE)):
+def _block_of(weight: Same[Array]) -> int:
+    products = weight.value.size // len(weight.value)
+    for parts in range(1, -(-products // _SAFE)):
         # A multiple of 4, because the loops take four weights at a time.
-        block = -(-int(rows.shape[1]) // (4 * parts)) * 4
-        if block <= _MOST and _fits(rows, block):
+        block = -(-products // (4 * parts)) * 4
+        if block <= _MOST and _fits(weight.value, block):
             return block
     return _SAFE
 
@@ -65,7 +67,7 @@ def _block(node: Node, graph: Graph) -> int:
     long.
     """
     weight = graph.constants[node.inputs[1]]
-    return _block_of(weight.tobytes(), len(weight))
+    return _block_of(Same(weight))
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
@@ -98,7 +100,7 @@ def _layout(*, interleaved: int) -> WeightLayout:
 def _swar_weights(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     # The block is an argument that verify reads from the manifest, so its limit is proven again.
-    if not _fits(_rows(weight), int(arguments["block"])):
+    if not _fits(weight, int(arguments["block"])):
         raise ValueError("sums of products do not fit the words")
     return layouts.interleaved(weight) if arguments["interleaved"] else weight.ravel()
 
