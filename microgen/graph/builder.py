@@ -38,6 +38,8 @@ class BuiltTensor:
     is_int4: bool = False  # the model stores the constant in 4 bits
     # for a float constant that the model stores as integers
     stored: Stored | None = field(default=None, compare=False, repr=False)
+    # what its values, which are indices, mean, if the model has texts in their place
+    labels: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_constant(self) -> bool:
@@ -137,6 +139,8 @@ class GraphBuilder:
     initial: dict[str, Array] = field(default_factory=dict)  # of variables that do not begin at 0
     updates: dict[str, BuiltTensor] = field(default_factory=dict)  # the next values of variables
     int4: set[str] = field(default_factory=set)  # constants that the model stores in 4 bits
+    # the texts of the tensors that are indices of some
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # the stored integers of float constants
     stored: dict[str, Stored] = field(default_factory=dict)
 

@@ -45,11 +45,12 @@ QUICK = {
     # 58,200 before shapes of .tflite files were inferred (90), loops were recognised (730), and
     # names of signatures, forms of samples and real numbers for quantized inputs (345).
     # large weights were moved as integers, measured in blocks and written piece by piece (420).
-    "lines of Python code": Limit(50_000, 59_785),
+    # Operators of ai.onnx.ml, with trees and distances (1,450).
+    "lines of Python code": Limit(50_000, 61_235),
     "comments, % of lines": Limit(3, 3, at_least=True),
     "files of Python": Limit(800, 800),
     "modules above 400 lines": Limit(0, 0),
-    "lines of C": Limit(35_000, 35_000),
+    "lines of C": Limit(35_000, 35_400),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 80),
 }

@@ -138,7 +138,8 @@ def _output_ports(graph: Graph, tensors: Sequence[str], taken: set[str]) -> tupl
         named.add(name)
         label = cnames.unique(name if label is None else label, known, tried=tried)
         known.add(label)
-        ports.append(Port(plain, name, graph.types[tensor], label=label))
+        texts = graph.labels.get(tensor, ())
+        ports.append(Port(plain, name, graph.types[tensor], label=label, texts=texts))
     return _with_second_names(ports, graph.output_aliases)
 
 

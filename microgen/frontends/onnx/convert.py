@@ -18,6 +18,8 @@ from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
 from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.qdq.recognise import recognised
 
+_LONGEST_LABEL = 1000  # characters; C99 has string literals of at least 4095 bytes
+
 
 def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     """The graph of a model that ``reader.read`` has read; ``file`` is its name in messages and
@@ -46,11 +48,28 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     # Constants that only importers have read, such as shapes, are no part of the graph.
     builder.drop_dead(outputs)
     graph = builder.graph(PurePath(file).stem, inputs, outputs)
+    # Outputs may have got other names.
+    labels = {**builder.labels, **{each.name: each.labels for each in outputs if each.labels}}
+    labels = {name: texts for name, texts in labels.items() if name in graph.types}
+    _check_labels(labels, file)
+    graph = graph.replace(labels=labels)
     # Integers are recognised in the complete graph, because any nodes may be between two
     # conversions.
     found = recognised(graph, builder.stored)
     # Only now the floats that are still needed are computed, once for all stages.
     return found.replace(constants=dict(found.constants), notes=tuple(declared.notes))
+
+
+def _check_labels(labels: Mapping[str, tuple[str, ...]], file: str) -> None:
+    """UnsupportedError for a text that is no string in C."""
+    for name, texts in labels.items():
+        for text in texts:
+            if len(text) > _LONGEST_LABEL or "\0" in text:
+                raise UnsupportedError(
+                    f'"{short(name)}" has the text "{short(text)}" of {len(text)} characters',
+                    where=file,
+                    hint=f"supported: up to {_LONGEST_LABEL}, without NUL",
+                )
 
 
 def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:

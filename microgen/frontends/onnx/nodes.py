@@ -38,6 +38,12 @@ _OF_EACH = frozenset(  # ops whose every result is made of one element of each i
 )
 
 
+# Operators that move texts: they move the indices.
+_OF_TEXTS = frozenset(
+    {"Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
+)
+
+
 def operator_name(proto: NodeProto) -> str:
     """The key of a node's importer: the operator's name, after its domain if that is not ONNX's."""
     domain = schemas.domain(proto.domain)
@@ -65,12 +71,11 @@ class OnnxWalk:
     def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
         """The outputs of a graph whose inputs the scope has."""
         for proto in graph.initializer:
-            type_, value = types.constant(
-                proto, f'the initialiser "{short(proto.name)}"', self.file
-            )
+            called = f'the initialiser "{short(proto.name)}"'
+            type_, value, labels = types.labelled(proto, called, self.file)
             made = self.builder.constant(scope.prefix + proto.name, value, type_)
             is_int4 = types.is_int4(proto.data_type)
-            scope.add(proto.name, dataclasses.replace(made, is_int4=is_int4))
+            scope.add(proto.name, dataclasses.replace(made, is_int4=is_int4, labels=labels))
         return self.outputs(graph.node, scope, [info.name for info in graph.output])
 
     def outputs(
@@ -86,6 +91,8 @@ class OnnxWalk:
         node = OnnxNode(self, scope, scope.renamed(proto), operands)
         tensors = node.finished(node.value())
         for name, tensor in zip(proto.output, tensors, strict=False):
+            if tensor.labels is not None:
+                self.builder.labels[tensor.name] = tensor.labels
             if name:
                 scope.add(name, tensor)
                 # ``DeclaredTypes`` has the names of the main graph only.
@@ -157,6 +164,11 @@ class OnnxNode(Operator):
         accepted.
         """
         tensor = self.typed(position)
+        if tensor is not None and tensor.labels is not None:
+            raise self.unsupported(
+                f"reads texts, those of input {position}",
+                supported="moves of texts, LabelEncoder, OneHotEncoder, and texts as outputs",
+            )
         if tensor is not None and tensor.type.quant is not None:
             if position not in self._plain:
                 self._plain[position] = reinterpreted(self, tensor, None)
@@ -175,6 +187,13 @@ class OnnxNode(Operator):
         if operand is None:
             raise self.invalid(f"has no input {position}, which the operator needs")
         return operand
+
+    def texts(self, position: int) -> BuiltTensor:
+        """An operand that may be texts: it then has the indices of its ``labels``. ModelError if it
+        is left out."""
+        operand = self.typed(position)
+        has_texts = operand is not None and operand.labels is not None
+        return operand if operand is not None and has_texts else self.tensor(position)
 
     def tensors(self) -> tuple[BuiltTensor, ...]:
         """All operands. ModelError if one is left out, or there is none."""
@@ -274,11 +293,32 @@ class OnnxNode(Operator):
         local = self._walk.functions.local(self._proto)
         if local is not None:
             return self.called(local)
+        labels = self._unlabelled() if self.op in _OF_TEXTS else None
         schema = schemas.find(self._proto, self.version)
-        for sentence in schemas.violations(self._proto, schema, self.operands) if schema else ():
+        for sentence in schemas.violations(self._proto, schema, self._shown()) if schema else ():
             raise self.invalid(sentence)
         importer = self._walk.importers.get(self.op)
-        return importer(self) if importer else self.definition()
+        value = importer(self) if importer else self.definition()
+        if labels is None:
+            return value
+        return tuple(dataclasses.replace(tensor, labels=labels) for tensor in fields(value))
+
+    def _shown(self) -> tuple[BuiltTensor | None, ...]:
+        """The operands as ``operands`` has them, and texts as their indices."""
+        every = range(len(self._operands))
+        return tuple(self.typed(i) if self._has_texts(i) else self.optional(i) for i in every)
+
+    def _has_texts(self, position: int) -> bool:
+        operand = self.typed(position)
+        return operand is not None and operand.labels is not None
+
+    def _unlabelled(self) -> tuple[str, ...] | None:
+        """The labels of the first operand, which this operator moves; then it has none any more."""
+        first = self.typed(0)
+        if first is None or first.labels is None:
+            return None
+        self._operands = (dataclasses.replace(first, labels=None), *self._operands[1:])
+        return first.labels
 
     def definition(self) -> Value:
         """The outputs, computed by the function with which ONNX defines the operator, so that an
@@ -315,15 +355,19 @@ class OnnxNode(Operator):
         """All attributes but some, for the nodes of a function."""
         return [each for name, each in self._attrs.items() if name not in without]
 
+    def graph_of(self, name: str) -> GraphProto | None:
+        """The graph that is an attribute; None if it is no graph."""
+        proto = self._attrs.get(name)
+        return proto.g if proto is not None and proto.type == AttributeProto.GRAPH else None
+
     def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
         """The outputs of a graph that is the value of an attribute. Its nodes replace this node.
         ``operands`` are the graph's inputs; it also reads tensors around the node. If the graph is
         imported several times, ``step`` is part of its tensors' names.
         """
-        proto = self._attrs.get(name)
-        if proto is None or proto.type != AttributeProto.GRAPH:
+        graph = self.graph_of(name)
+        if graph is None:
             raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        graph: GraphProto = proto.g
         caller = f"{self.name}/{step}" if step else self.name
         scope = self._scope.inner(caller, self._scope.versions, self._scope.attributes)
         # A branch reads the tensors around it, but its own names end with it.

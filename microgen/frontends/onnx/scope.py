@@ -165,7 +165,8 @@ class DeclaredTypes:
         if type_ is None:
             return
         wanted = types.element_name(type_.elem_type)
-        is_same = type_.elem_type in (0, types.code(tensor.dtype))
+        own = types.code(tensor.dtype) if tensor.labels is None else onnx.TensorProto.STRING
+        is_same = type_.elem_type in (0, own)
         fits = not type_.HasField("shape") or _fits(type_.shape, tensor.shape)
         if is_same and not fits and _is_one(type_.shape, tensor.shape):
             if name in self._outputs:

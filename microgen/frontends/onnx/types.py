@@ -121,6 +121,21 @@ def constant(proto: TensorProto, called: str, where: str) -> tuple[ArrayType, Ar
     return ArrayType(tuple(value.shape), DType(value.dtype.name)), value
 
 
+def labelled(
+    proto: TensorProto, called: str, where: str
+) -> tuple[ArrayType, Array, tuple[str, ...] | None]:
+    """As ``constant``. Texts become int64 indices of the third result, the distinct texts."""
+    if proto.data_type != TensorProto.STRING:
+        return (*constant(proto, called, where), None)
+    shape = tuple(map(int, proto.dims))
+    texts = [each.decode("utf-8", "replace") for each in proto.string_data]
+    if min(shape, default=1) < 1 or math.prod(shape) != len(texts):
+        raise ModelError(f"{called} has {len(texts)} texts for {list(shape)}", where=where)
+    places = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    value = np.array([places[text] for text in texts], np.int64).reshape(shape)
+    return ArrayType(shape, DType.INT64), value, tuple(places)
+
+
 def attribute(proto: AttributeProto, where: str) -> Any:
     """The value of an attribute: int, float, str, a tuple of them, or an array."""
     kind = proto.type

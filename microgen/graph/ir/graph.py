@@ -236,6 +236,8 @@ class Graph:
     laid_out: Mapping[str, TensorLayout] = field(default_factory=dict)
     # float tensor of a quantized model -> why it is not integers
     in_floats: Mapping[str, str] = field(default_factory=dict)
+    # The tensors that are indices where the model has texts: the text of each index.
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what the user should know of the model's file
     details: tuple[str, ...] = ()  # further notes, which only -v prints
     # Names of tensors that passes have removed, which no other tensor may get.

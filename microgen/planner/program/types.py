@@ -221,7 +221,7 @@ class Port:
     ``label`` is the name for callers in data and reports, None if it is the tensor's. Two
     outputs of one tensor have different labels, and an input and an output may have the same.
     ``aliases`` are further names that callers may give the input in data, ``second_names`` further
-    names of its field in C.
+    names of its field in C. ``texts`` are those of which an output's elements are indices, or none.
     """
 
     name: str
@@ -234,6 +234,7 @@ class Port:
     label: str | None = None
     aliases: tuple[str, ...] = ()
     second_names: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def public_name(self) -> str:

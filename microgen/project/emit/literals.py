@@ -86,3 +86,12 @@ def _byte(byte: int) -> str:
     is_plain = 0x20 <= byte <= 0x7E and byte not in b'"\\?'
     # Three octal digits end by themselves; an escape in hexadecimal would include digits after it.
     return chr(byte) if is_plain else f"\\{byte:03o}"
+
+
+def text(value: str) -> str:
+    """A C string literal with the bytes of the text in UTF-8."""
+    # A question mark may begin a trigraph, and three octal digits end an escape.
+    plain = (
+        chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in value.encode()
+    )
+    return f'"{"".join(plain)}"'

@@ -39,6 +39,7 @@ def described(port: Port, kind: str, unit: Unit) -> dict[str, Any]:
         "facts": macros[1:],
         "quantized": _quantized(port, unit) if _has_helpers(port.type) else "",
         "comment": f"{cnames.comment(port.public_name, 60)}: {port.type}{_fixed(port)}",
+        "labels": [literals.text(each) for each in port.texts],
         "place": unit.field(port.buffer) if port.buffer else "",
         "is_passed": placed is not None and placed.pool in unit.passed_pools,
         "pool": placed.pool if placed else "",

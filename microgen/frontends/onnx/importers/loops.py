@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx import distances, move_nodes
 from microgen.frontends.onnx.importers import arguments
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value, fields
@@ -75,6 +75,9 @@ def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
     if len(lengths) != 1:
         raise node.invalid(f"scans axes of {sorted(lengths)} elements; equal ones are expected")
     (length,) = lengths
+    found = _distances(node, operands)
+    if found is not None:
+        return found
     # Each iteration is imported again, so the graph grows with their number.
     _check_count(node, length)
     stacks: list[tuple[BuiltTensor, ...]] = []
@@ -91,6 +94,16 @@ def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
         if back:
             raise node.unsupported(f"scans output {k} backwards", supported="forwards")
     return (*carried, *_stacked(node, stacks, _list(node, "scan_output_axes", width)))
+
+
+def _distances(
+    node: OnnxNode, operands: Sequence[BuiltTensor]
+) -> tuple[BuiltTensor, BuiltTensor] | None:
+    """The outputs of a Scan that computes distances, which are one op; None of any other."""
+    body = node.graph_of("body")
+    names = ("input_axes", "input_directions", "output_axes", "output_directions")
+    is_plain = not any(any(node.ints(f"scan_{name}", ())) for name in names)
+    return distances.scanned(node, body, operands) if body and is_plain else None
 
 
 def _list(node: OnnxNode, name: str, length: int) -> list[int]:

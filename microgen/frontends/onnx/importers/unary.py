@@ -11,7 +11,6 @@ from microgen.frontends.onnx.composing import (
     NUMBERS,
     binary,
     cast,
-    compared,
     extremum,
     is_float,
     number,
@@ -130,13 +129,6 @@ def _dropout(node: OnnxNode) -> Value:
     return data, node.constant(np.ones(data.shape, dtype), "mask")
 
 
-def _binarizer(node: OnnxNode) -> BuiltTensor:
-    data = node.tensor(0, *NUMBERS)
-    threshold = float(node.attr("threshold", 0.0))
-    is_above = compared(node, "greater", cast(node, data, DType.FLOAT32), threshold)
-    return cast(node, is_above, data.dtype)
-
-
 def _elu(node: OnnxNode) -> BuiltTensor:
     data, alpha = node.tensor(0, DType.FLOAT32), float(node.attr("alpha", 1.0))
     if alpha == 1:
@@ -233,7 +225,6 @@ IMPORTERS = {
     "BitCast": _bit_cast,
     "Identity": _identity,
     "Dropout": _dropout,
-    "ai.onnx.ml.Binarizer": _binarizer,
     "Ceil": direct("ceil", CeilAttrs(), DType.FLOAT32),
     "Floor": direct("floor", FloorAttrs(), DType.FLOAT32),
     "Round": direct("round", RoundAttrs(), DType.FLOAT32),

@@ -13,7 +13,7 @@ from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, reader
-from microgen.frontends.onnx.oracle import ort_products, ort_slack, ort_states
+from microgen.frontends.onnx.oracle import ort_maps, ort_products, ort_slack, ort_states
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 
@@ -41,7 +41,7 @@ class OnnxRuntime:
         """Every tensor that both ONNX Runtime and the graph have, for each sample. OracleError if
         ONNX Runtime refuses the model, for example because its opset is too new."""
         (data,) = files.values()
-        model = reader.parsed(data, "the model")
+        model = ort_maps.without(reader.parsed(data, "the model"))
         # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
         states = ort_states.named(model)
@@ -53,9 +53,10 @@ class OnnxRuntime:
                 arrays = session.run(wanted, inputs)
             except Exception as error:  # of the runtime's own kinds
                 raise OracleError(_refusal(error)) from error
-            every = dict(zip(wanted, arrays, strict=True))
-            pairs = every.items()
-            known = {n: _stored(graph.types[n], value) for n, value in pairs if n in graph.types}
+            pairs = zip(wanted, arrays, strict=True)
+            every = {n: ort_maps.indices(array, graph.labels.get(n, ())) for n, array in pairs}
+            items = every.items()
+            known = {n: _stored(graph.types[n], value) for n, value in items if n in graph.types}
             yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:

@@ -65,12 +65,6 @@ def _gather_nd(node: OnnxNode) -> BuiltTensor:
     return node.emit("take", TakeAttrs(first, first), (node.reshaped(data, rows), positions))
 
 
-def _features(node: OnnxNode) -> BuiltTensor:
-    data, indices = node.tensor(0), move_nodes.indices_of(node, 1)
-    wide = node.reshaped(data, (1,) * (2 - min(2, len(data.shape))) + data.shape)
-    return _parts(node, wide, node.reshaped(indices, (indices.type.size,)), len(wide.shape) - 1)
-
-
 def _one_hot(node: OnnxNode) -> BuiltTensor:
     """A choice between two values: "on" at the place of the index, "off" elsewhere."""
     data, values = node.tensor(0), node.tensor(2)
@@ -95,7 +89,6 @@ def _one_hot(node: OnnxNode) -> BuiltTensor:
 
 
 IMPORTERS = {
-    "ai.onnx.ml.ArrayFeatureExtractor": _features,
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": _gather_nd,

@@ -1,0 +1,4 @@
+"""Importers of ONNX's operators for classical machine learning, of the domain ai.onnx.ml.
+
+Sources: ONNX's specification, and ONNX Runtime's kernels for what that leaves open.
+"""

@@ -1,0 +1,116 @@
+"""The kernel of ensembles of decision trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from microgen.base.errors import short
+from microgen.graph.ir.graph import Array, Graph, Node
+from microgen.graph.ops.trees.tree_ensemble import AGGREGATES, STEPS, TreeEnsembleAttrs
+from microgen.kernels import base
+from microgen.kernels.work import Work
+
+OP_NAME = "tree_ensemble"
+_TABLES = range(1, 8)  # positions of the tables among the inputs
+# tree_ensemble_f32.h: MG_LEAF_ROW; rows of indices have 1 or 2 more, their bytes.
+_ROW, _VOTE = 2, 5
+
+
+def _leaf_form(node: Node, graph: Graph) -> int:
+    leaves = graph.type_of(node.inputs[6:])
+    if not leaves:
+        return 0
+    if base.attrs_of(node, TreeEnsembleAttrs).votes:
+        return _VOTE
+    if len(leaves[0].shape) == 1:
+        return 1
+    return _ROW + (leaves[0].dtype.nbytes if len(leaves) == 2 else 0)
+
+
+def _params(node: Node, graph: Graph) -> base.Fields:
+    attrs = base.attrs_of(node, TreeEnsembleAttrs)
+    data, used, _, split, child, tree = graph.type_of(node.inputs[:6])
+    return (
+        ("rows", data.shape[0]),
+        ("features", data.shape[1]),
+        ("above", attrs.above),
+        ("below", used.size - attrs.above),
+        ("trees", tree.shape[0]),
+        ("targets", attrs.targets),
+        ("aggregate", AGGREGATES.index(attrs.aggregate)),
+        ("leaf_form", _leaf_form(node, graph)),
+        ("split_bytes", split.dtype.nbytes),
+        ("child_bytes", child.dtype.nbytes),
+        ("tree_bytes", tree.dtype.nbytes),
+    )
+
+
+def _refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless all tables are constants without an index that leads outside another one."""
+    names = [node.inputs[position] for position in _TABLES if position < len(node.inputs)]
+    for name in names:
+        if why := base.computed(name, graph):
+            return why
+    features = graph.types[node.inputs[0]].shape[1]
+    tables = [graph.constants[name] for name in names]
+    for name, found, limit in _limits(node, tables, features):
+        if found.size and not 0 <= int(found.min()) <= int(found.max()) < limit:
+            return f"{short(name)!r} has numbers outside of 0 to {limit - 1}"
+    return None
+
+
+def _limits(node: Node, tables: list[Array], features: int) -> Iterator[tuple[str, Array, int]]:
+    """The names of tables, their indices, and what each index must be less than."""
+    used, key, split, child, tree, *leaves = tables
+    _, used_name, key_name, split_name, child_name, tree_name, *others = node.inputs
+    attrs = base.attrs_of(node, TreeEnsembleAttrs)
+    yield used_name, used, features
+    yield split_name, split, used.size + 1
+    yield child_name, child, key.size
+    # A false child is the node before the true one.
+    yield child_name, child[split != 0].astype(np.int64) - 1, key.size
+    yield tree_name, tree[:, 0], key.size
+    if attrs.votes:
+        yield key_name, key[split == 0], attrs.targets
+    elif leaves and leaves[0].ndim == 1:
+        yield others[0], leaves[0], attrs.targets
+    elif leaves:
+        yield key_name, key[split == 0], leaves[0].shape[0]
+    if len(leaves) == 2:
+        yield others[0], leaves[0], leaves[1].size
+
+
+def _scratch(node: Node, graph: Graph) -> int:
+    """A key of four bytes for each split, and four bytes for each target that gets votes."""
+    attrs = base.attrs_of(node, TreeEnsembleAttrs)
+    counts = attrs.targets if attrs.votes else 0
+    return 4 * (graph.types[node.inputs[1]].size + 1 + counts)
+
+
+def _work(node: Node, graph: Graph) -> Work:
+    """Keys, trees, steps and values of leaves; all of them are known without data."""
+    rows, targets = graph.types[node.outputs[0]].shape
+    tree = graph.constants[node.inputs[5]]
+    is_row = _ROW <= _leaf_form(node, graph) < _VOTE
+    return {
+        "call": 1,
+        "output": rows * targets,
+        "key": rows * graph.types[node.inputs[1]].size,
+        "tree": rows * len(tree),
+        "step": rows * STEPS * int(tree[:, 1].sum()),
+        "leaf": rows * len(tree) * (targets if is_row else 1),
+    }
+
+
+IMPLEMENTATIONS = (
+    base.Implementation(
+        symbol="mg_tree_ensemble_f32",
+        refusal=_refusal,
+        params=_params,
+        inputs=tuple(range(8)),
+        scratch=_scratch,
+        work=_work,
+    ),
+)
