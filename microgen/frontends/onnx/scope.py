@@ -157,10 +157,11 @@ class DeclaredTypes:
         # A symbolic dimension has the dim_value 0.
         return sizes if all(size > 0 for size in sizes) else None
 
-    def check(self, name: str, tensor: BuiltTensor) -> None:
+    def check(self, name: str, tensor: BuiltTensor, *, is_loose: bool = False) -> None:
         """Raise ModelError if the model declares another element type or shape for the tensor that
         it calls ``name``. A symbolic size agrees with any. A tensor of one element may have any
-        number of axes, as in ONNX Runtime; of an output there is a note."""
+        number of axes, as in ONNX Runtime; of an output there is a note. There also is one for any
+        other shape if it ``is_loose``."""
         type_ = self._types.get(name)
         if type_ is None:
             return
@@ -174,6 +175,10 @@ class DeclaredTypes:
                     f'the output "{short(name)}" is declared {_shown(type_)}, and its one element '
                     f"is computed as {tensor.type}"
                 )
+        elif is_same and not fits and is_loose:
+            self.notes.append(
+                f'"{short(name)}" is declared {_shown(type_)}, and computed as {tensor.type}'
+            )
         elif not is_same or not fits:
             raise ModelError(
                 f'the tensor "{short(name)}" is {tensor.type}, but the model declares '

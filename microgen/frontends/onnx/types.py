@@ -25,7 +25,7 @@ _DTYPES: dict[int, DType] = {
 _INT4: dict[int, DType] = {TensorProto.INT4: DType.INT8, TensorProto.UINT4: DType.UINT8}
 _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
     TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
-    "from float32",
+    "from float32 (skl2onnx: give to_onnx an example of float32)",
     TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
 }
 _NAMES: dict[int, str] = {code: name for name, code in TensorProto.DataType.items()}

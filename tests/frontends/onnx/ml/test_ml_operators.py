@@ -280,6 +280,14 @@ def test_a_scan_of_distances_is_one_op(op: str, tmp_path: Path) -> None:
     assert ("squared_distances" in {node.op for node in graph.nodes}) == (op == "Sub")
 
 
+def test_another_declared_shape_is_a_note(tmp_path: Path) -> None:
+    attrs = {"coefficients": _data(3, (8,)).tolist(), "targets": 2}
+    model = forests.one(forests.node("LinearRegressor", "x", "y", **attrs), X.shape)
+    model.graph.output[0].CopyFrom(info("y", (6, 1)))
+    graph = loaded(model, tmp_path)
+    assert graph.notes == ('"y" is declared [6,1], and computed as float32[6,2]',)
+
+
 SVM = {"kernel_params": [0.3, 0.5, 3.0], "n_supports": 2, "rho": [0.0]}
 
 
@@ -305,6 +313,11 @@ SVM = {"kernel_params": [0.3, 0.5, 3.0], "n_supports": 2, "rho": [0.0]}
             "has 7 numbers in support_vectors; 8 are expected",
         ),
         ("SVMClassifier", {"classlabels_ints": [1, 2], "vectors_per_class": [1]}, "1 vectors_per"),
+        (
+            "SVMClassifier",
+            {"classlabels_ints": [1, 2], "vectors_per_class": [1, 1], "prob_a": [0.5]},
+            "has probabilities, which ONNX Runtime finds by iteration",
+        ),
         ("ZipMap", {"classlabels_int64s": [1, 2]}, "has 2 labels; 4 are expected"),
         ("LabelEncoder", {"keys_floats": [1.0]}, "0 lists of values"),
         ("OneHotEncoder", {"cats_strings": ["a"]}, "0 categories of integers"),

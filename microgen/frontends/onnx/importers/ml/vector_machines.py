@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends.onnx import composing, distances, ml_nodes, move_nodes
+from microgen.frontends.onnx import distances, ml_nodes, move_nodes
 from microgen.frontends.onnx.composing import binary, cast, chosen, compared, number
 from microgen.frontends.onnx.ml_nodes import DOMAIN
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, DType
 from microgen.graph.ops.unary.functions import ExpAttrs
-from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
+from microgen.graph.ops.unary.sigmoid import TanhAttrs
 
 _KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
 
@@ -97,13 +97,15 @@ def _classifier(node: OnnxNode) -> tuple[BuiltTensor, BuiltTensor]:
         return _of_lines(node)
     if classes < 2 or len(counts) != classes or min(counts) < 0:
         raise node.invalid(f"has {len(counts)} vectors_per_class for {classes} classes")
+    if ml_nodes.numbers(node, "prob_a").size:
+        raise node.unsupported(
+            "has probabilities, which ONNX Runtime finds by iteration until they change little",
+            hint="convert with probability=False, or give probabilities that follow from the scores: "
+            "CalibratedClassifierCV(SVC(), ensemble=False)",
+        )
     scores = _pair_scores(node, counts)
-    probabilities = ml_nodes.numbers(node, "prob_a"), ml_nodes.numbers(node, "prob_b")
     label = ml_nodes.labelled(node, _voted(node, scores, classes), labels)
     transform = ml_nodes.transform_of(node)
-    if probabilities[0].size:
-        scores = _probabilities(node, scores, probabilities, classes)
-        return label, ml_nodes.transformed(node, scores, transform)
     if classes > 2:
         return label, ml_nodes.transformed(node, scores, transform)
     adds_up = transform != "NONE"
@@ -157,30 +159,6 @@ def _voted(node: OnnxNode, scores: BuiltTensor, classes: int) -> BuiltTensor:
     # Votes are small whole numbers, so products and sums of them are exact.
     weights = np.ascontiguousarray((first - second).T)
     return ml_nodes.best(node, ml_nodes.linear(node, is_first, weights, second.sum(axis=0)))
-
-
-def _probabilities(
-    node: OnnxNode, scores: BuiltTensor, given: tuple[Array, Array], classes: int
-) -> BuiltTensor:
-    """The probabilities of the classes from those of pairs, by Platt's sigmoid."""
-    for name, found in zip(("prob_a", "prob_b"), given, strict=True):
-        ml_nodes.expect_count(node, f"values of {name}", found.size, len(_pairs(classes)))
-    scale, shift = (node.constant(each, "platt") for each in given)
-    value = binary(node, "add", binary(node, "multiply", scores, scale), shift)
-    logistic = node.emit("sigmoid", SigmoidAttrs(), (value,))
-    first = binary(node, "subtract", number(node, 1.0, DType.FLOAT32), logistic)
-    least = float(np.float32(1e-7))
-    first = composing.extremum(node, "maximum", first, least)
-    first = composing.extremum(node, "minimum", first, float(np.float32(1) - np.float32(1e-7)))
-    if classes == 2:
-        rest = binary(node, "subtract", number(node, 1.0, DType.FLOAT32), first)
-        return ml_nodes.pair(node, first, rest)
-    raise node.unsupported(
-        f"has probabilities of {classes} classes, which ONNX Runtime finds by iteration until they "
-        "change little",
-        hint="convert with probability=False, whose scores are those of the pairs of classes, or "
-        "use a model whose probabilities follow from scores, such as LogisticRegression",
-    )
 
 
 IMPORTERS = {
