@@ -198,9 +198,9 @@ def packed(
 def _expect_sound(node: OnnxNode, given: TreeNodes, targets: int, features: int) -> None:
     """Raise unless nodes and leaves that the lists name exist."""
     nodes, leaves = len(given.modes), len(given.leaves)
-    if nodes + leaves > MOST_NODES:
+    if max(nodes, leaves) > MOST_NODES:
         raise node.unsupported(
-            f"has {nodes + leaves} nodes and leaves", supported=f"up to {MOST_NODES}"
+            f"has {nodes} nodes and {leaves} leaves", supported=f"up to {MOST_NODES}"
         )
     if features > _MOST_FEATURES:
         raise node.unsupported(f"has {features} features", supported=f"up to {_MOST_FEATURES}")

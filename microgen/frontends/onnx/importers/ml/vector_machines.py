@@ -100,7 +100,7 @@ def _classifier(node: OnnxNode) -> tuple[BuiltTensor, BuiltTensor]:
     if ml_nodes.numbers(node, "prob_a").size:
         raise node.unsupported(
             "has probabilities, which ONNX Runtime finds by iteration until they change little",
-            hint="convert with probability=False, or give probabilities that follow from the scores: "
+            hint="convert with probability=False, or train probabilities of scores: "
             "CalibratedClassifierCV(SVC(), ensemble=False)",
         )
     scores = _pair_scores(node, counts)
