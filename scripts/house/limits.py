@@ -48,7 +48,8 @@ QUICK = {
     # Operators of ai.onnx.ml, with trees and distances (1,450).
     "lines of Python code": Limit(50_000, 61_235),
     "comments, % of lines": Limit(3, 3, at_least=True),
-    "files of Python": Limit(800, 800),
+    # 788 before importers, tables and tests of ai.onnx.ml.
+    "files of Python": Limit(800, 810),
     "modules above 400 lines": Limit(0, 0),
     "lines of C": Limit(35_000, 35_400),
     "pairs of alike places, crt": Limit(150, 150),
