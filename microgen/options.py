@@ -38,7 +38,8 @@ class Options:
 
     ``signature`` names one of the networks in a model's file; empty means the first. ``dim`` are
     sizes of symbolic dimensions (``NAME=N``), ``bind`` are values of inputs that become constants
-    (``INPUT=FILE.npy`` or ``INPUT=NUMBERS``).
+    (``INPUT=FILE.npy`` or ``INPUT=NUMBERS``). ``max_rounds`` are the most rounds of loops whose
+    number of rounds depends on data (``LAYER=N``).
 
     ``codegen``: code generators, best first; the built-in kernels take the rest.
     ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
@@ -97,6 +98,7 @@ class Options:
     signature: str = ""
     dim: tuple[str, ...] = ()
     bind: tuple[str, ...] = ()
+    max_rounds: tuple[str, ...] = ()
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Options:

@@ -72,6 +72,8 @@ MAY_IMPORT = {
     | {"compiler.partition", "compiler.passes", "graph.rows", "planner.program", "target"},
     "compiler.lowering": {*PROGRAM, "base.names", "compiler.codegens", "compiler.partition"}
     | {"compiler.passes", "kernels", "target"},
+    "compiler.control": {*GRAPH, *PROGRAM, "compiler.codegens", "compiler.lowering", "kernels"}
+    | {"compiler.partition", "compiler.schedule", "target"},
     "tvm.mlf": {*PROJECT, *PROGRAM, "target"},
     "tvm.codegens": {*GRAPH, *PROGRAM, "base.formats", "base.names", "compiler.codegens"}
     | {"compiler.passes", "kernels", "planner", "relay", "relay.blob", "target"},

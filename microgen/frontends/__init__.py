@@ -71,6 +71,7 @@ def load(
     signature: str = "",
     dim: Sequence[str] = (),
     bind: Sequence[str] = (),
+    max_rounds: Sequence[str] = (),
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile ``numerics``, by
     default the first profile of its format. The other arguments are the fields of ``Request``.
@@ -79,7 +80,7 @@ def load(
     feature that microgen does not have.
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
-    request = Request(profile, targets or {}, generators, signature, dim, bind)
+    request = Request(profile, targets or {}, generators, signature, dim, bind, max_rounds)
     return graph_of(Path(path), request)
 
 
@@ -142,24 +143,26 @@ def numerics_of(path: Path, wanted: str = "") -> str:
 def _check(path: Path, request: Request) -> None:
     """Raise MicrogenError if the request has options that the format of a model lacks."""
     kind = _format_of(path)
-    if request.signature and not kind.has_signatures:
-        raise MicrogenError(
-            f"has no signatures: {kind.suffix} files have one network each",
-            where=str(path),
-            hint="leave --signature out",
-        )
-    if request.dim and not kind.has_open_sizes:
-        raise MicrogenError(
-            f"has no open sizes: the inputs of {kind.suffix} files have fixed shapes",
-            where=str(path),
-            hint="leave --dim out",
-        )
-    if request.bind and not kind.has_open_inputs:
-        raise MicrogenError(
-            f"has no parameters: the inputs of {kind.suffix} files cannot become constants",
-            where=str(path),
-            hint="leave --bind out",
-        )
+    files = f"{kind.suffix} files"
+    lacks = {
+        "signature": (kind.has_signatures, f"has no signatures: {files} have one network each"),
+        "dim": (
+            kind.has_open_sizes,
+            f"has no open sizes: the inputs of {files} have fixed shapes",
+        ),
+        "max_rounds": (
+            kind.has_loops,
+            f"has no loops whose rounds depend on data: {files} cannot have them",
+        ),
+        "bind": (
+            kind.has_open_inputs,
+            f"has no parameters: the inputs of {files} cannot become constants",
+        ),
+    }
+    for name, (has, what) in lacks.items():
+        if getattr(request, name) and not has:
+            flag = name.replace("_", "-")
+            raise MicrogenError(what, where=str(path), hint=f"leave --{flag} out")
 
 
 def oracle(path: Path, signature: str = "", profile: str = "") -> Oracle | None:

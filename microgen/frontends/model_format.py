@@ -32,6 +32,8 @@ class Request:
     signature: str = ""  # the name of one of several networks of a file; empty for the first
     dim: Sequence[str] = ()  # ``NAME=N`` for sizes that the model leaves open
     bind: Sequence[str] = ()  # ``INPUT=VALUE`` for inputs that become constants
+    # ``LAYER=N`` for loops whose number of rounds depends on data
+    max_rounds: Sequence[str] = ()
 
 
 class OracleError(MicrogenError):
@@ -99,6 +101,9 @@ class Format(abc.ABC):
 
     has_open_inputs: ClassVar[bool] = False
     """Whether a request may give values of inputs, which become constants."""
+
+    has_loops: ClassVar[bool] = False
+    """Whether a request may give the most rounds of loops."""
 
     profiles: ClassVar[tuple[str, ...]] = ("litert", "tflm")
     """The numerics profiles that its models may be compiled under; the first is the default."""

@@ -1,4 +1,4 @@
-"""The texts of ``--dim`` and ``--bind``: names, each with a value, and sizes of dimensions."""
+"""The texts of ``--dim``, ``--max-rounds`` and ``--bind``: names, each with a number or a value."""
 
 from __future__ import annotations
 
@@ -41,12 +41,19 @@ def sizes(dim: Sequence[str], known: Collection[str], kind: str, file: str) -> d
     return found
 
 
-def _size(name: str, text: str) -> int:
+def rounds(texts: Sequence[str]) -> dict[str, int]:
+    """The numbers that ``--max-rounds`` gives, by name. Raises the errors of ``pairs``, and
+    MicrogenError for a value that is not a number of rounds."""
+    given = pairs(texts, "--max-rounds", "LAYER=N")
+    return {name: _size(name, text, "--max-rounds", "a number of rounds") for name, text in given}
+
+
+def _size(name: str, text: str, flag: str = "--dim", what: str = "a size") -> int:
     # Eleven digits show that a number is too large. Converting thousands of them takes long.
     if text.isascii() and text.isdigit() and 1 <= int(text[:11]) <= LARGEST:
         return int(text)
     raise MicrogenError(
-        f"{short(text)!r} is not a size of {short(name)!r}",
-        where="--dim",
+        f"{short(text)!r} is not {what} of {short(name)!r}",
+        where=flag,
         hint=f"give a number from 1 to {LARGEST}",
     )

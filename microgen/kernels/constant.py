@@ -29,6 +29,10 @@ class KernelConstant:
     array: Array | None = field(default=None, compare=False, repr=False)
     # Further sources, for example a bias that is folded into a table of scales.
     more: tuple[tuple[str, What], ...] = ()
+    # The inner graph whose constants the tensors are, and the name that sets them apart from the
+    # tensors of other graphs.
+    inside: Graph | None = field(default=None, compare=False, repr=False)
+    scope: str = ""
 
     @property
     def is_absent(self) -> bool:
@@ -38,7 +42,8 @@ class KernelConstant:
     @property
     def sources(self) -> tuple[tuple[str, What], ...]:
         """The tensors with their used parts, in the order of the transform's sources."""
-        return ((self.tensor, self.what), *self.more)
+        own = ((self.tensor, self.what), *self.more)
+        return tuple((f"{self.scope}{tensor}", what) for tensor, what in own)
 
     def updated(self, **arguments: float | int | str) -> KernelConstant:
         """The same constant with further or other arguments of its transform."""
@@ -49,7 +54,8 @@ class KernelConstant:
         """The model's arrays from which the constant is computed."""
         if self.array is not None:
             return (frozen(self.array),)
-        return tuple(_source(tensor, what, graph) for tensor, what in self.sources)
+        own = ((self.tensor, self.what), *self.more)
+        return tuple(_source(tensor, what, self.inside or graph) for tensor, what in own)
 
 
 def _source(tensor: str, what: What, graph: Graph) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 from microgen import frontends
 from microgen.base.manifest import DeadChannelsRecord
 from microgen.base.pieces import Content
-from microgen.compiler import partition, passes
+from microgen.compiler import control, partition, passes
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
@@ -62,7 +62,8 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     how = Partitioning(options.name, options.composite, options.merge_regions)
     profile, kinds = PROFILES[options.numerics], options.target_map.kinds
-    request = Request(profile, kinds, (), options.signature, options.dim, options.bind)
+    given = (options.signature, options.dim, options.bind, options.max_rounds)
+    request = Request(profile, kinds, (), *given)
     source, files, module = _source(model, request, generators, how)
     graph = passes.run(source)
     removed = dead_channels.records(graph)
@@ -71,6 +72,9 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     asked = [generator for generator in generators if generator.takes_nodes or module is None]
     graph, more = external.partition_graph(graph, asked, board, how)
     refusals = (*refusals, *more)
+    if any(node.op in ("loop", "branch") for node in graph.nodes):
+        # Before the built-in kernels, which compute the layers inside.
+        found = {control.CODEGEN.name: control.CODEGEN, **found}
     parts = partition.assign(graph, list(found.values()), board)
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)

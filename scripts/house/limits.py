@@ -46,10 +46,11 @@ QUICK = {
     # names of signatures, forms of samples and real numbers for quantized inputs (345).
     # large weights were moved as integers, measured in blocks and written piece by piece (420).
     # Operators of ai.onnx.ml, with trees and distances (1,450).
-    "lines of Python code": Limit(50_000, 61_235),
+    # Other loops and branches run (1,125).
+    "lines of Python code": Limit(50_000, 62_360),
     "comments, % of lines": Limit(3, 3, at_least=True),
-    # 788 before importers, tables and tests of ai.onnx.ml.
-    "files of Python": Limit(800, 810),
+    # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches.
+    "files of Python": Limit(800, 825),
     "modules above 400 lines": Limit(0, 0),
     "lines of C": Limit(35_000, 35_400),
     "pairs of alike places, crt": Limit(150, 150),

@@ -230,6 +230,7 @@ _ONLY_IN_GRAPHS = {
     # What the frontend makes of Relay's own requantize, and of scales that only say something else.
     *("qnn.rescale", "qnn.reinterpret"),
     "external",  # a call of a function
+    *("branch", "loop"),  # calls of graphs, which Relay has as if and as recursion
     "slide",  # what a pass makes of a window that is kept between inferences
     # Relay has them, too, partly with other semantics; its frontend does not read them.
     *("all", "ceil", "cos", "cumprod", "cumsum", "dynamic_update_slice", "floor"),

@@ -19,11 +19,15 @@ from microgen.base.files import MANIFEST
 from microgen.base.formats import checked_json
 from microgen.base.formats.structuring import structure
 from microgen.base.manifest import note
-from microgen.base.manifest.records import (
+from microgen.base.manifest.calls import (
     ArgumentRecord,
+    CallRecord,
+    RoundsRecord,
+    StepRecord,
+)
+from microgen.base.manifest.records import (
     BlobRecord,
     BufferRecord,
-    CallRecord,
     ConstantRecord,
     DeadChannelsRecord,
     DeviceRecord,
@@ -38,7 +42,6 @@ from microgen.base.manifest.records import (
     PoolRecord,
     PortRecord,
     SharedRecord,
-    StepRecord,
     TypeRecord,
 )
 from microgen.base.manifest.schedule import FeedRecord, RowsRecord
@@ -64,6 +67,7 @@ __all__ = [
     "PlanRecord",
     "PoolRecord",
     "PortRecord",
+    "RoundsRecord",
     "RowsRecord",
     "SharedRecord",
     "StepRecord",
@@ -113,7 +117,10 @@ class Manifest(ModuleRecord):
     @property
     def seen_count(self) -> int:
         """The layers of one sample, in all models, that can be read from memory."""
-        return sum(len(call.read) for module in self.modules for call in module.calls)
+        calls = [call for module in self.modules for call in module.calls]
+        # A layer of a loop is read in each round.
+        inner = sum(1 for call in calls for _ in call.round_calls)
+        return inner + sum(len(call.read) - len(call.in_rounds) for call in calls)
 
     def pool_array(self, pool: str) -> str:
         """The symbol of main's array for a pool that it passes to the manifest's own module."""

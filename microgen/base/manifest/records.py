@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from microgen.base.manifest.schedule import FeedRecord, KernelSource, RowsRecord, ScheduleRecord
+from microgen.base.manifest.calls import CallRecord
+from microgen.base.manifest.schedule import FeedRecord, KernelSource, ScheduleRecord
 
 
 def _check_alignment(alignment: int) -> None:
@@ -33,92 +33,6 @@ class PortRecord:
     buffer: str = ""
     over: str = ""
     aliases: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentRecord:
-    """An argument of a call: the address ``offset`` bytes into the object with the C name or symbol
-    ``name``. ``storage`` is the object's kind: "input", "output", "sid", "scratch", "constant" or
-    "device".
-
-    ``in_struct``: a structure has all such arguments in order, and its address is passed instead of
-    the first of them."""
-
-    storage: str
-    name: str
-    offset: int = 0
-    in_struct: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """A layer that a call computes. ``tensor``, ``shape`` and ``dtype`` describe its result.
-
-    When the function returns, the result is ``offset`` bytes after the call's ``args[argument]``,
-    the scratch or an output. If the offset is negative, that is the result's last part. If the
-    result is not in memory, ``argument`` is None and ``unseen`` says why.
-    """
-
-    op: str
-    layer: str
-    tensor: str
-    shape: tuple[int, ...]
-    dtype: str
-    kernel: str
-    reason: str
-    refusals: tuple[str, ...]
-    argument: int | None
-    offset: int = 0
-    unseen: str = ""
-    in_rows: RowsRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One operator call, in execution order; ``index`` counts from 0.
-
-    ``function`` is the ELF symbol. ``steps`` are the layers that it computes, in order. ``args``
-    are in C order, including scratch. ``packed`` is the ELF symbol of the packed function that
-    calls ``function``; it is empty if the runner calls it directly. ``target`` computes the call,
-    or the host if ``target`` is empty. ``device`` is the C name of the device whose hooks surround
-    the call, if any. ``can_fail``: ``function`` returns a status.
-    """
-
-    index: int
-    function: str
-    steps: tuple[StepRecord, ...]
-    args: tuple[ArgumentRecord, ...]
-    packed: str = ""
-    target: str = ""
-    device: str = ""
-    can_fail: bool = False
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """The names of its layers, each once."""
-        return tuple(dict.fromkeys(step.layer for step in self.steps))
-
-    @property
-    def seen(self) -> tuple[tuple[StepRecord, int], ...]:
-        """The layers whose results are in memory when the function returns, each with the position
-        of its argument."""
-        return tuple((s, s.argument) for s in self.steps if s.argument is not None)
-
-    @property
-    def read(self) -> tuple[StepRecord, ...]:
-        """The layers whose results are in memory when the function returns, or row by row."""
-        return tuple(s for s in self.steps if s.argument is not None or s.in_rows)
-
-    @property
-    def row_calls(self) -> Iterator[tuple[StepRecord, RowsRecord]]:
-        """The calls that compute rows, in order: the layer, and how it is computed."""
-        rolled = [(step, step.in_rows) for step in self.steps if step.in_rows]
-        end = max((rows.first + rows.count * rows.period for _, rows in rolled), default=0)
-        for number in range(end):
-            for step, rows in rolled:
-                times, late = divmod(number - rows.first, rows.period)
-                if not late and 0 <= times < rows.count:
-                    yield step, rows
 
 
 @dataclass(frozen=True, slots=True)

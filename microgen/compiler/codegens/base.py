@@ -9,6 +9,7 @@ from typing import Protocol
 from microgen.graph.ir.graph import Graph, Node, Origin
 from microgen.graph.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
+from microgen.planner.program.control import Control
 from microgen.planner.program.external import Made
 from microgen.planner.program.rolling import Rolling
 from microgen.planner.program.steps import Step
@@ -101,7 +102,8 @@ class Primitive:
     ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
     names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
     ``steps`` are the layers that it computes, in order.
-    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps.
+    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps, and
+    ``control`` if it calls other functions.
     ``held`` are the constants that its module gets when it is loaded.
     """
 
@@ -118,6 +120,7 @@ class Primitive:
     steps: tuple[Step, ...]
     made: Made | None = None
     rolling: Rolling | None = None
+    control: Control | None = None
     held: tuple[KernelConstant, ...] = ()
 
 

@@ -14,6 +14,7 @@ from microgen.base.errors import MicrogenError
 from microgen.base.names import cnames
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.partition import Partition
+from microgen.planner.program.control import Control, InnerBranch, InnerCall, InnerFunction
 from microgen.planner.program.external import ExternalModule
 from microgen.planner.program.rolling import Event, KernelPart, Rolling
 from microgen.planner.program.types import Device, KernelCall, Parameter, PrimFunc, Role
@@ -59,17 +60,21 @@ class LoweringCache:
     taken: set[str] = field(default_factory=set)
     entries: dict[tuple[tuple[str, ...], PrimFunc], PrimFunc] = field(default_factory=dict)
     parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
+    inner: dict[InnerFunction, str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
         """The function for a primitive: an earlier one if it is equal and has the same target."""
         rolling = self._named(primitive.rolling)
+        control = self._with_functions(primitive.control)
         # Without ``made``, which is not compared: an external function has a symbol of its own, so
         # two of them are never merged.
         key = (
             primitive.words,
             PrimFunc(
-                symbol, primitive.target, primitive.parameters, primitive.body, rolling=rolling
+                *(symbol, primitive.target, primitive.parameters, primitive.body),
+                rolling=rolling,
+                control=control,
             ),
         )
         if key not in self.entries:
@@ -92,6 +97,27 @@ class LoweringCache:
             self.parts[key] = self._unique((*event.rows.words, "rows"))
             self.taken.add(self.parts[key])
         return replace(event, rows=replace(event.rows, name=self.parts[key]))
+
+    def _with_functions(self, control: Control | None) -> Control | None:
+        """``control`` with a name for each function that it calls; equal functions have one."""
+        if control is None:
+            return None
+        if isinstance(control, InnerBranch):
+            then, otherwise = map(self._calls, (control.then, control.otherwise))
+            return replace(control, then=then, otherwise=otherwise)
+        calls, condition = map(self._calls, (control.calls, control.condition))
+        return replace(control, calls=calls, condition=condition)
+
+    def _calls(self, calls: Sequence[InnerCall]) -> tuple[InnerCall, ...]:
+        return tuple(replace(call, function=self._function(call.function)) for call in calls)
+
+    def _function(self, function: InnerFunction) -> InnerFunction:
+        found = replace(function, control=self._with_functions(function.control))
+        if found not in self.inner:
+            name = self._unique((*function.words, "inside"))
+            self.taken.add(name)
+            self.inner[found] = name
+        return replace(found, name=self.inner[found])
 
     def _unique(self, words: tuple[str, ...]) -> str:
         name = cnames.function_name(self.prefix, words)

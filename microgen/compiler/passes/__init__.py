@@ -10,6 +10,7 @@ from microgen.compiler.passes.dead_channels import dead_channels
 from microgen.compiler.passes.dead_code import dead_code
 from microgen.compiler.passes.fold_constants import fold_constants
 from microgen.compiler.passes.fuse_activation import fuse_activation
+from microgen.compiler.passes.inner_graphs import inner_graphs
 from microgen.compiler.passes.merge_affine import merge_affine
 from microgen.compiler.passes.own_copies import own_outputs, own_updates
 from microgen.compiler.passes.padding import canonical_padding, fold_pad
@@ -24,9 +25,18 @@ from microgen.graph.ops.external import ExternalAttrs
 
 Pass = Callable[[Graph], Graph]
 
+
+def inside(graph: Graph) -> Graph:
+    """The graph after the passes have run on the graphs inside loops and branches. A loop's
+    variables are outside of these, so no pass may change their shapes."""
+    within = tuple(p for p in DEFAULT_PIPELINE if p not in (dead_channels, slide_windows))
+    return inner_graphs(graph, lambda inner: run(inner, within))
+
+
 DEFAULT_PIPELINE: tuple[Pass, ...] = (
     cancel_layouts,  # comes first, because the changes of layout that it leaves may be constant
     fold_constants,  # then no other pass sees nodes that are constant
+    inside,  # constants are known, and move into the graphs inside loops and branches
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     scale_weights,  # factors and offsets per channel move into weights and biases of floats

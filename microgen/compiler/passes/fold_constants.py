@@ -11,8 +11,9 @@ from microgen.graph.ops.base import Operands, StatusError
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
     """The node's results if they are constant and exist, otherwise None."""
-    # An external function's nodes are not folded, because its code generator computes them.
-    if node.op == "external" or not all(name in constants for name in node.inputs):
+    # An external function's nodes are not folded, because its code generator computes them, and a
+    # loop's because it may take long.
+    if node.op in ("external", "loop") or not all(name in constants for name in node.inputs):
         return None
     values = tuple(constants[name] for name in node.inputs)
     operands = Operands(values, graph.type_of(node.inputs), graph.type_of(node.outputs))

@@ -5,7 +5,7 @@ writes one, ``front_file`` a front.
 """
 
 from microgen.compiler.schedule import file, front_file
-from microgen.compiler.schedule.choose import Offer, choose, offers
+from microgen.compiler.schedule.choose import Offer, choose, fastest, offers
 from microgen.compiler.schedule.front import Front, FrontPoint, explore
 from microgen.compiler.schedule.state import Schedule, Score
 
@@ -17,6 +17,7 @@ __all__ = [
     "Score",
     "choose",
     "explore",
+    "fastest",
     "file",
     "front_file",
     "offers",

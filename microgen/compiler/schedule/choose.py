@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule import feeding
+from microgen.compiler.schedule import feeding, search
 from microgen.compiler.schedule.assembled import space
 from microgen.compiler.schedule.division import Division, Pieces, pieces
 from microgen.compiler.schedule.goals import GOALS, ROLLS, Key
 from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.options import space as options_of
 from microgen.compiler.schedule.search import ScheduleSearch, Visit
 from microgen.compiler.schedule.stacks import StackOf, unknown
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Scorer, scheduled
@@ -129,6 +130,13 @@ def forced_picks(divided: Pieces) -> Sequence[Picks]:
         raise feeding.no_function()
     # At most MOST_FORCED, spread evenly from the fastest to the smallest.
     return every[:: -(-len(every) // MOST_FORCED)]
+
+
+def fastest(partition: Partition, cpu: Cpu) -> Partition:
+    """The partition in which each node has its fastest kernel."""
+    found = options_of(partition, cpu, prefers_shared=False)
+    candidate = search.fastest(found)
+    return scheduled(found, candidate.picks, reasons(found, candidate, "speed"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ class _TFLite(Format):
     suffix = ".tflite"
     has_signatures = True
     has_open_sizes = True
+    has_loops = True
 
     def names(self, suffix: str) -> bool:
         from microgen.frontends.tflite import c_arrays
@@ -50,7 +51,11 @@ class _TFLite(Format):
 
         data = self.kept(path, request)[self.suffix]
         return convert.load(
-            data, file=path.name, numerics=request.numerics, signature=request.signature
+            data,
+            file=path.name,
+            numerics=request.numerics,
+            signature=request.signature,
+            max_rounds=request.max_rounds,
         )
 
     def operators(self) -> tuple[str, ...]:

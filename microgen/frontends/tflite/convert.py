@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
-from microgen.base.errors import ModelError, UnsupportedError, few, short
+from microgen.base.errors import MicrogenError, ModelError, UnsupportedError, few, short
+from microgen.frontends import open_sizes
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import (
     composites,
@@ -19,7 +20,7 @@ from microgen.frontends.tflite import (
 )
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.layers import Fix, Importing
+from microgen.frontends.tflite.layers import Fix, Importing, MostRounds
 from microgen.frontends.tflite.records import FileRecord
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
@@ -28,9 +29,17 @@ from microgen.graph.builder import GraphBuilder
 from microgen.graph.ir.graph import Graph, Origin
 
 
-def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> Graph:
+def load(
+    data: bytes,
+    *,
+    file: str,
+    numerics: Numerics,
+    signature: str = "",
+    max_rounds: Sequence[str] = (),
+) -> Graph:
     """The graph of a model; ``file`` is its name in messages and Origins. ``signature`` names one
-    of the model's signatures, by default the first.
+    of the model's signatures, by default the first. ``max_rounds`` (``LAYER=N``) are the most
+    rounds of loops whose number of rounds depends on data.
 
     Raises ModelError if the bytes are malformed or contradict themselves, and UnsupportedError if
     the model is sound but uses a feature that microgen does not have.
@@ -45,8 +54,10 @@ def load(data: bytes, *, file: str, numerics: Numerics, signature: str = "") -> 
     _check_operators(model)
     ordering.check(model, tensors)
     graph = GraphBuilder()
-    shared = Importing(model, tensors, numerics, graph, Variables(model, graph))
+    most = MostRounds(open_sizes.rounds(max_rounds))
+    shared = Importing(model, tensors, numerics, graph, Variables(model, graph), most=most)
     importers.run(model.operators, shared)
+    _check_most(most, file)
     return _graph(model, shared)
 
 
@@ -64,6 +75,19 @@ def _check_operators(model: FileRecord) -> None:
     ):
         if not layers:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
+
+
+def _check_most(most: MostRounds, file: str) -> None:
+    """Raise MicrogenError if ``--max-rounds`` names something else than a loop whose number of
+    rounds depends on data."""
+    for name in most.given:
+        if name not in most.found:
+            names = few([f'"{short(each)}"' for each in dict.fromkeys(most.found)])
+            raise MicrogenError(
+                f'has no loop "{short(name)}" whose number of rounds depends on data',
+                where=f"{file}: --max-rounds",
+                hint=f"it has {names}" if most.found else "it has none: leave --max-rounds out",
+            )
 
 
 def _graph(model: FileRecord, shared: Importing) -> Graph:

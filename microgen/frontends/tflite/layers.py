@@ -5,7 +5,7 @@ reads them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -53,6 +53,20 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class MostRounds:
+    """The most rounds of loops whose number of rounds depends on data: ``given``, by the layers'
+    names, and the names of these loops that were ``found`` so far."""
+
+    given: Mapping[str, int]
+    found: list[str] = field(default_factory=list)
+
+    def of(self, layer: str) -> int | None:
+        """The most rounds of such a loop, None if they are not given."""
+        self.found.append(layer)
+        return self.given.get(layer)
+
+
+@dataclass(frozen=True, slots=True)
 class Importing:
     """The parts of a file and of its graph that all operators share."""
 
@@ -63,6 +77,7 @@ class Importing:
     variables: Variables
     fixes: list[Fix] = field(default_factory=list)
     depth: int = 0  # of subgraphs within subgraphs
+    most: MostRounds = field(default_factory=lambda: MostRounds({}))
 
     @property
     def reader(self) -> Reader:
@@ -163,6 +178,16 @@ class FileLayer(OperatorOptions):
     def plain_outputs(self) -> tuple[BuiltTensor, ...]:
         """All outputs, quantized or not."""
         return tuple(self._tensors.get(index, self.where) for index in self._record.outputs)
+
+    def settled_output(self, position: int, shape: Shape) -> BuiltTensor:
+        """An output by its position, with the shape that was inferred for it."""
+        index = self._record.outputs[position]
+        self._tensors.infer(index, shape, self.where)
+        return self._per_tensor(self._tensors.get(index, self.where))
+
+    def add_node(self, node: Node, tensors: Sequence[BuiltTensor]) -> None:
+        """Append a node that the importer has made and checked."""
+        self._graph.add(node, tensors)
 
     def is_read(self, position: int) -> bool:
         """Whether an operator or the graph's user reads an output."""

@@ -15,7 +15,7 @@ import numpy as np
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite import reader, records, signature
 from microgen.frontends.tflite.quantization import DETECTION
-from microgen.frontends.tflite.records import ABSENT, FileRecord, OperatorRecord
+from microgen.frontends.tflite.records import ABSENT, CONTROLLED, FileRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import RESOURCE
 from microgen.graph.ir.beside import Leeway, Slack
@@ -97,6 +97,10 @@ def _signature(data: bytes, name: str) -> FileSignature:
     made = {index for operator in model.operators for index in operator.outputs}
     made |= {*model.inputs, *model.outputs}
     made |= {index for index, record in enumerate(model.tensors) if record.is_variable}
+    # LiteRT does not write outputs of loops and branches that nothing reads.
+    read = {index for operator in model.operators for index in operator.inputs}
+    inner = {i for each in model.operators if each.name in CONTROLLED for i in each.outputs}
+    made -= inner - read - {*model.outputs}
     valued = frozenset(i for i in made - {ABSENT} if model.tensors[i].dtype != RESOURCE)
     place = {index: place for place, index in enumerate(model.listed[0])}
     places = tuple(place[index] for index in model.inputs)

@@ -10,6 +10,7 @@ from typing import Any
 from tflite.BuiltinOperator import BuiltinOperator
 from tflite.BuiltinOptions2 import BuiltinOptions2
 from tflite.CallOnceOptions import CallOnceOptions
+from tflite.IfOptions import IfOptions
 from tflite.Model import Model
 from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
 from tflite.TensorType import TensorType as TensorTypeCode
@@ -30,8 +31,10 @@ ABSENT = -1  # an optional input that an operator does not have
 # Operator -> its options, the fields that are numbers of subgraphs, and what they are by default.
 _CALLING: Mapping[str, tuple[Any, tuple[str, ...], tuple[int, ...]]] = {
     "CALL_ONCE": (CallOnceOptions, ("InitSubgraphIndex",), (0,)),
+    "IF": (IfOptions, ("ThenSubgraphIndex", "ElseSubgraphIndex"), ()),
     "WHILE": (WhileOptions, ("CondSubgraphIndex", "BodySubgraphIndex"), ()),
 }
+CONTROLLED = ("IF", "WHILE")  # operators that run graphs of their own
 _TENSOR_NAME = 3  # field numbers in schema.fbs
 _CUSTOM_CODE = 1
 _BUILTIN_CODE = 3

@@ -18,7 +18,6 @@ _NPUS = {
     "ethos-u": ("an Ethos-U NPU", "vela"),
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
-_INSTEAD = {"IF": "convert the model with its branches taken"}
 _INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
 _FLEX = "convert the model without SELECT_TF_OPS"
 _LISTS = 'CUSTOM "FlexTensorList'  # of recurrent layers, for each time step
@@ -107,8 +106,6 @@ def _instead(lacking: Iterable[str]) -> str:
     if any(name.startswith(_LISTS) for name in lacking):
         return _UNROLL
     for name in lacking:
-        if name in _INSTEAD:
-            return _INSTEAD[name]
         if name.startswith('CUSTOM "Flex'):
             return _FLEX
     return "build the model from other operators; `microgen ops` lists them"

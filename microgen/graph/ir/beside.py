@@ -15,7 +15,7 @@ channels have the reference's values. If they had influence, the next known laye
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -128,7 +128,7 @@ def walk(
     steps, whys = dict[str, float](), dict[str, str]()
     for node in graph.nodes:
         state = _State(values, errors, actual, lacking, rules, steps, whys)
-        for one in _of_node(node, graph, ops[node.op], state, slack):
+        for one in _with_inside(node, graph, ops[node.op], state, slack):
             name = one.tensor
             if one.found is None:
                 values[name], errors[name] = one.values, one.bound
@@ -178,6 +178,24 @@ class _State:
             return own
         waiting = [self.steps.get(name, 0.0) for name in node.inputs]
         return replace(own, more=max(float(np.max(own.more)), *waiting))
+
+
+def _with_inside(
+    node: Node, graph: Graph, op: OpDefinition, state: _State, slack: Slack
+) -> Iterable[Expected]:
+    """The results of a node, after those of the graph inside if some of its tensors are known."""
+    # A name inside begins with the first result's name and a colon.
+    lead = f"{node.outputs[0]}:"
+    is_open = op.inside is not None
+    own = {n: each for n, each in state.actual.items() if n.startswith(lead)} if is_open else {}
+    if op.inside is None or not own:
+        yield from _of_node(node, graph, op, state, slack)
+        return
+    operands = Operands.of(node, graph, state.values)
+    for one in op.inside(node, operands, state.off(node, operands), own, slack):
+        if one.tensor in node.outputs:
+            one = replace(one, found=state.known(one.tensor, one.values))
+        yield one
 
 
 def _of_node(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
@@ -22,7 +22,18 @@ def show(graph: Graph) -> str:
     for own in functions:
         attributes = [f'Compiler="{own.codegen}"', f'global_symbol="{own.symbol}"']
         texts.append(_function(own.symbol, own.graph, attributes))
+    texts += [_function(name, inner) for name, inner in _inner(graph)]
     return "\n".join(texts)
+
+
+def _inner(graph: Graph) -> Iterator[tuple[str, Graph]]:
+    """The graphs inside loops and branches, and inside those, with names."""
+    for node in graph.nodes:
+        for field in dataclasses.fields(node.attrs):
+            inside = getattr(node.attrs, field.name)
+            if isinstance(inside, Graph) and not isinstance(node.attrs, ExternalAttrs):
+                yield f"{_plain(node.outputs[0])}.{field.name}", inside
+                yield from _inner(inside)
 
 
 def _function(name: str, graph: Graph, attributes: Sequence[str] = ()) -> str:
@@ -51,7 +62,8 @@ def _node(node: Node, graph: Graph, names: dict[str, str]) -> str:
 
 def _attributes(attrs: Attrs) -> list[str]:
     pairs = ((f.name, getattr(attrs, f.name)) for f in dataclasses.fields(attrs))
-    return [f"{name}={_value(value)}" for name, value in pairs]
+    # The graphs inside follow in their own text.
+    return [f"{name}={_value(value)}" for name, value in pairs if not isinstance(value, Graph)]
 
 
 def _value(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -200,6 +200,9 @@ class OpDefinition:
     bound: Bound = EXACT  # for every implementation: kernels, code generators, LiteRT
     # ``cost(attrs, input_types, output_types)`` of ``reference``: see graph/ops/cost.py
     cost: costs.Rule = costs.elementwise
+    # ``inside(node, operands, errors, found, slack)``: what ``graph.ir.beside.walk`` yields for a
+    # node with a graph inside some of whose tensors are ``found``: these, then the outputs.
+    inside: Callable[..., Iterator[Any]] | None = None
     about: str = ""  # in a few words what it computes; by default a docstring says it
 
     def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:

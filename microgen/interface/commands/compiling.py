@@ -25,6 +25,7 @@ _GIVEN = (
 _SIGNATURE = "the network to use of a file that has several, by its name (default: the first)"
 _DIM = "an open size, for example batch=4 or INPUT:AXIS=64 (default: batch 1); may be repeated"
 _BIND = "make an .onnx model's input a constant: a .npy file, a number or a list; may be repeated"
+_ROUNDS = "the most rounds of a loop whose number of rounds depends on data; may be repeated"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -42,6 +43,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--signature", default="", metavar="NAME", help=_SIGNATURE)
     add("--dim", action="append", default=[], metavar="NAME=N", help=_DIM)
+    add("--max-rounds", action="append", default=[], metavar="LAYER=N", help=_ROUNDS)
     add("--bind", action="append", default=[], metavar="INPUT=VALUE", help=_BIND)
 
 

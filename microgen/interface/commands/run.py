@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen.base import manifest
 from microgen.base.errors import InputError, RunError
-from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, StepRecord
 from microgen.base.names import cnames
 from microgen.base.output import junit
 from microgen.base.output.console import Console, Outcome
@@ -222,7 +223,14 @@ def _labels(call: CallRecord) -> list[tuple[str, str, str]]:
     """The first cells of a call's rows: its number, and each of its layers with the kernel."""
     numbers = [str(call.index + 1), *[""] * (len(call.steps) - 1)]
     steps = zip(numbers, call.steps, strict=True)
-    return [(number, cnames.layer(step.layer), step.kernel) for number, step in steps]
+    return [(number, _repeated(step), step.kernel) for number, step in steps]
+
+
+def _repeated(step: StepRecord) -> str:
+    """A layer, with the number of times that loops compute it."""
+    name = cnames.layer(step.layer)
+    times = math.prod(rounds for _, rounds in step.in_round.loops) if step.in_round else 1
+    return name if times == 1 else f"{name} x {times:,}"
 
 
 def _share(count: int, total: int) -> str:

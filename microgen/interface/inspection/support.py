@@ -71,6 +71,7 @@ def _row(name: str) -> OpRow:
     ]
     named[:0] = [f"{_LOOKUPS[dtype]}, on a table" for dtype in op.tables]
     none = "none: a view costs nothing" if op.is_view else "a code generator's own"
+    none = "those of the layers inside" if op.name in ("branch", "loop") else none
     how = ", ".join(named) or none
     dtypes = {dtype_of(kernel) for kernel in implementations} | {dtype.value for dtype in op.tables}
     about, limits = ops.about(op), ops.conditions(op)

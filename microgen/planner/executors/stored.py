@@ -25,6 +25,14 @@ def refuse_unsupported(program: Program) -> None:
             where="--executor",
             hint="use --executor aot",
         )
+    called = {function.name for function in program.functions if function.control}
+    looped = [call.steps[-1].origin for call in program.calls if call.function in called]
+    if looped:
+        raise UnsupportedError(
+            "the graph executor has no loops and branches, and this layer is one",
+            where=str(looped[0]),
+            hint="use --executor aot",
+        )
 
 
 def stored(program: Program, graph: ExecutorGraph) -> Program:

@@ -51,7 +51,19 @@ class InRows:
     is_last: bool = False
 
 
-Place = Output | Around | InnerBuffer | InRows | NotStored
+@dataclass(frozen=True, slots=True)
+class InRound:
+    """A result that the operator's inner call number ``call`` leaves in output number ``index``,
+    once in each round of the loops around it. ``loops`` has the number and the rounds of each of
+    these, the outermost first. ``why`` is a clause if it is not read there."""
+
+    call: int
+    index: int
+    loops: tuple[tuple[int, int], ...]
+    why: str = ""
+
+
+Place = Output | Around | InnerBuffer | InRows | InRound | NotStored
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class Step:
     def unseen(self) -> str:
         """Why the result is not in memory when the function returns; empty if it is."""
         match self.place:
-            case NotStored(why):
+            case NotStored(why) | InRound(why=why):
                 return why
             case InnerBuffer(_, layer) if layer:
                 return f'layer "{layer}" overwrites it in the same function'

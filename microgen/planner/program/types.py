@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from microgen.graph.ir.graph import Array, ArrayType
+from microgen.planner.program.control import Control
 from microgen.planner.program.external import (
     CSource,
     DeviceDriver,
@@ -59,7 +60,8 @@ MOST_PARAMETERS = 8
 class PrimFunc:
     """A primitive function: emitted once, called with its buffers and weights as arguments.
 
-    ``body`` are its kernels, in order. If it computes rows in steps, ``rolling`` has them instead.
+    ``body`` are its kernels, in order. If it computes rows in steps, ``rolling`` has them instead,
+    and ``control`` if it calls other functions in a loop or a branch.
     If no kernel computes it, ``made`` has the code. Constants follow one another in ``parameters``.
     """
 
@@ -69,11 +71,13 @@ class PrimFunc:
     body: tuple[KernelCall, ...]
     made: Made | None = None
     rolling: Rolling | None = None
+    control: Control | None = None
 
     @property
     def kernels(self) -> tuple[KernelCall, ...]:
         """All of its kernels."""
-        return self.rolling.kernels if self.rolling else self.body
+        others = self.rolling or self.control
+        return others.kernels if others else self.body
 
     @property
     def in_struct(self) -> tuple[Parameter, ...]:
@@ -95,6 +99,8 @@ class PrimFunc:
     def can_fail(self) -> bool:
         """Whether it may return anything but 0, for which the runner ends."""
         is_fed = self.rolling is not None and self.rolling.feed is not None
+        if self.control:
+            return self.control.can_fail
         return is_fed or self.made is not None or any(k.can_fail for k in self.kernels)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from microgen.base.names import cnames
 from microgen.planner.program.types import PrimFunc, Program, Role
-from microgen.project.emit import feeding, kernel_calls, layout, rolling
+from microgen.project.emit import control, feeding, kernel_calls, layout, rolling
 from microgen.project.emit.kernel_calls import declaration, kernel_call
 from microgen.project.emit.unit import Unit
 
@@ -18,11 +18,19 @@ def operators(unit: Unit) -> dict[str, Any]:
     return {
         **unit.common("LIB1_"),
         "headers": sorted(
-            {*(c.header for c in unit.program.kernels), *rolling.headers(unit.program)}
+            {
+                *(c.header for c in unit.program.kernels),
+                *rolling.headers(unit.program),
+                *control.headers(unit.program),
+            }
         ),
         "prototypes": [c.prototype for c in unit.program.shared_kernels if c.prototype],
         "parts": rolling.parts(unit.program),
-        "functions": [_function(f, unit, layers[f.name]) for f in functions],
+        "functions": [
+            *control.functions(unit.program),
+            *(_function(f, unit, layers[f.name]) for f in functions),
+        ],
+        "has_control": any(function.control for function in functions),
         "declared": [_prototype(f, unit) for f in unit.program.functions],
         "fed": feeding.names(unit) if unit.program.feed else None,
     }
@@ -64,4 +72,6 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
         ],
         "is_one_kernel": len(function.body) == 1,
         "rolling": rows,
+        "control": control.lines(function.control, members) if function.control else (),
+        "is_inner": False,
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from microgen.base.names import cnames
 from microgen.planner.program.plan import Placement, Pool
-from microgen.planner.program.steps import Around, InnerBuffer, InRows, NotStored, Step
+from microgen.planner.program.steps import Around, InnerBuffer, InRound, InRows, NotStored, Step
 from microgen.planner.program.types import (
     Argument,
     Parameter,
@@ -248,6 +248,8 @@ def _step(step: Step) -> str:
             text += " row by row"
         case Around(before=before):
             text += f" from {before} bytes before" if before else ""
+        case InRound():
+            text += " (in each round)"
         case NotStored():
             text += " (inside)"
     return f"{text}, {step.kernel}"

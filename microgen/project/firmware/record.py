@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, cast
@@ -30,6 +31,7 @@ from microgen.base.manifest import (
     PlanRecord,
     PoolRecord,
     PortRecord,
+    RoundsRecord,
     RowsRecord,
     SharedRecord,
     StepRecord,
@@ -39,13 +41,15 @@ from microgen.base.manifest import (
 from microgen.base.manifest.schedule import KernelSource, ScheduleRecord
 from microgen.base.pieces import digest
 from microgen.options import Options
+from microgen.planner.program.control import Control, leaves
 from microgen.planner.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.planner.program.plan import MemoryPlan, Pool
 from microgen.planner.program.rolling import Rolling
-from microgen.planner.program.steps import Around, InnerBuffer, InRows, Output, Step
+from microgen.planner.program.steps import Around, InnerBuffer, InRound, InRows, Output, Step
 from microgen.planner.program.types import (
     FirmwareConstant,
     Port,
+    PrimFunc,
     Program,
     Role,
     RunnerCall,
@@ -179,7 +183,7 @@ def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallReco
     return CallRecord(
         index=call.index,
         function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
-        steps=tuple(_step(step, roles, function.rolling) for step in call.steps),
+        steps=tuple(_step(step, roles, function) for step in call.steps),
         args=tuple(args),
         packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
@@ -188,9 +192,9 @@ def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallReco
     )
 
 
-def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRecord:
+def _step(step: Step, roles: Sequence[Role], function: PrimFunc) -> StepRecord:
     """The record of a step of a function whose parameters have these roles."""
-    argument, offset, in_rows = None, 0, None
+    argument, offset, in_rows, in_round = None, 0, None, None
     match step.place:
         case Output(index):
             argument = [k for k, role in enumerate(roles) if role is Role.OUTPUT][index]
@@ -200,8 +204,11 @@ def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRec
         case InnerBuffer() as inner if not inner.overwritten_by:
             argument, offset = roles.index(Role.SCRATCH), inner.offset
         case InRows() as rows:
-            assert rolling is not None, "only such functions have rows"
-            in_rows = _in_rows(rolling, rows)
+            assert function.rolling is not None, "only such functions have rows"
+            in_rows = _in_rows(function.rolling, rows)
+        case InRound() as place:
+            assert function.control is not None, "only such functions have rounds"
+            in_round = _in_round(function.control, place)
     return _copied(
         StepRecord,
         step,
@@ -211,7 +218,17 @@ def _step(step: Step, roles: Sequence[Role], rolling: Rolling | None) -> StepRec
         argument=argument,
         offset=offset,
         in_rows=in_rows,
+        in_round=in_round,
     )
+
+
+def _in_round(control: Control, place: InRound) -> RoundsRecord:
+    """How an inner call computes a result."""
+    call, callers = next(itertools.islice(leaves(control), place.call, None))
+    called = call.function
+    roles = [k for k, p in enumerate(called.parameters) if p.role is Role.OUTPUT]
+    own = {"function": called.name, "argument": roles[place.index], "callers": callers}
+    return _copied(RoundsRecord, place, **own)
 
 
 def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:

@@ -15,6 +15,7 @@ from microgen.base.formats.c_layout import aligned
 from microgen.kernels import stack
 from microgen.kernels.stack import MeasuredColumn
 from microgen.options import STACK_UNIT, Options
+from microgen.planner.program.control import Control, InnerFunction
 from microgen.planner.program.types import KernelCall, PrimFunc, Program
 from microgen.project.firmware import code_size, entry_stack
 from microgen.target.board import Board
@@ -165,7 +166,11 @@ def _others(program: Program, column: MeasuredColumn, options: Options) -> Itera
 
 def _operator(function: PrimFunc, column: MeasuredColumn) -> int:
     """The most bytes of stack of an operator's call."""
-    if function.made is not None or not function.kernels:
+    if function.made is not None:
+        return _FOREIGN
+    if function.control:
+        return _control(function, function.control, column)
+    if not function.kernels:
         return _FOREIGN
     deepest = max(_kernel(kernel, function, column) for kernel in function.kernels)
     if function.rolling:
@@ -174,7 +179,21 @@ def _operator(function: PrimFunc, column: MeasuredColumn) -> int:
     return deepest + _PER_KERNEL * (len(function.body) - 1)
 
 
-def _kernel(kernel: KernelCall, function: PrimFunc, column: MeasuredColumn) -> int:
+def _control(function: PrimFunc | InnerFunction, control: Control, column: MeasuredColumn) -> int:
+    """The most bytes of stack of a function that calls others in a loop or a branch."""
+    own = column.rolled + stack.arguments(len(function.parameters))
+    deepest = 0
+    for called in {call.function for call in control.every}:
+        if called.control:
+            nbytes = _control(called, called.control, column)
+        else:
+            kernels = [_kernel(kernel, called, column) for kernel in called.body]
+            nbytes = max(kernels) + _PER_KERNEL * (len(kernels) - 1)
+        deepest = max(deepest, nbytes + stack.arguments(len(called.parameters)))
+    return own + deepest
+
+
+def _kernel(kernel: KernelCall, function: PrimFunc | InnerFunction, column: MeasuredColumn) -> int:
     one = stack.has_one_batch(kernel.params)
     nbytes = column.kernel(kernel.code.stem, is_shared=kernel.is_shared, one_batch=one)
     # The out-of-line form gets the parameters of the kernel in addition to the operator's own.

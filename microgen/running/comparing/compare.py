@@ -142,6 +142,7 @@ def source(project: Path, record: ModuleRecord) -> Graph:
         targets=targets.parse(options["targets"]).kinds,
         generators=options["codegen"],
         signature=options["signature"],
+        max_rounds=options.get("max_rounds", ()),  # projects of earlier versions have no loops
     )
 
 
@@ -287,7 +288,9 @@ class _Module:
         is_source = graph is not reduced
         shows = of_model(source, reduced) if is_source else of_reduced(source, reduced)
         states = {b.tensor for b in self.record.plan.buffers if b.is_state}
-        read = traced(graph, shows, layers, [self._outputs(graph, i) for i in chosen], states)
+        outputs = [self._outputs(graph, i) for i in chosen]
+        # The passes change the graphs inside loops, too.
+        read = traced(graph, shows, layers, outputs, states, has_inner=not is_source)
         compared = self._compared(graph, chosen, read)
         # In the file's graph a name may mean another value than after the passes, which gave it.
         if compared.first and is_source:

@@ -31,12 +31,17 @@ class Traced:
     shows: Mapping[str, Shown]
     names: Mapping[str, tuple[str, ...]]
     absent: tuple[str, ...]
+    # By sample: the tensors of graphs inside loops, by their names in each round.
+    inner: tuple[Mapping[str, Array], ...]
 
     @property
     def found(self) -> list[dict[str, Array]]:
         """By sample: tensor of the graph -> the array of the first layer that shows it."""
         firsts = {tensor: first for tensor, (first, *_) in self.names.items()}
-        return [{t: each[n] for t, n in firsts.items() if n in each} for each in self.layers]
+        return [
+            {**{t: each[n] for t, n in firsts.items() if n in each}, **inner}
+            for each, inner in zip(self.layers, self.inner, strict=True)
+        ]
 
     @property
     def partly(self) -> dict[str, Shown]:
@@ -52,7 +57,7 @@ class Traced:
     def also(self, sample: int, one: Expected) -> Iterator[Expected]:
         """Yields the tensor that is expected in a sample, under the name by which it was read, then
         the other layers that show the tensor. These layers only move its elements."""
-        first, *others = self.names.get(one.tensor, ("",))
+        first, *others = self.names.get(one.tensor, (one.name,))
         yield replace(one, name=first)
         # Without a result there is nothing to compare the other layers with.
         for name in others if one.found is not None else ():
@@ -70,12 +75,19 @@ def traced(
     layers: Iterable[TracedLayer],
     outputs: Sequence[Mapping[str, Output]],
     states: set[str],
+    *,
+    has_inner: bool,
 ) -> Traced:
     """The layers of some samples as tensors of a graph. ``shows`` maps the names of layers to
     tensors; ``states`` are the names of variables. ``outputs``, by sample, take the place of
-    layers: tensor of the graph -> the firmware's output. Raises InternalError if sizes differ."""
+    layers: tensor of the graph -> the firmware's output. If the graph ``has_inner``, the graphs
+    inside its loops are those of the firmware. Raises InternalError if sizes differ."""
     read: list[dict[str, Array]] = [{} for _ in outputs]
+    inner: list[dict[str, Array]] = [{} for _ in outputs]
     for layer in layers:
+        if layer.is_inner:
+            inner[layer.sample] |= {layer.tensor: layer.array} if has_inner else {}
+            continue
         read[layer.sample] |= {layer.tensor: layer.array, **layer.variables}
     for each, by_tensor in zip(read, outputs, strict=True):
         for tensor, (port, array) in by_tensor.items():
@@ -89,7 +101,7 @@ def traced(
         for each in read
     )
     names = layouts.by_model(shows, (name for each in arrays for name in each))
-    return Traced(arrays, shows, names, tuple(sorted(absent)))
+    return Traced(arrays, shows, names, tuple(sorted(absent)), tuple(inner))
 
 
 def of_model(source: Graph, reduced: Graph) -> dict[str, Shown]:

@@ -16,6 +16,7 @@ from microgen.base.manifest import ModuleRecord
 from microgen.graph.ir.beside import Expected, distance, exceeds
 from microgen.graph.ir.graph import Array
 from microgen.graph.ir.layouts import Shown
+from microgen.graph.ir.rounds import plain
 
 EQUAL = "equal"
 
@@ -176,7 +177,7 @@ def compare(
         if one.found is None:
             # The firmware has no such tensor in memory, or it could not be read.
             continue
-        held.append(_held(sample, calls.get(one.name or one.tensor), one))
+        held.append(_held(sample, calls.get(one.name or plain(one.tensor)), one))
         first = _difference(held[-1], one, shows.get(one.tensor))
         if first:
             return Comparison(tuple(held), tuple(absent), first)

@@ -47,7 +47,7 @@ MEANINGS = {
     0x0803: (
         "FunctionCallInvalidArg",
         "a value or a pointer is not allowed (an index out of range, a divisor of 0, a pool that "
-        "is not aligned)",
+        "is not aligned, more rounds of a loop than --max-rounds)",
         "give other samples with --input",
     ),
     0x0900: ("TimeEvaluatorBadHandle", "a measurement was never started", _CALLER),

@@ -26,6 +26,7 @@ from microgen.base.manifest import (
 )
 from microgen.base.output import progress
 from microgen.graph.ir.graph import Array, DType
+from microgen.graph.ir.rounds import in_round
 from microgen.running.runner import faults
 from microgen.running.runner.calls import CONVENTIONS, DebuggedProgram, EndError, Walker
 from microgen.running.runner.gdb import GdbError, Stub
@@ -41,7 +42,8 @@ T = TypeVar("T")
 class TracedLayer:
     """The result of a layer that call ``call`` of sample ``sample`` computed, and the variables
     that were passed to the call, by their names, uint8. Both numbers count from 0, and each
-    module's calls are counted separately. ``status`` is the value that the call returned."""
+    module's calls are counted separately. ``status`` is the value that the call returned. It may be
+    a tensor inside of a loop in some round (``is_inner``)."""
 
     sample: int
     call: int
@@ -50,6 +52,7 @@ class TracedLayer:
     module: str = ""
     variables: Mapping[str, Array] = field(default_factory=dict)
     status: int = 0
+    is_inner: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +190,12 @@ class Tracer(Walker):
             # returns.
             results.append((step, pointer + step.offset))
         passed = self._variables(call, module, registers)
+        inside = self._in_rounds(sample, call, module)
         self.run_to(self.return_address(registers))
         # The variables have the values after the call, which may update them.
         variables = {record.tensor: self._bytes(at, record.nbytes) for record, at in passed}
         status = self.result()
-        return [
+        return inside + [
             TracedLayer(
                 *(sample, call.index, step.tensor, self._tensor(step, at), module.module),
                 variables,
@@ -199,6 +203,20 @@ class Tracer(Walker):
             )
             for step, at in results
         ]
+
+    def _in_rounds(self, sample: int, call: CallRecord, module: ModuleRecord) -> list[TracedLayer]:
+        """The layers that functions inside the call compute in each round of its loops."""
+        found = []
+        for step, inner, done in call.round_calls:
+            self.run_to(self._image.address(inner.function) + self._bias)
+            registers = self.registers()
+            pointer = self.argument(registers, inner.argument)
+            self.run_to(self.return_address(registers))
+            # Read now, because the next round writes to the same place.
+            name, array = in_round(step.tensor, done), self._tensor(step, pointer)
+            own = TracedLayer(sample, call.index, name, array, module.module, is_inner=True)
+            found.append(own)
+        return found
 
     def _rolled(
         self,

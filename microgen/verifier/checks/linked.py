@@ -135,6 +135,8 @@ def kernels(subject: Subject) -> Finding:
     called = {name for call in calls for name in (call.function, call.packed)}
     # A layer that is computed row by row has a function of its own, which no call names.
     called |= {s.in_rows.function for call in calls for s in call.steps if s.in_rows}
+    inner = [step.in_round for call in calls for step in call.steps if step.in_round]
+    called |= {name for one in inner for name in (one.function, *one.callers)}
     functions = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}
     linked = {name for name in functions if _KERNEL.fullmatch(name)}
     prefixes = tuple(f"{module.prefix}_fused_" for module in modules)

@@ -125,11 +125,11 @@ def test_the_longest_names_leave_a_refusal_readable() -> None:
 def test_operators_without_an_output_have_a_number_for_a_name() -> None:
     network = Network(
         (activation("x", 4), activation("y", 4)),
-        (OperatorSpec("IF", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
+        (OperatorSpec("HASHTABLE_IMPORT", (), ()), OperatorSpec("RELU", ("x",), ("y",))),
     )
     assert refusal(network, UnsupportedError) == (
-        "m.tflite: has operators that are not supported: IF in operator 0; convert the model "
-        "with its branches taken"
+        "m.tflite: has operators that are not supported: HASHTABLE_IMPORT in operator 0; build the "
+        "model from other operators; `microgen ops` lists them"
     )
 
 

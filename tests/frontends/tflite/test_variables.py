@@ -249,10 +249,20 @@ def test_an_initialisation_after_a_read_is_refused() -> None:
 
 
 def test_assignments_in_branches_are_refused() -> None:
-    m, x, _ = _model()
-    m.outputs = [m.add("IF", [x], m.tensor("y", SHAPE), "IfOptions")]
-    said = _refused(m.to_bytes(), UnsupportedError)
-    assert 'has operators that are not supported: IF in "y"; convert the model with' in said
+    inner = Model()
+    data = inner.input("a", SHAPE)
+    handle = inner.handle("v")
+    inner.assign(handle, data)
+    branch = SubgraphSpec(inner.tensors, inner.operators, ["a"], ["a"])
+    m = Model()
+    x = m.input("x", SHAPE)
+    m.tensors.append(TensorSpec("goes", (), "bool"))
+    y, options = m.tensor("y", SHAPE), {"thenSubgraphIndex": 1, "elseSubgraphIndex": 1}
+    m.operators.append(OperatorSpec("IF", ["goes", x], [y], "IfOptions", options))
+    m.inputs.append("goes")
+    m.outputs = [y]
+    said = _refused(m.to_bytes(more=[branch]), UnsupportedError)
+    assert "runs subgraph 1, which keeps a state" in said
 
 
 # Signatures
@@ -269,7 +279,7 @@ def _two() -> bytes:
     other.assign(handle, new)
     call = OperatorSpec("CALL_ONCE", [], [], "CallOnceOptions", {"initSubgraphIndex": 1})
     second = SubgraphSpec(other.tensors, [call, *other.operators], ["x"], ["z"], "second")
-    broken = SubgraphSpec([], [OperatorSpec("IF", [], [])], [], [], "broken")
+    broken = SubgraphSpec([], [OperatorSpec("HASHTABLE_IMPORT", [], [])], [], [], "broken")
     return m.to_bytes(more=[m.init(), second, broken])
 
 
@@ -285,7 +295,7 @@ def test_a_signature_that_does_not_exist_is_refused_with_those_that_do() -> None
         'm.tflite: has no signature "train"; its signatures are "serving_default", "second", '
         '"broken"; give one of them with --signature, or leave it out'
     )
-    assert "IF in operator 0" in _refused(_two(), UnsupportedError, "broken")
+    assert "HASHTABLE_IMPORT in operator 0" in _refused(_two(), UnsupportedError, "broken")
     m = Model()
     m.outputs = [m.add("RELU", [m.input("x", SHAPE)], m.tensor("y", SHAPE))]
     spec = SubgraphSpec(m.tensors, m.operators)

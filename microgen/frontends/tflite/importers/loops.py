@@ -9,6 +9,7 @@ import numpy as np
 
 from microgen.frontends import cells
 from microgen.frontends.cells import Body, RecurrentCell
+from microgen.frontends.tflite.importers import control
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.loops import rounds, subgraphs
@@ -21,8 +22,6 @@ from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-
-_INSTEAD = "convert the model with its loops unrolled (in Keras: unroll=True)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def _while(layer: FileLayer) -> Value:
     if len(numbers) != 2:
         raise layer.invalid("names no subgraphs for its condition and its body")
     condition, body = (
-        subgraphs.imported(layer.file, number, start, layer.where) for number in numbers
+        subgraphs.imported(layer.file, number, start, layer.where, keeps=True) for number in numbers
     )
     _check_types(layer, start, condition, body)
     kept = tuple(
@@ -53,18 +52,13 @@ def _while(layer: FileLayer) -> Value:
     counters = rounds.counters(body, start)
     number = rounds.number(condition, counters, start, kept, layer.where)
     if number is None:
-        raise layer.unsupported(
-            "runs until a condition that it computes from the network's values", hint=_INSTEAD
-        )
+        return control.looped(layer, start, kept, None)
     if number == 0:
         return _passed_on(layer, start)
     loop = _Loop(layer, start, body, counters, kept, number)
     found = cells.recognised(body, (*counters, *kept))
     if found is None or not _fits(loop, found):
-        raise layer.unsupported(
-            "is a loop whose body is not a cell of an LSTM, GRU or simple RNN in float32",
-            hint=_INSTEAD,
-        )
+        return control.looped(layer, start, kept, number)
     return _recurrent(loop, found)
 
 
