@@ -47,11 +47,14 @@ QUICK = {
     # large weights were moved as integers, measured in blocks and written piece by piece (420).
     # Operators of ai.onnx.ml, with trees and distances (1,450).
     # Other loops and branches run (1,125).
-    "lines of Python code": Limit(50_000, 62_360),
+    # 33 more operators of .tflite files (845).
+    "lines of Python code": Limit(50_000, 63_130),
     "comments, % of lines": Limit(3, 3, at_least=True),
-    # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches.
-    "files of Python": Limit(800, 825),
+    # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
+    # operators of .tflite files.
+    "files of Python": Limit(800, 831),
     "modules above 400 lines": Limit(0, 0),
+    # 119 for atan2 and products of quantized values.
     "lines of C": Limit(35_000, 35_400),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 80),

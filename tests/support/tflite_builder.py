@@ -18,7 +18,7 @@ _BUFFER_ALIGNMENT = 16  # schema.fbs: Buffer.data has force_align 16
 
 Array = npt.NDArray[Any]
 Ref = str | int  # a tensor's name or index; -1 means that an optional input is left out
-OptionValue = int | float | bool | str | bytes | Sequence[int]
+OptionValue = int | float | bool | str | bytes | Sequence[int] | Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class _Writer:
             self._builder.PrependUOffsetTRelative(offset)
         return int(self._builder.EndVector())
 
-    def _ints(self, values: Sequence[int]) -> int:
+    def _ints(self, values: Sequence[float]) -> int:
         return int(self._builder.CreateNumpyVector(np.array(values, np.int32)))
 
     def _indices(self, refs: Sequence[Ref]) -> list[int]:
@@ -308,6 +308,8 @@ class _Writer:
             return self._builder.CreateString(value)
         if isinstance(value, bytes):
             return self._builder.CreateNumpyVector(np.frombuffer(value, np.uint8))
+        if isinstance(value, Sequence) and any(isinstance(each, float) for each in value):
+            return self._builder.CreateNumpyVector(np.array(value, np.float32))
         return self._ints(value) if isinstance(value, Sequence) else value
 
     def _code(self, name: str, version: int, custom_code: str) -> int:

@@ -63,6 +63,17 @@ class _TFLite(Format):
 
         return importers.supported()
 
+    def about_operators(self) -> list[str]:
+        from microgen.frontends.tflite import lacking
+
+        return [
+            "These are all operators of TFLite's schema, with the ops above that they may become. "
+            "An operator of constants",
+            "is computed by microgen and becomes none.",
+            "",
+            *lacking.table(),
+        ]
+
     def oracle(self) -> Oracle:
         return self.oracle_of("")
 

@@ -59,7 +59,7 @@ class OperatorOptions(Operator):
         return float(self._option(name))
 
     def option_integers(self, name: str) -> tuple[int, ...]:
-        """A vector of integers."""
+        """A vector of integers, or of floats if the schema says so."""
         return () if self._options is None else self._reader.integers(self._options, name)
 
     def _option(self, name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from microgen.base.errors import UnsupportedError, few, short
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import importers, quantization
+from microgen.frontends.tflite import lacking as reasons
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.records import FileRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
@@ -19,6 +20,8 @@ _NPUS = {
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
 _INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
+_ADVICE = ("convert", "use")
+_OTHERS = "build the model from other operators; `microgen ops` lists them"
 _FLEX = "convert the model without SELECT_TF_OPS"
 _LISTS = 'CUSTOM "FlexTensorList'  # of recurrent layers, for each time step
 _UNROLL = (
@@ -108,7 +111,11 @@ def _instead(lacking: Iterable[str]) -> str:
     for name in lacking:
         if name.startswith('CUSTOM "Flex'):
             return _FLEX
-    return "build the model from other operators; `microgen ops` lists them"
+        if reasons.reason(name).startswith(_ADVICE):
+            return reasons.reason(name)
+    # One line has no room for several reasons.
+    reason = reasons.reason(lacking[0]) if len(lacking) == 1 else ""
+    return f"{reason}; {_OTHERS}" if reason else _OTHERS
 
 
 def _check_dtypes(layers: _Layers) -> None:

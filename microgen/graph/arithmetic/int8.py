@@ -29,6 +29,7 @@ _RANGES: dict[Activation, tuple[float, float]] = {
     Activation.RELU: (0.0, math.inf),
     Activation.RELU6: (0.0, 6.0),
     Activation.RELU_N1_TO_1: (-1.0, 1.0),
+    Activation.RELU_0_TO_1: (0.0, 1.0),
 }
 
 

@@ -16,6 +16,7 @@ class Activation(enum.Enum):
     RELU = "relu"  # [0, inf)
     RELU6 = "relu6"  # [0, 6]
     RELU_N1_TO_1 = "relu_n1_to_1"  # [-1, 1]
+    RELU_0_TO_1 = "relu_0_to_1"  # [0, 1]
     # ONNX's operators keep infinities.
     UNLIMITED = "unlimited"
     RELU_UNLIMITED = "relu_unlimited"

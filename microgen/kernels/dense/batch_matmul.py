@@ -82,10 +82,24 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
 
 
 _TWICE = _int8("mg_batch_matmul_s8", "MG_ROUND_TWICE")
+_NEAREST = _int8("mg_batch_matmul_s8_nearest", "MG_ROUND_NEAREST")
 _FLOAT = _int8("mg_batch_matmul_s8_float", "MG_ROUND_FLOAT")
 
+
+def _rounding(of: base.Implementation, *, once: bool) -> base.Implementation:
+    """The kernel, which refuses nodes whose sums are rounded another number of times."""
+
+    def refusal(node: Node, _graph: Graph) -> str | None:
+        if base.attrs_of(node, BatchMatmulAttrs).rounds_once is once:
+            return None
+        return f"its sums are rounded {'twice' if once else 'once'}"
+
+    return base.made_for(in_float32.without(of), refusal)
+
+
 IMPLEMENTATIONS = (
-    in_float32.without(_TWICE),
+    _rounding(_TWICE, once=False),
+    _rounding(dataclasses.replace(_NEAREST, measured_as=_TWICE), once=True),
     in_float32.only(
         dataclasses.replace(_FLOAT, measured_as=_TWICE, cores=base.FLOAT_CORES),
     ),

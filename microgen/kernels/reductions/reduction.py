@@ -40,7 +40,7 @@ def _refusal(dtype: DType) -> base.Refuse:
     return refusal
 
 
-def _shape(node: Node, graph: Graph) -> base.Fields:
+def shape_fields(node: Node, graph: Graph) -> base.Fields:
     """``shape`` in the form of ``crt/include/microgen/reductions/reduction.h``."""
     shape = alternating(node, graph)
     return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
@@ -58,7 +58,7 @@ def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
     return (*first, *(size for _, size in groups), *last)
 
 
-def _kernel(name: str, dtype: DType, params: base.Params) -> base.Implementation:
+def kernel(name: str, dtype: DType, params: base.Params) -> base.Implementation:
     """The kernel ``mg_reduce_<name>`` of ``reduction.h``."""
     symbol = f"mg_reduce_{name}"
     return base.Implementation(symbol, _refusal(dtype), params)
@@ -68,7 +68,7 @@ def _sum_fields_s8(node: Node, graph: Graph, scale: SumParameters) -> base.Field
     attrs = base.attrs_of(node, ReductionAttrs)
     (data,), output = base.types(node, graph)
     return (
-        *_shape(node, graph),
+        *shape_fields(node, graph),
         # The sum of stored values has the zero point once for each of them.
         ("bias", -data.zero_point * count(attrs, data)),
         ("multiplier", scale.multiplier),
@@ -84,7 +84,7 @@ def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
     (data,), output = base.types(node, graph)
     scale = arithmetic.scale_of_mean(data, output, count(node.attrs, data))
     return (
-        *_shape(node, graph),
+        *shape_fields(node, graph),
         ("bias", -data.zero_point * count(node.attrs, data)),
         *base.scale_fields(quantize_multiplier(float(scale))),
         ("output_offset", output.zero_point),
@@ -92,7 +92,7 @@ def _mean_in_float32_fields(node: Node, graph: Graph) -> base.Fields:
 
 
 def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fields:
-    return (*_shape(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
+    return (*shape_fields(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
 
 
 def sum_kernels(
@@ -107,25 +107,25 @@ def sum_kernels(
         return _sum_fields_s16(node, graph, scale(node, graph))
 
     def fields_f32(node: Node, graph: Graph) -> base.Fields:
-        return (*_shape(node, graph), ("divisor", float(divisor(node, graph))))
+        return (*shape_fields(node, graph), ("divisor", float(divisor(node, graph))))
 
     return (
-        _kernel("sum_s8", DType.INT8, fields_s8),
-        _kernel("sum_s16", DType.INT16, fields_s16),
-        _kernel("sum_f32", DType.FLOAT32, fields_f32),
+        kernel("sum_s8", DType.INT8, fields_s8),
+        kernel("sum_s16", DType.INT16, fields_s16),
+        kernel("sum_f32", DType.FLOAT32, fields_f32),
     )
 
 
-MEAN_IN_FLOAT32 = _kernel("mean_in_float_s8", DType.INT8, _mean_in_float32_fields)
-EVERY = _kernel("all_bool", DType.BOOL, _shape)
-PLAIN_SUM = _kernel("sum_s32", DType.INT32, _shape)
+MEAN_IN_FLOAT32 = kernel("mean_in_float_s8", DType.INT8, _mean_in_float32_fields)
+EVERY = kernel("all_bool", DType.BOOL, shape_fields)
+PLAIN_SUM = kernel("sum_s32", DType.INT32, shape_fields)
 
 
 def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
     """``mg_reduce_max_<dtype>``, for one of the two directions."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
-        return (*_shape(node, graph), ("is_minimum", int(is_minimum)))
+        return (*shape_fields(node, graph), ("is_minimum", int(is_minimum)))
 
     def of_floats(node: Node, graph: Graph) -> base.Fields:
         assert isinstance(node.attrs, MaxAttrs | MinAttrs)
@@ -135,10 +135,10 @@ def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
         return (*params(node, graph), ("first", float(first)))
 
     return (
-        _kernel("max_s8", DType.INT8, params),
-        _kernel("max_s16", DType.INT16, params),
-        _kernel("max_s32", DType.INT32, params),
-        _kernel("max_f32", DType.FLOAT32, of_floats),
+        kernel("max_s8", DType.INT8, params),
+        kernel("max_s16", DType.INT16, params),
+        kernel("max_s32", DType.INT32, params),
+        kernel("max_f32", DType.FLOAT32, of_floats),
     )
 
 

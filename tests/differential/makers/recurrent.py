@@ -6,7 +6,7 @@ from microgen.graph.ir.graph import DType
 from tests.differential.makers import Maker
 from tests.differential.network import Network
 from tests.kernels.conformance import stateful
-from tests.kernels.recurrent import lstm_cases, svdf_cases
+from tests.kernels.recurrent import lstm_cases, rnn_cases, svdf_cases
 
 
 def _random(net: Network, code: str, dtype: str) -> stateful.Network:
@@ -29,4 +29,15 @@ def _recurrent(net: Network, code: str, dtype: str) -> None:
     net.graft(made.tensors, made.operator, fed)
 
 
-MAKERS = (Maker(("SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"), ("int8", "float32"), _recurrent),)
+def _rnn(net: Network, code: str, dtype: str) -> None:
+    made, operator = rnn_cases.layer(
+        code, time_major=net.chance(0.5), seed=int(net.rng.integers(10**6))
+    )
+    fed = net.pick(dtype, fits=lambda name: net.greatest(name) < 20, shape=made[0].shape)
+    net.graft(made, operator, fed)
+
+
+MAKERS = (
+    Maker(rnn_cases.CODES, ("float32",), _rnn),
+    Maker(("SVDF", "UNIDIRECTIONAL_SEQUENCE_LSTM"), ("int8", "float32"), _recurrent),
+)

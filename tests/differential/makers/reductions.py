@@ -50,7 +50,8 @@ MAKERS = (
     Maker(("MEAN",), ALL, _reduce),
     Maker(("SUM",), ("int8", "uint8", "float32", "int32"), _reduce),
     Maker(("REDUCE_MAX", "REDUCE_MIN"), (*ALL, "int32"), _reduce),
-    Maker(("REDUCE_ALL",), ("bool",), _reduce),
+    Maker(("REDUCE_ALL", "REDUCE_ANY"), ("bool",), _reduce),
+    Maker(("REDUCE_PROD",), ("float32", "int32", "int64", "int8", "int16"), _reduce),
     Maker(("CUMSUM",), ("float32", "int32", "int64"), _cumsum),
     Maker(("ARG_MAX", "ARG_MIN"), ("int8", "uint8", "float32", "int32"), _position),
 )

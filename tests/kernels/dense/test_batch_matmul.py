@@ -1,3 +1,4 @@
+import dataclasses
 from itertools import product
 from pathlib import Path
 
@@ -76,12 +77,21 @@ OTHERS = (
 )
 
 
+def _rounded_once(case: c.Case) -> c.Case:
+    """The case with the rounding of FULLY_CONNECTED."""
+    assert isinstance(case.attrs, BatchMatmulAttrs)
+    attrs = dataclasses.replace(case.attrs, rounds_once=True)
+    return dataclasses.replace(case, name=f"{case.name}, once", attrs=attrs)
+
+
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(200))], tmp_path)
+    once = [_rounded_once(case) for case in (*CORNERS, *map(_random, range(60)))]
+    c.check([*CORNERS, *map(_random, range(200)), *once], tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    cases = [*CORNERS, *map(_random, range(6))]
+    c.check_inlined([*cases, *map(_rounded_once, cases)], tmp_path)
 
 
 def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops import registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.reductions.extremes import ExtremeAttrs, MaxAttrs, MinAttrs
+from microgen.graph.ops.reductions.product import ProdAttrs
 from microgen.graph.ops.reductions.reduction import ALL, AllAttrs, MeanAttrs, SumAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance.dtypes import FAMILIES
@@ -74,6 +75,11 @@ def test_sum_kernels_equal_the_reference(is_unsigned: bool, tmp_path: Path) -> N
 )
 def test_kernels_of_other_dtypes_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
     check_kernels("sum", SumAttrs, tmp_path, dtype)
+
+
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16], ids=lambda dtype: dtype.value)
+def test_product_kernels_equal_the_reference(dtype: DType, tmp_path: Path) -> None:
+    check_kernels("prod", ProdAttrs, tmp_path, dtype)
 
 
 both = pytest.mark.parametrize(("op", "attrs"), [("max", MaxAttrs), ("min", MinAttrs)])

@@ -160,8 +160,8 @@ MG_INLINE void mg_batch_matmul_s8_matrix(const mg_batch_matmul_s8_params *p, con
 }
 
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
- * [batches[0]][batches[1]][batches[2]][rows][columns]. `requantization` is MG_ROUND_TWICE or
- * MG_ROUND_FLOAT of microgen/requantization/scaling_s8.h.
+ * [batches[0]][batches[1]][batches[2]][rows][columns]. `requantization` is MG_ROUND_TWICE,
+ * MG_ROUND_NEAREST or MG_ROUND_FLOAT of microgen/requantization/scaling_s8.h.
  *
  * Output must not overlap an operand. The sum of products must fit int32, partial sums included. */
 MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const int8_t *lhs,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tflite.AddOptions import AddOptions
+from tflite.ATan2Options import ATan2Options
+from tflite.BitwiseXorOptions import BitwiseXorOptions
 from tflite.DivOptions import DivOptions
 from tflite.EqualOptions import EqualOptions
 from tflite.FloorDivOptions import FloorDivOptions
@@ -20,6 +22,8 @@ from tflite.LogicalOrOptions import LogicalOrOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
 from tflite.NotEqualOptions import NotEqualOptions
+from tflite.PowOptions import PowOptions
+from tflite.RightShiftOptions import RightShiftOptions
 from tflite.SelectOptions import SelectOptions
 from tflite.SelectV2Options import SelectV2Options
 from tflite.SquaredDifferenceOptions import SquaredDifferenceOptions
@@ -42,8 +46,10 @@ from microgen.graph.ops.elementwise.addition import (
     SubtractAttrs,
     power_of_two,
 )
+from microgen.graph.ops.elementwise.angle import Atan2Attrs
+from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
 from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs, WhereAttrs
-from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs, PowerAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
 
@@ -106,6 +112,31 @@ def _square(layer: FileLayer) -> BuiltTensor:
     return layer.emit("multiply", MultiplyAttrs(Activation.NONE), (data, data), layer.output())
 
 
+def _power(layer: FileLayer) -> BuiltTensor:
+    base, exponent = layer.data(0), layer.data(1)
+    layer.expect(base, DType.FLOAT32, DType.INT32)
+    value = exponent.value
+    if base.dtype is DType.INT32 and value is not None and value.min() < 0:
+        raise layer.invalid(f"has the integer exponent {value.min()}; LiteRT accepts 0 and more")
+    is_square = value is not None and value.size == 1 and value.item() == 2
+    if base.dtype is DType.FLOAT32 and is_square and len(exponent.shape) <= len(base.shape):
+        attrs = MultiplyAttrs(Activation.UNLIMITED)  # powers may be infinite
+        return layer.emit("multiply", attrs, (base, base), layer.output())
+    return layer.computed("power", PowerAttrs())
+
+
+_BITS = (DType.INT8, DType.INT16, DType.INT32, DType.UINT8, DType.UINT16, DType.UINT32)
+
+
+def _bitwise(function: BitFunction, schema: Any) -> Importer:
+    def importer(layer: FileLayer) -> BuiltTensor:
+        lhs, rhs = layer.plain(0), layer.plain(1)
+        layer.expect(lhs, *_BITS)
+        return layer.emit("bitwise", BitwiseAttrs(function), (lhs, rhs), layer.plain_output())
+
+    return Importer(importer, (2,), optional=schema)
+
+
 def _select(layer: FileLayer) -> BuiltTensor:
     # A condition with one dimension chooses among rows. Otherwise all shapes are equal, or the
     # condition is a scalar.
@@ -129,11 +160,30 @@ def _where(layer: FileLayer, condition: BuiltTensor) -> BuiltTensor:
     return layer.emit("where", WhereAttrs(), inputs, layer.output())
 
 
+def _of_equal_shapes(op: str, attrs: Callable[[Activation], Attrs], *dtypes: DType) -> Importer:
+    """The importer of an elementwise operator of StableHLO."""
+
+    def importer(layer: FileLayer) -> BuiltTensor:
+        # The left element is chosen of two equal ones, or if one is NaN, so it is the op's right.
+        rhs, lhs = layer.data(1), layer.data(0)
+        layer.expect(lhs, *dtypes)
+        if lhs.shape != rhs.shape:
+            raise layer.invalid(f"has {lhs.type} and {rhs.type}; equal shapes are expected")
+        is_float = lhs.dtype is DType.FLOAT32
+        given = attrs(Activation.UNLIMITED if is_float else Activation.NONE)
+        return layer.emit(op, given, (rhs, lhs), layer.output())
+
+    return Importer(importer, (2,))
+
+
+_NUMBERS = (DType.FLOAT32, DType.INT32)
 _COMPARISON, _LOGICAL = ComparisonAttrs(), LogicalAttrs()
 
 
 IMPORTERS = {
     "ADD": _added("add", AddAttrs, AddOptions),
+    "ATAN2": plain("atan2", Atan2Attrs(), 2, ATan2Options),
+    "BITWISE_XOR": _bitwise(BitFunction.XOR, BitwiseXorOptions),
     "DIV": Importer(_divide, (2,), optional=DivOptions),
     "EQUAL": plain("equal", _COMPARISON, 2, EqualOptions),
     "FLOOR_DIV": _floored("floor_divide", FloorDivOptions, lambda by, _: not by.all()),
@@ -150,11 +200,17 @@ IMPORTERS = {
     "MINIMUM": plain("minimum", MinimumAttrs(), 2, MaximumMinimumOptions),
     "MUL": Importer(_multiply, (2,), optional=MulOptions),
     "NOT_EQUAL": plain("not_equal", _COMPARISON, 2, NotEqualOptions),
+    "POW": Importer(_power, (2,), optional=PowOptions),
+    "RIGHT_SHIFT": _bitwise(BitFunction.RIGHT, RightShiftOptions),
     "SELECT": Importer(_select, (3,), optional=SelectOptions),
     "SELECT_V2": plain("where", WhereAttrs(), 3, SelectV2Options),
     "SQUARE": Importer(_square, (1,), optional=SquareOptions),
     "SQUARED_DIFFERENCE": plain(
         "squared_difference", SquaredDifferenceAttrs(), 2, SquaredDifferenceOptions
     ),
+    "STABLEHLO_ADD": _of_equal_shapes("add", AddAttrs, *_NUMBERS, DType.INT64),
+    "STABLEHLO_MAXIMUM": _of_equal_shapes("maximum", lambda _: MaximumAttrs(), *_NUMBERS),
+    "STABLEHLO_MINIMUM": _of_equal_shapes("minimum", lambda _: MinimumAttrs(), *_NUMBERS),
+    "STABLEHLO_MULTIPLY": _of_equal_shapes("multiply", MultiplyAttrs, *_NUMBERS, DType.INT64),
     "SUB": _added("subtract", SubtractAttrs, SubOptions),
 }

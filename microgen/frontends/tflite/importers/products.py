@@ -15,17 +15,21 @@ from microgen.frontends.tflite.importers.arguments import Importer, is_hybrid, r
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import DType, Quant
+from microgen.graph.ir.graph import Attrs, DType, Quant
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs, DenseHybridAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.unary.activations import ClipAttrs
 
 
 def _fully_connected(layer: FileLayer) -> BuiltTensor:
     if layer.option("WeightsFormat") != FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise layer.unsupported("has shuffled weights", supported="the DEFAULT weights format")
+    if layer.plain(1).value is None:
+        return _by_computed(layer)
     data, output = layer.data(0), layer.output()
     has_offset = data.dtype is DType.INT8 and layer.record(1).dtype in ("int8", "uint8")
     weight = layer.weights(1, rank=2, any_zero=has_offset)
@@ -41,6 +45,47 @@ def _fully_connected(layer: FileLayer) -> BuiltTensor:
     how = _rounding(layer, data, bias, layer.option("QuantizedBiasType"))
     inputs = (_flat(layer, data, shape), weight, *bias)
     return layer.emit("nn.dense", DenseAttrs(activation, how, keep), inputs, output)
+
+
+def _by_computed(layer: FileLayer) -> BuiltTensor:
+    """A layer whose weights are computed: a product of two matrices."""
+    data, weight, output, activation = (
+        layer.data(0),
+        layer.data(1),
+        layer.output(),
+        layer.activation(),
+    )
+    layer.expect_rank(weight, 2)
+    layer.expect(data, DType.INT8, DType.FLOAT32)
+    layer.expect(weight, data.dtype)
+    units, features = weight.shape
+    if layer.flag("KeepNumDims") and data.shape[-1:] != (features,):
+        raise layer.invalid(f"has an input {data.type} for the weight's {features} features")
+    rows = _flat(layer, data, _dense_rows(layer, data, features))
+    is_float = data.dtype is DType.FLOAT32
+    bias = layer.bias(2, units)
+    if bias and not is_float:
+        raise layer.unsupported(
+            "adds a bias to products of two computed int8 tensors",
+            supported="computed int8 weights without a bias",
+        )
+    quant = output.type.quant
+    attrs = BatchMatmulAttrs(False, True, rounds_once=not is_float)
+    shape = (*data.shape[:-1], units) if layer.flag("KeepNumDims") else (rows.shape[0], units)
+    # The steps after the product; the last one has the operator's output.
+    steps: list[tuple[str, Attrs, tuple[BuiltTensor, ...]]] = [
+        ("nn.batch_matmul", attrs, (weight,))
+    ]
+    if bias:
+        steps.append(("add", AddAttrs(activation), bias))
+    elif activation.clamps:
+        steps.append(("clip", ClipAttrs(activation), ()))
+    if shape != (rows.shape[0], units):
+        steps.append(("reshape", ReshapeAttrs(shape), ()))
+    for op, given, more in steps[:-1]:
+        rows = layer.emit(op, given, (rows, *more), quant=quant, hint=f"{layer.name}/{op}")
+    op, given, more = steps[-1]
+    return layer.emit(op, given, (rows, *more), output)
 
 
 def _rounding(

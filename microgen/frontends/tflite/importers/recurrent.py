@@ -11,17 +11,27 @@ from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMO
 
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
+from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import Array, DType, Quant
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant
 from microgen.graph.ops import budget
+from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.graph.ops.recurrent import lstm_integer
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.graph.ops.recurrent.svdf import SvdfAttrs
+from microgen.graph.ops.reductions.reduction import SumAttrs
 from microgen.graph.ops.unary import sigmoid
+from microgen.graph.ops.unary.activations import ClipAttrs
 
 
 def _svdf(layer: FileLayer) -> BuiltTensor:
     attrs = SvdfAttrs(layer.option("Rank"), layer.activation())
+    if layer.plain(2).value is None:
+        return _svdf_by_computed(layer, attrs)
     feature, time = layer.weights(1, 2), layer.weights(2, 2)
     state = layer.variable(4)
     if time.dtype is DType.INT8 and layer.numerics.name != "tflm":
@@ -33,6 +43,50 @@ def _svdf(layer: FileLayer) -> BuiltTensor:
     bias = layer.bias(3, feature.shape[0] // max(attrs.rank, 1))
     inputs = (layer.data(0), feature, time, state, *bias)
     return layer.emit("nn.svdf", attrs, inputs, layer.output())
+
+
+def _svdf_by_computed(layer: FileLayer, attrs: SvdfAttrs) -> BuiltTensor:
+    """The steps of an SVDF of float32 whose time weights are computed."""
+    data, feature, time, output = layer.data(0), layer.weights(1, 2), layer.data(2), layer.output()
+    state = layer.variable(4)
+    for each in (data, feature, time, state):
+        layer.expect(each, DType.FLOAT32)
+    layer.expect_rank(data, 2)
+    layer.expect_rank(time, 2)
+    (batches, _), (filters, memory) = data.shape, time.shape
+    units = filters // max(attrs.rank, 1)
+    if attrs.rank < 1 or units * attrs.rank != filters or feature.shape[0] != filters:
+        raise layer.invalid(f"has filters {feature.type} and {time.type} of rank {attrs.rank}")
+    if state.shape != (batches, memory * filters):
+        raise layer.invalid(f"has a state {state.type} of {batches} times {filters} x {memory}")
+    bias = layer.bias(3, units)
+    memories = _remembered(layer, layer.emit("nn.dense", _PLAIN_DENSE, (data, feature)), memory)
+    seen = layer.emit("multiply", MultiplyAttrs(Activation.UNLIMITED), (memories, time))
+    sums = layer.reshaped(seen, (batches, units, attrs.rank * memory))
+    last: tuple[str, Attrs, tuple[BuiltTensor, ...]] = ("sum", SumAttrs((2,), False), (sums,))
+    if bias:
+        last = ("add", AddAttrs(attrs.activation), (layer.emit(*last), *bias))
+    elif attrs.activation.clamps:
+        last = ("clip", ClipAttrs(attrs.activation), (layer.emit(*last),))
+    return layer.emit(*last, output)
+
+
+_PLAIN_DENSE = DenseAttrs(Activation.UNLIMITED, Rounding.DOUBLE, keep_num_dims=True)
+
+
+def _remembered(layer: FileLayer, latest: BuiltTensor, memory: int) -> BuiltTensor:
+    """The latest ``memory`` results [batches, filters, memory] of each filter, oldest first, which
+    the next run continues."""
+    batches, filters = latest.shape
+    kind = ArrayType((batches, filters, memory), DType.FLOAT32)
+    state = layer.state(kind, np.zeros((), np.float32), "memories")
+    parts = [layer.reshaped(latest, (batches, filters, 1))]
+    if memory > 1:
+        kept = StridedSliceAttrs((0, 0, 1), (1, 1, 1), (batches, filters, memory - 1))
+        parts.insert(0, layer.emit("strided_slice", kept, (state,)))
+    memories = layer.emit("concatenate", ConcatenateAttrs(2), parts)
+    layer.become(state, memories)
+    return memories
 
 
 # Positions of an LSTM's inputs. Groups of four are for the input, forget, cell and output gate;

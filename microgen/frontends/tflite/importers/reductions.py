@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,9 +23,12 @@ from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Attrs, DType, Quant
+from microgen.graph.ops.comparisons.comparison import LogicalAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from microgen.graph.ops.moves.views import ReinterpretAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.reductions.extremes import (
@@ -34,8 +38,9 @@ from microgen.graph.ops.reductions.extremes import (
     MaxAttrs,
     MinAttrs,
 )
+from microgen.graph.ops.reductions.product import ProdAttrs
 from microgen.graph.ops.reductions.reduction import AllAttrs, MeanAttrs, ReductionAttrs, SumAttrs
-from microgen.graph.ops.reductions.running import CumsumAttrs
+from microgen.graph.ops.reductions.running import CumprodAttrs, CumsumAttrs
 
 
 def _reduced(layer: FileLayer, op: str, attrs: Attrs) -> BuiltTensor:
@@ -55,6 +60,33 @@ def _reduction(op: str, attrs: type[ReductionAttrs]) -> Importer:
     return Importer(
         lambda layer: _reduced(layer, op, attrs(*_axes(layer))), (2,), optional=ReducerOptions
     )
+
+
+def _any(layer: FileLayer) -> BuiltTensor:
+    """Any value is true unless all are false."""
+    false = layer.emit("logical_not", LogicalAttrs(), (layer.data(0),))
+    none = layer.emit("all", AllAttrs(*_axes(layer)), (false,))
+    return layer.emit("logical_not", LogicalAttrs(), (none,), layer.output())
+
+
+def _product(layer: FileLayer) -> BuiltTensor:
+    """For plain numbers, the last of running products of the values over the axes."""
+    data, output = layer.data(0), layer.output()
+    axes, keep = _axes(layer)
+    if data.type.quant is not None:
+        return layer.emit("prod", ProdAttrs(axes, keep), (data,), output)
+    layer.expect(data, DType.FLOAT32, DType.INT32, DType.INT64)
+    rank = len(data.shape)
+    others = tuple(axis for axis in range(rank) if axis not in axes)
+    shape = tuple(1 if k in axes else n for k, n in enumerate(data.shape) if keep or k in others)
+    count = data.type.size // math.prod(shape)
+    if others + axes != tuple(range(rank)):
+        data = layer.emit("transpose", TransposeAttrs(others + axes), (data,))
+    rows = layer.reshaped(data, (math.prod(shape), count))
+    running = layer.emit("cumprod", CumprodAttrs(1), (rows,)) if count > 1 else rows
+    last = StridedSliceAttrs((0, count - 1), (1, 1), (math.prod(shape), 1))
+    results = layer.emit("strided_slice", last, (running,))
+    return layer.emit("reshape", ReshapeAttrs(shape), (results,), output)
 
 
 def _sum(layer: FileLayer) -> BuiltTensor:
@@ -179,7 +211,9 @@ IMPORTERS = {
     "CUMSUM": Importer(_cumsum, (2,), optional=CumsumOptions),
     "MEAN": _reduction("mean", MeanAttrs),
     "REDUCE_ALL": _reduction("all", AllAttrs),
+    "REDUCE_ANY": Importer(_any, (2,), optional=ReducerOptions),
     "REDUCE_MAX": _reduction("max", MaxAttrs),
     "REDUCE_MIN": _reduction("min", MinAttrs),
+    "REDUCE_PROD": Importer(_product, (2,), optional=ReducerOptions),
     "SUM": Importer(_sum, (2,), optional=ReducerOptions),
 }

@@ -7,14 +7,17 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from tflite.RangeOptions import RangeOptions
 from tflite.TileOptions import TileOptions
 from tflite.ZerosLikeOptions import ZerosLikeOptions
 
 from microgen.frontends.tflite.importers.arguments import Importer, cut, integers
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType
+from microgen.graph.ops import budget
 from microgen.graph.ops.base import Shape
+from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
@@ -85,8 +88,42 @@ def _zeros_like(layer: FileLayer) -> BuiltTensor:
     return layer.define(np.zeros(data.shape, data.dtype.numpy))
 
 
+def _range(layer: FileLayer) -> BuiltTensor:
+    # Source: TFLite range.cc. A float is the sum of the one before it and the step.
+    values = [layer.plain(position).value for position in range(3)]
+    if any(value is None for value in values):
+        raise layer.unsupported(
+            "counts from, to or by a number that is computed, so that its shape is open",
+            supported="three constants",
+        )
+    start, limit, step = (np.asarray(value) for value in values)
+    layer.expect(layer.plain(0), DType.FLOAT32, DType.INT32, DType.INT64)
+    is_possible = {each.size for each in (start, limit, step)} == {1} and step.item() != 0
+    count = _count(start, limit, step) if is_possible else 0
+    if count < 1:
+        raise layer.invalid(f"counts from {start} to {limit} by {step}; no number is between")
+    budget.spend(elementwise(None, (), (ArrayType((count,), DType.INT64),)), layer.where)
+    terms = np.full(count, step.item(), start.dtype)
+    terms[0] = start.item()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return layer.define(np.add.accumulate(terms, dtype=terms.dtype))
+
+
+def _count(start: Array, limit: Array, step: Array) -> int:
+    """The number of values from ``start`` to ``limit``, at most 2**31 of them."""
+    ends = [each.item() for each in (start, limit, step)]
+    if start.dtype.kind != "f":
+        return int(max(-((ends[0] - ends[1]) // ends[2]), 0))
+    if not np.isfinite(ends).all() or (ends[1] - ends[0]) * ends[2] <= 0:
+        return 0
+    with np.errstate(over="ignore"):
+        steps = np.ceil(np.abs((limit - start) / step)).item()
+    return int(min(steps, MAX_BYTES))
+
+
 IMPORTERS = {
     "BROADCAST_ARGS": Importer(_broadcast_args, (2,)),
+    "RANGE": Importer(_range, (3,), optional=RangeOptions),
     "TILE": Importer(_tile, (2,), optional=TileOptions),
     "ZEROS_LIKE": Importer(_zeros_like, (1,), optional=ZerosLikeOptions),
 }

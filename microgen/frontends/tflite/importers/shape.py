@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from tflite.BitcastOptions import BitcastOptions
 from tflite.FillOptions import FillOptions
 from tflite.MirrorPadMode import MirrorPadMode
 from tflite.MirrorPadOptions import MirrorPadOptions
+from tflite.RankOptions import RankOptions
 from tflite.ReshapeOptions import ReshapeOptions
 from tflite.ShapeOptions import ShapeOptions
 from tflite.SqueezeOptions import SqueezeOptions
@@ -26,7 +28,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Pair, Shape
 from microgen.graph.ops.moves.layouts import BroadcastToAttrs
 from microgen.graph.ops.moves.pads import MirrorPadAttrs, PadAttrs
-from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
+from microgen.graph.ops.moves.views import BitcastAttrs, ReinterpretAttrs, ReshapeAttrs
 
 
 def _reshape(layer: FileLayer) -> BuiltTensor:
@@ -87,6 +89,14 @@ def _shape(layer: FileLayer) -> BuiltTensor:
     return layer.define(np.array(layer.plain(0).type.shape, output.type.dtype.numpy))
 
 
+def _rank(layer: FileLayer) -> BuiltTensor:
+    return layer.define(np.array(len(layer.plain(0).type.shape), np.int32))
+
+
+def _bitcast(layer: FileLayer) -> BuiltTensor:
+    return layer.emit("bitcast", BitcastAttrs(), (layer.plain(0),), layer.plain_output())
+
+
 def _reshaped(layer: FileLayer, data: BuiltTensor, shape: Shape) -> BuiltTensor:
     return layer.emit("reshape", ReshapeAttrs(shape), (data,), layer.output())
 
@@ -145,6 +155,8 @@ IMPORTERS = {
     "BROADCAST_TO": Importer(_broadcast_to, (2,)),
     "EXPAND_DIMS": Importer(_expand_dims, (2,)),
     "FILL": Importer(_fill, (2,), optional=FillOptions),
+    "BITCAST": Importer(_bitcast, (1,), optional=BitcastOptions),
+    "RANK": Importer(_rank, (1,), optional=RankOptions),
     "RESHAPE": Importer(_reshape, (1, 2), optional=ReshapeOptions),
     "SHAPE": Importer(_shape, (1,), optional=ShapeOptions),
     "SQUEEZE": Importer(_squeeze, (1,), optional=SqueezeOptions),

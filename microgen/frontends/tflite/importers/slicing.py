@@ -28,7 +28,7 @@ from microgen.graph.ir.graph import DType
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs
 from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
-from microgen.graph.ops.moves.views import ReshapeAttrs
+from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 
 
@@ -55,8 +55,12 @@ def _reverse_v2(layer: FileLayer) -> BuiltTensor:
         raise layer.invalid(f"has the axes {cut(stated)}; each may be there once")
     begin = tuple(size - 1 if axis in axes else 0 for axis, size in enumerate(shape))
     strides = tuple(-1 if axis in axes else 1 for axis in range(len(shape)))
-    attrs = StridedSliceAttrs(begin, strides, shape)
-    return layer.emit("strided_slice", attrs, (data,), layer.output())
+    attrs, output = StridedSliceAttrs(begin, strides, shape), layer.output()
+    if data.type.quant and data.type.quant != output.type.quant:
+        # LiteRT moves stored values and ignores their scales.
+        view = ReinterpretAttrs(shape)
+        data = layer.emit("qnn.reinterpret", view, (data,), quant=output.type.quant)
+    return layer.emit("strided_slice", attrs, (data,), output)
 
 
 def _update_slice(layer: FileLayer) -> BuiltTensor:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from tflite.GeluOptions import GeluOptions
 from tflite.LeakyReluOptions import LeakyReluOptions
+from tflite.SignOptions import SignOptions
 from tflite.SoftmaxOptions import SoftmaxOptions
 
 from microgen.frontends.tflite.importers.arguments import Importer, plain
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.comparisons.comparison import ComparisonAttrs
+from microgen.graph.ops.elementwise.addition import SubtractAttrs
 from microgen.graph.ops.elementwise.product import PReluAttrs
+from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
+from microgen.graph.ops.unary import gelu
 from microgen.graph.ops.unary.activations import ClipAttrs, EluAttrs, HardSwishAttrs, LeakyReluAttrs
 from microgen.graph.ops.unary.functions import (
     AbsAttrs,
@@ -25,6 +34,7 @@ from microgen.graph.ops.unary.functions import (
     RoundAttrs,
     SinAttrs,
 )
+from microgen.graph.ops.unary.real_function import RealFunctionAttrs
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
 
@@ -54,6 +64,35 @@ def _relu6(layer: FileLayer) -> BuiltTensor:
     return layer.computed("clip", ClipAttrs(Activation.RELU6))
 
 
+def _gelu(layer: FileLayer) -> BuiltTensor:
+    data, is_approximate = layer.data(0), layer.flag("Approximate")
+    if data.dtype is DType.FLOAT32:
+        attrs = RealFunctionAttrs("gelu_tanh" if is_approximate else "gelu")
+        return layer.emit("real_function", attrs, (data,), layer.output())
+    layer.expect(data, DType.INT8, DType.INT16)
+    layer.expect(layer.output(), data.dtype)
+    try:
+        table = gelu.table(data.type, layer.output().type, is_approximate=is_approximate)
+    except ValueError as error:
+        raise layer.invalid(f"has the scale {data.type.scale:g}, at which {error}") from None
+    entries = layer.constant(table, f"{layer.name}/table")
+    return layer.emit("lookup", LookupAttrs("gelu"), (data, entries), layer.output())
+
+
+def _sign(layer: FileLayer) -> BuiltTensor:
+    """For integers, whether the value is positive minus whether it is negative."""
+    data, output = layer.data(0), layer.output()
+    layer.expect(data, DType.FLOAT32, DType.INT32)
+    if data.dtype is DType.FLOAT32:
+        return layer.emit("real_function", RealFunctionAttrs("sign"), (data,), output)
+    zero = layer.constant(np.zeros((), data.dtype.numpy), "zero")
+    sides = []
+    for op in ("greater", "less"):
+        is_there = layer.emit(op, ComparisonAttrs(), (data, zero), dtype=DType.BOOL)
+        sides.append(layer.emit("cast", CastAttrs(), (is_there,), dtype=data.dtype))
+    return layer.emit("subtract", SubtractAttrs(Activation.NONE), sides, output)
+
+
 IMPORTERS = {
     "ABS": plain("abs", AbsAttrs()),
     "CEIL": plain("ceil", CeilAttrs()),
@@ -61,6 +100,7 @@ IMPORTERS = {
     "ELU": plain("nn.elu", EluAttrs()),
     "EXP": plain("exp", ExpAttrs()),
     "FLOOR": plain("floor", FloorAttrs()),
+    "GELU": Importer(_gelu, (1,), optional=GeluOptions),
     "HARD_SWISH": plain("nn.hard_swish", HardSwishAttrs()),
     "LEAKY_RELU": Importer(_leaky_relu, (1,), LeakyReluOptions),
     "LOG": plain("log", LogAttrs()),
@@ -70,10 +110,12 @@ IMPORTERS = {
     "PRELU": plain("nn.prelu", PReluAttrs(), 2),
     "ROUND": plain("round", RoundAttrs()),
     "RSQRT": plain("rsqrt", RsqrtAttrs()),
+    "SIGN": Importer(_sign, (1,), optional=SignOptions),
     "SIN": plain("sin", SinAttrs()),
     "SQRT": plain("sqrt", SqrtAttrs()),
     "TANH": plain("tanh", TanhAttrs()),
     "RELU": plain("clip", ClipAttrs(Activation.RELU)),
+    "RELU_0_TO_1": plain("clip", ClipAttrs(Activation.RELU_0_TO_1)),
     "RELU6": Importer(_relu6, (1,)),
     "RELU_N1_TO_1": plain("clip", ClipAttrs(Activation.RELU_N1_TO_1)),
     "SOFTMAX": Importer(_softmax, (1,), SoftmaxOptions),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic.in_float32 import scale_of_sums
 from microgen.graph.arithmetic.int8 import (
+    conv_scales,
     dense_scales,
     multiply_by_quantized_multiplier,
     offset_and_clamp,
@@ -31,12 +33,14 @@ class BatchMatmulAttrs(Attrs):
     int16, each with its own quantization, or float32. Output: [..., rows, columns].
 
     A transposed operand has its last two dimensions swapped. With ``in_float32``, sums of int8 are
-    scaled in float32 (``Rounding.FLOAT``).
+    scaled in float32 (``Rounding.FLOAT``); with ``rounds_once``, as LiteRT's FULLY_CONNECTED scales
+    them (``Rounding.SINGLE``).
     """
 
     transpose_a: bool
     transpose_b: bool
     in_float32: bool = False
+    rounds_once: bool = False
 
 
 def infer(attrs: BatchMatmulAttrs, inputs: Types) -> Shapes:
@@ -70,34 +74,32 @@ def _multiplied(operand: ArrayType, is_transposed: bool) -> Shape:
     return operand.shape[:-3:-1] if is_transposed else operand.shape[-2:]
 
 
-def _ratio(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> float:
-    with np.errstate(over="ignore", under="ignore"):
-        return float(dense_scales(lhs, rhs, output)[0])
-
-
 def scale(attrs: BatchMatmulAttrs, *tensors: ArrayType) -> tuple[int, int]:
-    """(multiplier, shift) from sums of products of lhs and rhs to the output. ValueError as from
-    ``parameters``."""
+    """(multiplier, shift) from sums of products of lhs and rhs to the output. ValueError if the
+    scales' product is 2**30 times the output's scale or more."""
     if attrs.in_float32:
         return quantize_multiplier(float(scale_of_sums(*tensors)[0]))
-    return parameters(*tensors)
+    return quantize_multiplier(_ratio(attrs, *tensors))
 
 
-def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, int]:
-    """(multiplier, shift) as TFLite computes them.
+def _ratio(attrs: BatchMatmulAttrs, *tensors: ArrayType) -> float:
+    """The scale of products of lhs and rhs divided by the output's.
 
-    Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler. ValueError if the scales'
-    product is 2**30 times the output's scale or more.
+    Source: TFLite kernel_util.cc, GetQuantizedConvolutionMultipler, which multiplies in float32;
+    and, for FULLY_CONNECTED, PopulateConvolutionQuantizationParams, which does so in double.
     """
-    return quantize_multiplier(_ratio(lhs, rhs, output))
+    rule = conv_scales if attrs.rounds_once else dense_scales
+    with np.errstate(over="ignore", under="ignore"):
+        return float(rule(*tensors)[0])
 
 
 def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
-    """One of the three families throughout. For int8, sums fit int32 before and after they are
-    scaled. For int16, they can be scaled REDUCED."""
+    """One of the three families throughout, or with ``rounds_once`` int8. For int8, sums fit int32
+    before and after they are scaled. For int16, they can be scaled REDUCED."""
     if attrs.in_float32:
         return broadcast.constraint(inputs, outputs) or _sums_constraint(attrs, inputs, outputs[0])
-    sentence = broadcast.constraint(inputs, outputs, parameters, ALL_FAMILIES)
+    accepted = (DType.INT8,) if attrs.rounds_once else ALL_FAMILIES
+    sentence = broadcast.constraint(inputs, outputs, functools.partial(scale, attrs), accepted)
     if sentence or floats.is_float(outputs[0]):
         return sentence
     (lhs, rhs), output = inputs, outputs[0]
@@ -105,7 +107,7 @@ def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
         return sentence
     if output.dtype is DType.INT16:
         return scale_constraint16(dense_scales(lhs, rhs, output))
-    bound, ratio = _largest(attrs, lhs, rhs), _ratio(lhs, rhs, output)
+    bound, ratio = _largest(attrs, lhs, rhs), _ratio(attrs, lhs, rhs, output)
     if bound * ratio >= 2**31 - 256:
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {ratio:g}, "
@@ -152,7 +154,9 @@ def _scaled(attrs: BatchMatmulAttrs, sums: Array, *tensors: ArrayType) -> Array:
     factor = scale(attrs, *tensors)
     if tensors[-1].dtype is DType.INT16:
         return multiply_reduced(sums, *factor)
-    rounding = Rounding.FLOAT if attrs.in_float32 else Rounding.DOUBLE
+    rounding = Rounding.SINGLE if attrs.rounds_once else Rounding.DOUBLE
+    if attrs.in_float32:
+        rounding = Rounding.FLOAT
     return multiply_by_quantized_multiplier(sums, *factor, rounding)
 
 

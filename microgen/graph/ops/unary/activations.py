@@ -43,7 +43,7 @@ def _clip_check(attrs: ClipAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _clip_accepted(attrs: ClipAttrs) -> tuple[DType, ...]:
-    if attrs.activation is Activation.RELU_N1_TO_1:
+    if attrs.activation in (Activation.RELU_N1_TO_1, Activation.RELU_0_TO_1):
         return (DType.INT8, DType.FLOAT32)
     return ALL_FAMILIES
 
