@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends.onnx import given, schemas, types
+from microgen.frontends.onnx import given, halves, schemas, types
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxWalk
@@ -55,9 +55,10 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     graph = graph.replace(labels=labels)
     # Integers are recognised in the complete graph, because any nodes may be between two
     # conversions.
+    notes = (*declared.notes, *halves.notes(model))
     found = recognised(graph, builder.stored)
     # Only now the floats that are still needed are computed, once for all stages.
-    return found.replace(constants=dict(found.constants), notes=tuple(declared.notes))
+    return found.replace(constants=dict(found.constants), notes=notes)
 
 
 def _check_labels(labels: Mapping[str, tuple[str, ...]], file: str) -> None:

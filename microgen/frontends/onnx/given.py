@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, numpy_helper
+from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, helper, numpy_helper
 
 from microgen.base.errors import MicrogenError, few, short
 from microgen.base.files import content
@@ -105,6 +105,9 @@ def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
     if tensor.HasField("shape"):
         _check_shape(tensor.shape, value, where)
     _drop(graph, name)
+    if types.is_half(tensor.elem_type):
+        with np.errstate(over="ignore"):
+            value = value.astype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
     proto = numpy_helper.from_array(value, name)
     graph.initializer.append(proto)
 

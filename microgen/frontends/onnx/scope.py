@@ -14,7 +14,7 @@ from onnx import AttributeProto, NodeProto
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.frontends.onnx import types
 from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
-from microgen.graph.ir.graph import Node, Origin
+from microgen.graph.ir.graph import DType, Node, Origin
 from microgen.graph.ops.moves.views import CopyAttrs
 
 
@@ -166,8 +166,9 @@ class DeclaredTypes:
         if type_ is None:
             return
         wanted = types.element_name(type_.elem_type)
+        is_half = types.is_half(type_.elem_type) and tensor.dtype is DType.FLOAT32
         own = types.code(tensor.dtype) if tensor.labels is None else onnx.TensorProto.STRING
-        is_same = type_.elem_type in (0, own)
+        is_same = is_half or type_.elem_type in (0, own)
         fits = not type_.HasField("shape") or _fits(type_.shape, tensor.shape)
         if is_same and not fits and _is_one(type_.shape, tensor.shape):
             if name in self._outputs:

@@ -23,6 +23,8 @@ _DTYPES: dict[int, DType] = {
 
 # The types of constants whose 4 bits are stored in 8.
 _INT4: dict[int, DType] = {TensorProto.INT4: DType.INT8, TensorProto.UINT4: DType.UINT8}
+# Numbers of 16 bits, which are computed in float32.
+_HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
     TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
     "from float32 (skl2onnx: give to_onnx an example of float32)",
@@ -61,13 +63,22 @@ def is_int4(code: int) -> bool:
     return code in _INT4
 
 
+def is_half(code: int) -> bool:
+    """Whether an element is a floating-point number of 16 bits, which the graph has as float32."""
+    return code in _HALVES
+
+
 def element_name(code: int) -> str:
     """ONNX's name of an element type, in lower case."""
     return _NAMES.get(code, f"type {code}").lower()
 
 
 def dtype(code: int, called: str, where: str) -> DType:
-    """The graph's dtype for an element type. UnsupportedError if there is none."""
+    """The graph's dtype for an element type; float32 for float16 and bfloat16. UnsupportedError if
+    there is none.
+    """
+    if is_half(code):
+        return DType.FLOAT32
     if code not in _DTYPES:
         known = f"supported: {', '.join(d.value for d in _DTYPES.values())}"
         hint = "; ".join(filter(None, (_INSTEAD.get(code), known)))
@@ -103,7 +114,8 @@ def array(proto: TensorProto, called: str, where: str) -> Array:
     if proto.data_location == TensorProto.EXTERNAL:
         raise ModelError(f"{called} has its data in another file, where none is read", where=where)
     # Before it is decoded, because a few bytes of a file can declare any shape.
-    if stored_bytes(proto, where) > MAX_BYTES:
+    wider = 2 if is_half(proto.data_type) else 1
+    if wider * stored_bytes(proto, where) > MAX_BYTES:
         raise UnsupportedError(
             f"{called} has more than {MAX_BYTES} bytes", where=where, hint="make it smaller"
         )

@@ -64,7 +64,7 @@ def test_few_nodes_compute_an_operator(nodes: OneNode, ops: list[str], tmp_path:
 @pytest.mark.parametrize(
     ("nodes", "sentence"),
     [
-        (node("Exp", FLOATS.astype(np.float16)), "is of float16"),
+        (node("Exp", FLOATS.astype(np.float64)), "is of double"),
         (
             node("Erf", np.ones(3, np.int32), opset=9),
             r"of int32\[3\] has no kernel; supported: float32",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from microgen.frontends.onnx.node_tests import NodeTestCounts, recorded
@@ -52,7 +51,8 @@ def _by_c(results: Sequence[Result], folder: Path) -> list[Result]:
 def _ran(result: Result, one: Compiled, built: program.Program, index: int) -> Result:
     values = result.case.named_inputs
     given = [
-        np.asarray(values[port.tensor]).astype(port.type.dtype.numpy) for port in one.program.inputs
+        node_tests.array_of(values[port.tensor]).astype(port.type.dtype.numpy)
+        for port in one.program.inputs
     ]
     try:
         (outputs,) = built.run(index, [given])

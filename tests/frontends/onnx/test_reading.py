@@ -153,8 +153,8 @@ def test_what_is_wrong_is_said(found: ModelProto, sentence: str, tmp_path: Path)
         (model([ADD], [X], [Y], W, opset=6), "has the opset 6; supported: 7 to"),
         (model([ADD], [X], [Y], W, opset=999), "has the opset 999; supported: 7 to"),
         (
-            model([ADD], [info("x", (2,), TensorProto.FLOAT16)], [Y], W),
-            'the input "x" is of float16; supported: float32',
+            model([ADD], [info("x", (2,), TensorProto.FLOAT8E5M2)], [Y], W),
+            'the input "x" is of float8e5m2; supported: float32',
         ),
         (
             model([ADD], [info("x", None)], [Y], W),

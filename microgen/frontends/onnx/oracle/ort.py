@@ -12,7 +12,7 @@ import numpy as np
 from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
-from microgen.frontends.onnx import convert, reader
+from microgen.frontends.onnx import convert, halves, reader
 from microgen.frontends.onnx.oracle import ort_maps, ort_products, ort_slack, ort_states
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
@@ -41,7 +41,7 @@ class OnnxRuntime:
         """Every tensor that both ONNX Runtime and the graph have, for each sample. OracleError if
         ONNX Runtime refuses the model, for example because its opset is too new."""
         (data,) = files.values()
-        model = ort_maps.without(reader.parsed(data, "the model"))
+        model = ort_maps.without(halves.widened(reader.parsed(data, "the model")))
         # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
         states = ort_states.named(model)
