@@ -60,21 +60,30 @@ def table(rewriting: Rewriting, tensor: str, output: ArrayType) -> Array | None:
     Source: ONNX's operators DequantizeLinear and QuantizeLinear, in float32.
     """
     integers = rewriting.types[rewriting.source[tensor]]
-    steps = _steps(rewriting, tensor)
-    if steps is None or integers.dtype is not DType.INT8 or output.dtype is not DType.INT8:
+    if integers.dtype is not DType.INT8 or output.dtype is not DType.INT8:
         return None
-    values = {tensor: in_float32.real(EVERY_INT8, integers)}
-    values |= dict.fromkeys(_beginnings(rewriting, steps), values[tensor])
+    results = evaluated(rewriting, tensor, in_float32.real(EVERY_INT8, integers))
+    if results is None:
+        return None
+    return np.asarray(np.clip(in_float32.stored(results, output), -128, 127).astype(np.int8))
+
+
+def evaluated(rewriting: Rewriting, tensor: str, numbers: Array) -> Array | None:
+    """The results of the function that computes ``tensor`` from integers, for arguments that are
+    ``numbers``, float32 [n]. None if the function has too many steps, or no result for a number."""
+    steps = between(rewriting, tensor)
+    if steps is None:
+        return None
+    values = {tensor: numbers} | dict.fromkeys(_beginnings(rewriting, steps), numbers)
     try:
         for node in steps:
-            values[node.outputs[0]] = _result(rewriting, node, values)
+            values[node.outputs[0]] = _result(rewriting, node, values, numbers.shape)
     except StatusError:
         return None
-    stored = in_float32.stored(values[tensor], output)
-    return np.asarray(np.clip(stored, -128, 127).astype(np.int8))
+    return values[tensor]
 
 
-def _steps(rewriting: Rewriting, tensor: str) -> list[Node] | None:
+def between(rewriting: Rewriting, tensor: str) -> list[Node] | None:
     """The nodes between integers and the tensor that is computed from them, in order; None if there
     are too many."""
     nodes: dict[str, Node] = {}
@@ -94,16 +103,18 @@ def _beginnings(rewriting: Rewriting, steps: list[Node]) -> list[str]:
     return [name for node in steps for name in node.inputs if name in rewriting.meaning]
 
 
-def _result(rewriting: Rewriting, node: Node, values: dict[str, Array]) -> Array:
+def _result(
+    rewriting: Rewriting, node: Node, values: dict[str, Array], shape: tuple[int, ...]
+) -> Array:
     types, arrays = [], []
     for name in node.inputs:
         is_number = _is_number(rewriting, name)
         constant = rewriting.graph.constants[name].reshape(1) if is_number else values[name]
         arrays.append(constant)
         types.append(dataclasses.replace(rewriting.graph.types[name], shape=constant.shape))
-    output = dataclasses.replace(rewriting.graph.types[node.outputs[0]], shape=EVERY_INT8.shape)
+    output = dataclasses.replace(rewriting.graph.types[node.outputs[0]], shape=shape)
     cost = registry()[node.op].cost(node.attrs, types, [output])
-    # A file may have any number of functions, and each computes its 256 results with numpy.
+    # A file may have any number of functions, and each computes its results with numpy.
     budget.spend(cost, str(node.origin))
     operands = Operands(tuple(arrays), tuple(types), (output,))
     (value,) = registry()[node.op].reference(node.attrs, operands)

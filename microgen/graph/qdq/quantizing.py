@@ -15,7 +15,7 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.graph.ops.unary.unary import EVERY_INT8
-from microgen.graph.qdq import functions, moves
+from microgen.graph.qdq import functions, moves, wide_functions
 from microgen.graph.qdq.functions import Clamp
 from microgen.graph.qdq.layers import LAYERS
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
@@ -36,11 +36,11 @@ def quantized(
     rewriting: Rewriting, tensor: str, kind: ArrayType, name: str, origin: Origin, depth: int = 0
 ) -> str:
     """A float tensor quantized to integers of type ``kind``, called ``name``."""
-    known = _known(rewriting, tensor, kind, name)
-    if known is not None:
-        return known
     chain, nodes = _chain(rewriting, tensor), len(rewriting.nodes)
     try:
+        known = _known(rewriting, tensor, kind, name)
+        if known is not None:
+            return known
         _check_readers(rewriting, tensor)
         return _computed(rewriting, chain, kind, name, depth)
     except NotInteger as reason:
@@ -50,16 +50,23 @@ def quantized(
 
 
 def _known(rewriting: Rewriting, tensor: str, kind: ArrayType, name: str) -> str | None:
-    """The integers of a function of other integers."""
+    """The integers of a function of other integers; None if the tensor is no such function, or if
+    not all its results are known. NotInteger if its int16 form would be off."""
     integers = rewriting.source.get(tensor)
     if integers is None:
         return None
     if rewriting.meaning.get(tensor) == integers and rewriting.types[integers] == kind:
         return rewriting.called(integers, name)
-    table = functions.table(rewriting, tensor, kind)
+    attrs, made = functions.name_of(rewriting, tensor), rewriting.producers[tensor].origin
+    if wide_functions.is_wide(rewriting.types[integers], kind):
+        own = wide_functions.own_form(rewriting, tensor, (kind, name, made))
+        if own is not None:
+            return own
+        table = wide_functions.table(rewriting, tensor, kind)
+    else:
+        table = functions.table(rewriting, tensor, kind)
     if table is None:
         return None
-    attrs, made = functions.name_of(rewriting, tensor), rewriting.producers[tensor].origin
     return _looked_up(rewriting, integers, table, attrs, (kind, name, made))
 
 

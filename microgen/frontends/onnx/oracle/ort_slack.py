@@ -27,13 +27,14 @@ from onnx import ModelProto
 from microgen.frontends.onnx.nodes import operator_name
 from microgen.frontends.onnx.oracle import ort_fourier
 from microgen.graph.ir.beside import Leeway
-from microgen.graph.ir.graph import Array, Node
+from microgen.graph.ir.graph import Array, DType, Node
 from microgen.graph.ops import registry
 from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact
 from microgen.graph.ops.recurrent import recurrent
 from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 from microgen.graph.ops.unary.real_function import RealFunctionAttrs
+from microgen.graph.qdq.wide_functions import MOST_OFF
 
 # Comparisons, choices, moves, conversions, and functions of one rounding.
 _EXACT = frozenset(
@@ -67,6 +68,13 @@ _INTEGERS = frozenset(
         *("add", "divide", "image.resize2d", "lookup", "mean", "multiply", "subtract", "sum"),
         *("nn.avg_pool2d", "nn.batch_matmul", "nn.conv2d", "nn.conv2d_transpose", "nn.dense"),
         *("nn.depthwise_conv2d", "nn.softmax", "qnn.rescale"),
+    }
+)
+# Functions of int16 values have forms that are near the model's (``qdq/wide_functions.py``).
+_NEAR = frozenset(
+    {
+        *("abs", "clip", "lookup", "negative", "nn.leaky_relu", "qnn.requantize", "sigmoid"),
+        "tanh",
     }
 )
 _FLOATS: Mapping[str, float] = {
@@ -115,6 +123,8 @@ class OrtSlack:
         return Leeway(self._more(node, inexact), departs, why)
 
     def _more(self, node: Node, inexact: Inexact) -> Array | float:
+        if _is_near(node, inexact):
+            return float(MOST_OFF)
         if node.origin.layer in self.exact:
             return 0.0
         # Integers differ by at most one, if they were rounded.
@@ -129,6 +139,14 @@ def of(model: ModelProto, known: Collection[str]) -> OrtSlack:
     """The slack for a model whose tensors ``known`` the graph has, too."""
     operators = {name: operator_name(node) for node in model.graph.node for name in node.output}
     return OrtSlack(_exact(model, known), operators)
+
+
+def _is_near(node: Node, inexact: Inexact) -> bool:
+    """Whether the node computes a function of int16 values, which is near the model's."""
+    (output, *_), data = inexact.operands.output_types, inexact.operands.input_types[0]
+    # Equal scales leave values as they are, and a clamp then has one result.
+    is_clamp = node.op == "clip" and data.quant == output.quant
+    return node.op in _NEAR and {data.dtype, output.dtype} == {DType.INT16} and not is_clamp
 
 
 def _is_rounded(node: Node, inexact: Inexact) -> bool:
