@@ -41,7 +41,7 @@ def follow(rewriting: Rewriting, node: Node) -> None:
     shape = rewriting.graph.types[node.outputs[0]].shape
     sources: set[str | None] = set()
     for name in node.inputs:
-        if not _is_number(rewriting, name):
+        if not is_number(rewriting, name):
             sources.add(rewriting.source.get(name))
     # A table is of one argument: nothing else may vary.
     (source, *others) = sources or {None}
@@ -49,7 +49,8 @@ def follow(rewriting: Rewriting, node: Node) -> None:
         rewriting.source[node.outputs[0]] = source
 
 
-def _is_number(rewriting: Rewriting, name: str) -> bool:
+def is_number(rewriting: Rewriting, name: str) -> bool:
+    """Whether a tensor is a constant of one element."""
     return name in rewriting.graph.constants and rewriting.graph.types[name].size == 1
 
 
@@ -90,7 +91,7 @@ def between(rewriting: Rewriting, tensor: str) -> list[Node] | None:
     pending = [tensor]
     while pending:
         name = pending.pop()
-        if name in rewriting.meaning or name in nodes or _is_number(rewriting, name):
+        if name in rewriting.meaning or name in nodes or is_number(rewriting, name):
             continue
         nodes[name] = rewriting.producers[name]
         pending.extend(nodes[name].inputs)
@@ -108,8 +109,8 @@ def _result(
 ) -> Array:
     types, arrays = [], []
     for name in node.inputs:
-        is_number = _is_number(rewriting, name)
-        constant = rewriting.graph.constants[name].reshape(1) if is_number else values[name]
+        is_one = is_number(rewriting, name)
+        constant = rewriting.graph.constants[name].reshape(1) if is_one else values[name]
         arrays.append(constant)
         types.append(dataclasses.replace(rewriting.graph.types[name], shape=constant.shape))
     output = dataclasses.replace(rewriting.graph.types[node.outputs[0]], shape=shape)

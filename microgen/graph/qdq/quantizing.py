@@ -19,7 +19,9 @@ from microgen.graph.qdq import functions, moves, wide_functions
 from microgen.graph.qdq.functions import Clamp
 from microgen.graph.qdq.layers import LAYERS
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
+from microgen.graph.unsigned import HALF
 
+_INT8 = (-128, 127)
 _MOST_DEPTH = 8  # of concatenations of concatenations
 
 
@@ -208,6 +210,37 @@ def _limited(
         raise NotInteger(f"is clamped, which {kind.dtype.value} has no table for")
     table = np.clip(EVERY_INT8, *bounds).astype(np.int8)
     return _looked_up(rewriting, integers, table, LookupAttrs("clip"), (kind, name, origin))
+
+
+def clamped(rewriting: Rewriting, node: Node) -> bool:
+    """Clamp stored int8 integers, if the node is their maximum or minimum with a constant number.
+
+    Narrow integers are stored so: QuantizeLinear, Clip, DequantizeLinear. Clamps that follow one
+    another become one.
+    """
+    numbers = [n for n in node.inputs if functions.is_number(rewriting, n)]
+    stored = [n for n in node.inputs if n in rewriting.inner]
+    if node.op not in ("maximum", "minimum") or len(numbers) != 1 or len(stored) != 1:
+        return False
+    integers, kind = rewriting.inner[stored[0]], rewriting.graph.types[stored[0]]
+    if rewriting.types[integers].dtype is not DType.INT8:
+        return False
+    if rewriting.graph.types[node.outputs[0]].shape != kind.shape:
+        return False
+    number = int(rewriting.graph.constants[numbers[0]].reshape(-1)[0])
+    # uint8 values are less by 128 inside the graph.
+    number -= HALF if kind.dtype is DType.UINT8 else 0
+    base, *ends = rewriting.limits.get(integers, (integers, *_INT8))
+    choose = max if node.op == "maximum" else min
+    low, high = (choose(end, number) for end in ends)
+    if (low, high) == _INT8:
+        rewriting.inner[node.outputs[0]] = base
+        return True
+    name = rewriting.name_for(node.outputs[0])
+    result = _limited(rewriting, base, (low, high), name, node.origin)
+    rewriting.limits[result] = (base, low, high)
+    rewriting.inner[node.outputs[0]] = result
+    return True
 
 
 def _from_floats(

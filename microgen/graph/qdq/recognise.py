@@ -12,6 +12,7 @@ from microgen.graph.qdq import functions, layers, moves, quantizing
 from microgen.graph.qdq.rewriting import Rewriting, signed
 from microgen.graph.stored import Stored
 
+_WAYS = (quantizing.clamped, moves.of_floats, moves.of_stored, layers.plain_sums)
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 
 
@@ -40,9 +41,7 @@ def _step(rewriting: Rewriting, node: Node) -> None:
         rewriting.mean(node.outputs[0], integers, node.origin)
     elif node.op == "qnn.reinterpret" and _is_stored(rewriting, node.outputs[0]):
         _reinterpret(rewriting, node)
-    elif not any(
-        of(rewriting, node) for of in (moves.of_floats, moves.of_stored, layers.plain_sums)
-    ):
+    elif not any(of(rewriting, node) for of in _WAYS):
         functions.follow(rewriting, node)
         rewriting.keep(node)
 
@@ -163,7 +162,10 @@ def _output(rewriting: Rewriting, name: str) -> unsigned.UnsignedPort:
     typed = rewriting.types[integers]
     if kind.dtype is DType.UINT8:
         inner = BuiltTensor(rewriting.names.get(integers, integers), typed)
-        return unsigned.UnsignedPort(unsigned.stored(inner, name), inner, origin)
+        tensor = unsigned.stored(inner, name)
+        # The result of a move of stored integers has no scale in the model.
+        rewriting.types[name] = tensor.type
+        return unsigned.UnsignedPort(tensor, inner, origin)
     if name not in (integers, rewriting.names.get(integers)):
         rewriting.copied(integers, name, origin)
     tensor = BuiltTensor(name, typed)

@@ -52,6 +52,8 @@ class Rewriting:
     meaning: dict[str, str] = field(default_factory=dict)
     # Tensor each of whose elements is a function of one integer -> these integers, of its shape.
     source: dict[str, str] = field(default_factory=dict)
+    # Clamped integers of the new graph -> the integers before, and the limits.
+    limits: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)  # float tensor -> why it is not integers
     producers: dict[str, Node] = field(default_factory=dict)
     readers: dict[str, list[Node]] = field(default_factory=dict)
