@@ -254,6 +254,10 @@ class OnnxNode(Operator):
         # Functions declare no shapes.
         return None if self._scope.depth else self._walk.declared.shape(self.outputs[output])
 
+    def note(self, what: str) -> None:
+        """Let the graph have a note about this layer."""
+        self._walk.declared.notes.append(f'the layer "{short(self.name)}": {what}')
+
     # Attributes
 
     def attr(self, name: str, default: Any = _NOTHING) -> Any:
@@ -330,10 +334,12 @@ class OnnxNode(Operator):
         if body:
             return self.called(body)
         if self._proto.domain.startswith(_RUNTIMES):
+            of_processor = self._proto.domain.endswith(".nchwc")
+            level = "ORT_ENABLE_EXTENDED" if of_processor else "ORT_DISABLE_ALL"
             raise self.unsupported(
                 f"operator {self.op} is of ONNX Runtime only, whose optimizations make such",
                 hint="give the model as it was before ONNX Runtime optimized it: export it anew, "
-                "or save it with GraphOptimizationLevel.ORT_DISABLE_ALL",
+                f"or save it with GraphOptimizationLevel.{level}",
             )
         # The table is empty, so this raises the error for an operator without an importer.
         return tables.of(self, {})

@@ -51,8 +51,8 @@ def _scales(node: OnnxNode, data: BuiltTensor) -> tuple[Array, Array, int | None
         )
     if {scale.size, zero.size} - {1, wide.size}:
         raise node.invalid(f"has {scale.size} scales and {zero.size} zero points")
-    both = (np.broadcast_to(each.reshape(-1), (wide.size,)).copy() for each in (scale, zero))
-    return (*both, along[0])
+    scale, zero = (np.broadcast_to(each.reshape(-1), (wide.size,)) for each in (scale, zero))
+    return scale.copy(), zero.copy(), along[0]
 
 
 def _limits(node: OnnxNode) -> tuple[int, int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, helper, numpy_helper
+from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
 from microgen.frontends.onnx import qdq_nodes, types
 from microgen.frontends.onnx.functions import FunctionBody
@@ -128,10 +128,11 @@ class Group:
         self.add("QuantizeLinear", (floats, f"x{scale}", zero), _OUTPUT)
         return self.value()
 
-    def value(self) -> Value:
-        """The result of the node called ``result``."""
-        inputs = [f"x{i}" for i in range(len(self.node.operands))]
-        return self.node.called(FunctionBody(inputs, [_OUTPUT], self.nodes, {"": self.opset}))
+    def value(self, *further: str) -> Value:
+        """The result of the node called ``result``, and further outputs; "" is one that the nodes
+        do not make."""
+        inputs, outputs = [f"x{i}" for i in range(len(self.node.operands))], [_OUTPUT, *further]
+        return self.node.called(FunctionBody(inputs, outputs, self.nodes, {"": self.opset}))
 
 
 def _conv(node: OnnxNode) -> Value:
@@ -206,8 +207,36 @@ def _concat(node: OnnxNode) -> Value:
     return group.quantized(joined, 0, like=2)
 
 
+_QUANTIZED_MOST = 255.0
+
+
+def _dynamic(node: OnnxNode) -> Value:
+    """uint8 integers whose scale and zero point follow from the range of the data, together with 0.
+
+    Data of zeros has the scale 1, as in ONNX Runtime; ONNX's formula divides by its scale of 0.
+    """
+    group = Group(node, opset=18)  # reductions have no axes there
+    zero, one, most = (
+        group.constant(np.array(v, np.float32), name)
+        for v, name in ((0.0, "none"), (1.0, "one"), (_QUANTIZED_MOST, "most"))
+    )
+    low, high = (
+        group.add(op, (group.add(f"Reduce{op}", ("x0",), f"found{op}", keepdims=0), zero), name)
+        for op, name in (("Min", "low"), ("Max", "high"))
+    )
+    steps = group.add("Div", (group.add("Sub", (high, low), "range"), most), "steps")
+    is_zero = group.add("Equal", (steps, zero), "is_zero")
+    scale = group.add("Where", (is_zero, one, steps), "scale")
+    middle = group.add("Sub", (zero, group.add("Div", (low, scale), "below")), "middle")
+    whole = group.add("Round", (group.add("Clip", (middle, zero, most), "within"),), "whole")
+    stored = group.add("Cast", (whole,), "zero", to=int(TensorProto.UINT8))
+    group.add("QuantizeLinear", ("x0", scale, stored), _OUTPUT)
+    return group.value(scale, stored)
+
+
 IMPORTERS: dict[str, Importer] = {
     **_OWN,
+    "DynamicQuantizeLinear": _dynamic,
     **{f"com.microsoft.{name}": importer for name, importer in _OWN.items()},
     "QLinearConv": _conv,
     "QLinearMatMul": _matmul,

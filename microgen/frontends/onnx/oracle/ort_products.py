@@ -3,6 +3,9 @@
 On processors with AVX2 and without VNNI, ONNX Runtime's kernels for uint8 data and int8 weights
 saturate sums of two products at 16 bits. Its kernels for uint8 weights do not. So ONNX Runtime gets
 int8 weights and their zero points as uint8, moved by 128, which keeps the products.
+
+MatMulNBits has an attribute that lets ONNX Runtime round its data to 8 bits, or to float16. Without
+it, the data is multiplied in float32, as the graph multiplies it.
 """
 
 from __future__ import annotations
@@ -27,9 +30,15 @@ _OPERANDS: Mapping[str, tuple[int, int, int]] = {
 
 
 def widened(model: ModelProto) -> ModelProto:
-    """The model with uint8 weights where uint8 data is multiplied by constant int8 weights."""
+    """The model with uint8 weights where uint8 data is multiplied by constant int8 weights, and
+    without permission to round other data."""
     wide = ModelProto()
     wide.CopyFrom(model)
+    for node in wide.graph.node:
+        if node.op_type == "MatMulNBits":
+            kept = [each for each in node.attribute if each.name != "accuracy_level"]
+            del node.attribute[:]
+            node.attribute.extend(kept)
     if not any(node.op_type in _OPERANDS for node in wide.graph.node):
         return wide
     stored = {each.name: each for each in wide.graph.initializer}
