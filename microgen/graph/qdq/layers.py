@@ -6,9 +6,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from microgen.graph.arithmetic.int8 import activation_range, float_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, Attrs, DType, Node, Quant
+from microgen.graph.ops.detection import resize2d
+from microgen.graph.ops.detection.resize2d import Resize2DAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import CastAttrs, QuantizeAttrs
@@ -124,6 +128,26 @@ def softmax(
     return rewriting.emit("qnn.rescale", attrs, (data,), kind, name, origin)
 
 
+def resized(
+    rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
+) -> str:
+    """An image that is resized linearly. The op's positions are rounded to 2**-10 pixels.
+    NotInteger if this moves results by more than half a step, or if the scale changes."""
+    assert activation is Activation.NONE, "the op has none"
+    integers = rewriting.integers(node.inputs[0])
+    data = rewriting.types[integers]
+    if (data.dtype, data.quant) != (kind.dtype, kind.quant):
+        raise NotInteger("resizes an image and changes its scale or zero point")
+    assert isinstance(node.attrs, Resize2DAttrs)
+    off = resize2d.positions_off(node.attrs, data)
+    limits = np.iinfo(data.dtype.numpy)
+    if off * (limits.max - limits.min) > 1 / 2:
+        raise NotInteger(
+            f"resizes an image at positions that are up to {off:.2g} pixels off in integers"
+        )
+    return rewriting.emit(node.op, node.attrs, (integers,), kind, name, node.origin)
+
+
 def in_float32(
     rewriting: Rewriting, node: Node, kind: ArrayType, name: str, activation: Activation
 ) -> str:
@@ -150,6 +174,7 @@ _SUMS = ("nn.conv2d", "nn.conv2d_transpose", "nn.dense", "nn.depthwise_conv2d")
 LAYERS: Mapping[str, SumsLayer] = {
     **dict.fromkeys(_IN_FLOAT32, in_float32),
     **dict.fromkeys(_SUMS, sums),
+    "image.resize2d": resized,
     "nn.softmax": softmax,
 }
 

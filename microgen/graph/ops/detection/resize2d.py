@@ -78,6 +78,20 @@ def axes(attrs: Resize2DAttrs, data: ArrayType) -> tuple[SampledAxis, SampledAxi
     return axis(attrs, height, attrs.size[0]), axis(attrs, width, attrs.size[1])
 
 
+def positions_off(attrs: Resize2DAttrs, data: ArrayType) -> float:
+    """The greatest distance of an integer position from the exact one, in pixels, of both axes
+    together. A result is off by at most this times the range of the values."""
+    total = 0.0
+    pairs = zip(axes(attrs, data), float_axes(attrs, data), strict=True)
+    for (on, exactly), size, count in zip(pairs, data.shape[1:3], attrs.size, strict=True):
+        index = np.arange(count)
+        # Positions outside of the image are at its first or last pixel.
+        rounded = np.clip((index * on.step + on.start) / _ONE, 0, size - 1)
+        exact = np.clip((index + exactly.offset) * exactly.step - exactly.offset, 0, size - 1)
+        total += float(np.abs(rounded - exact).max())
+    return total
+
+
 def infer(attrs: Resize2DAttrs, inputs: Types) -> Shapes:
     """The input's shape with the new height and width."""
     if len(inputs) != 1 or len(inputs[0].shape) != 4:

@@ -30,7 +30,7 @@ _MODES = ("nearest", "linear", "cubic")
 _POLICY = "keep_aspect_ratio_policy"
 _POLICIES = {"not_larger": min, "not_smaller": max}
 _MOST_PLACES = 2**16  # on an axis, because tables of them are computed here
-_OF_RESIZE2D = ("half_pixel", "align_corners", "asymmetric")
+_OF_RESIZE2D = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +216,9 @@ def _along(
 def _is_resize2d(data: BuiltTensor, wanted: _Wanted) -> bool:
     """Whether ``image.resize2d``, which needs no tables, computes the resize."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
+    # PyTorch's places are those of half_pixel, except for a single one.
+    if wanted.coordinates == "pytorch_half_pixel":
+        is_plain = is_plain and all(axis.places > 1 for axis in wanted.axes.values())
     # image.resize2d computes the scale from the sizes, so the scale may have no other fraction.
     is_whole = all(axis.length == axis.places for axis in wanted.axes.values())
     is_image = len(data.shape) == 4 and set(wanted.axes) == {2, 3}
@@ -226,7 +229,7 @@ def _resize2d(node: OnnxNode, data: BuiltTensor, wanted: _Wanted) -> BuiltTensor
     attrs = Resize2DAttrs(
         (wanted.axes[2].places, wanted.axes[3].places),
         wanted.coordinates == "align_corners",
-        wanted.coordinates == "half_pixel",
+        wanted.coordinates in ("half_pixel", "pytorch_half_pixel"),
     )
     image = node.laid_out(data, "NCHW", "NHWC")
     return node.laid_out(node.emit("image.resize2d", attrs, (image,)), "NHWC", "NCHW")
