@@ -101,6 +101,10 @@ def _read(node: OnnxNode, kind: str) -> _Layer:
         raise node.invalid(f"has the direction {direction!r}; {', '.join(_DIRECTIONS)} exist")
     data = transposed(node, data, (1, 0, 2)) if _is_batch_first(node) else data
     cells = int(node.attr("hidden_size", recurrent.shape[2]))
+    if any(node.tensor(i).stored is not None for i in (1, 2)):
+        node.note(
+            "its weights of a few bits are float32 in flash: no kernel reads them as integers"
+        )
     return _Layer(node, kind, _DIRECTIONS[direction], data, cells, _lengths(node, data))
 
 

@@ -13,7 +13,13 @@ from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, halves, reader
-from microgen.frontends.onnx.oracle import ort_maps, ort_products, ort_slack, ort_states
+from microgen.frontends.onnx.oracle import (
+    ort_maps,
+    ort_products,
+    ort_recurrent,
+    ort_slack,
+    ort_states,
+)
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 
@@ -44,6 +50,7 @@ class OnnxRuntime:
         model = ort_maps.without(halves.widened(reader.parsed(data, "the model")))
         # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
+        model = ort_recurrent.with_floats(model)
         states = ort_states.named(model)
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
         session = _session(ort_products.widened(model))
