@@ -148,6 +148,46 @@ def test_an_operator(
     np.testing.assert_allclose(found["y"], expected["y"], rtol=1e-4, atol=2e-5)
 
 
+_IMAGE = integers(0, 256, 1, 6, 6, 4, dtype=np.uint8)
+_SCALES = (np.float32(0.02), np.uint8(120))
+_KERNEL = {"kernel_shape": [2, 2], "strides": [2, 2]}
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attrs"),
+    [
+        (
+            "QLinearConv",
+            (
+                *(_IMAGE, *_SCALES, integers(-60, 60, 5, 4, 3, 3), np.float32(0.01), np.int8(0)),
+                *(np.float32(0.1), np.uint8(128), integers(-99, 99, 5, dtype=np.int32)),
+            ),
+            {"channels_last": 1, "pads": [1, 1, 1, 1]},
+        ),
+        (
+            "QLinearAveragePool",
+            (_IMAGE, *_SCALES, np.float32(0.03), np.uint8(100)),
+            {"channels_last": 1, **_KERNEL},
+        ),
+        (
+            "QLinearGlobalAveragePool",
+            (_IMAGE, *_SCALES, np.float32(0.03), np.uint8(100)),
+            {"channels_last": 1},
+        ),
+        ("NhwcMaxPool", (_IMAGE,), _KERNEL),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_channels_may_be_last(
+    op: str, inputs: tuple[Array, ...], attrs: dict[str, Any], tmp_path: Path
+) -> None:
+    model, given = one(op, inputs, attrs)
+    model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.UINT8
+    found, expected = both(model, given, tmp_path)
+    assert found["y"].shape == expected["y"].shape
+    assert np.abs(found["y"].astype(int) - expected["y"]).max() <= 1
+
+
 def test_the_sum_before_a_normalization_is_an_output(tmp_path: Path) -> None:
     model, given = one("SkipLayerNormalization", (*SKIP, floats(8)), {}, n_data=2, n_out=2)
     found, expected = both(model, given, tmp_path)

@@ -139,7 +139,7 @@ def _channels_last(op: str, data: int, *, quantized: bool = False) -> Importer:
         if is_last:
             inputs[data] = group.add("Transpose", (inputs[data],), "channels_second", perm=first)
         found = group.add(op, inputs, "found", node.attributes("channels_last"))
-        group.add("Transpose", (found,), _RESULT, perm=last if is_last else range(rank))
+        group.add("Transpose", (found,), _RESULT, perm=last if is_last else tuple(range(rank)))
         return group.value()
 
     return importer

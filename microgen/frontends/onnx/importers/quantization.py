@@ -183,10 +183,17 @@ def _binary(op: str) -> Importer:
 
 def _unary(op: str) -> Importer:
     def importer(node: OnnxNode) -> Value:
-        if node.attr("channels_last", 0):
-            raise node.unsupported("has its channels last", supported="channels second")
         group, attributes = Group(node), node.attributes("channels_last")
-        floats = group.add(op, (group.dequantized(0),), "found", attributes)
+        rank = len(node.tensor(0).shape)
+        is_last = bool(node.attr("channels_last", 0)) and rank > 2
+        data = group.dequantized(0)
+        if is_last:
+            data = group.add(
+                "Transpose", (data,), "second", perm=[0, rank - 1, *range(1, rank - 1)]
+            )
+        floats = group.add(op, (data,), "found", attributes)
+        if is_last:
+            floats = group.add("Transpose", (floats,), "last", perm=[0, *range(2, rank), 1])
         return group.quantized(floats, 3)
 
     return importer

@@ -147,12 +147,3 @@ def test_computed_matrices_whose_sums_exceed_floats_are_refused(tmp_path: Path) 
     _summed(net, "MatMulInteger", [lhs, rhs])
     with pytest.raises(MicrogenError, match="adds 400 products of computed integers"):
         loaded(net.model(), tmp_path)
-
-
-def test_channels_last_is_refused(tmp_path: Path) -> None:
-    net = Network()
-    scales = net.scales(0.1, 0)
-    inputs = [net.input((1, 4, 4, 3), "int8"), *scales, *scales]
-    _out(net, "QLinearGlobalAveragePool", inputs, domain=MICROSOFT, channels_last=1)
-    with pytest.raises(MicrogenError, match="channels last"):
-        loaded(net.model(), tmp_path)
