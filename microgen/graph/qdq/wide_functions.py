@@ -19,7 +19,7 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary.activations import ClipAttrs
-from microgen.graph.qdq import functions
+from microgen.graph.qdq import bent_functions, functions
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
 
 MOST_OFF = 1  # steps of the output
@@ -41,7 +41,7 @@ def own_form(
     kind, name, origin = result
     node = _only_step(rewriting, tensor)
     if node is None:
-        return None
+        return _bent(rewriting, tensor, result)
     op, attrs = node
     integers = rewriting.source[tensor]
     data = dataclasses.replace(rewriting.types[integers], shape=_EVERY.shape)
@@ -53,6 +53,21 @@ def own_form(
     if expected is None or _off(stored, expected) > MOST_OFF:
         return None
     return rewriting.emit(op, attrs, (integers,), kind, name, origin)
+
+
+def _bent(rewriting: Rewriting, tensor: str, result: tuple[ArrayType, str, Origin]) -> str | None:
+    """The integers of HardSigmoid or HardSwish by a few ops; None if it is another function, or if
+    they are too far off."""
+    node, integers = rewriting.producers[tensor], rewriting.source[tensor]
+    if node.inputs[0] not in rewriting.meaning:
+        return None
+    data = rewriting.types[integers]
+    for plan in bent_functions.plans(node, data, result[0]):
+        expected = _expected(rewriting, tensor, result[0])
+        stored = bent_functions.computed(plan, _EVERY, data)
+        if expected is not None and stored is not None and _off(stored, expected) <= MOST_OFF:
+            return bent_functions.emitted(rewriting, plan, integers, result)
+    return None
 
 
 def _only_step(rewriting: Rewriting, tensor: str) -> tuple[str, Attrs] | None:

@@ -60,8 +60,28 @@ def test_a_function_is_within_1(
         assert distance(found[name], expected[name]) == 0
 
 
+@needs_runtime
+@pytest.mark.parametrize("reach", [2, 4, 8, 20])
+@pytest.mark.parametrize("op", ["HardSigmoid", "HardSwish"])
+def test_bent_functions_are_within_1(op: str, reach: int, tmp_path: Path) -> None:
+    net = network(op, (reach / 32767, (1 if op == "HardSigmoid" else reach) / 32767))
+    model = net.model(opset=21)
+    graph = loaded(model, tmp_path)
+    ops = ["qnn.rescale", "maximum", "minimum", *(["multiply"] if op == "HardSwish" else [])]
+    assert [node.op for node in graph.nodes] == ops
+    found, expected = computed(graph, {"x0": EVERY}), by_onnxruntime(model, {"x0": EVERY})
+    (name,) = net.outputs
+    assert distance(found[name], expected[name]) <= 1
+
+
+@pytest.mark.parametrize("numbers", [(np.inf, 0.5), (0.2, 3e38), (-0.2, 0.5)])
+def test_unusual_numbers_are_read(numbers: tuple[float, float], tmp_path: Path) -> None:
+    net = network("HardSigmoid", (1e-4, 3e-5), alpha=numbers[0], beta=numbers[1])
+    assert loaded(net.model(opset=21), tmp_path).nodes
+
+
 @pytest.mark.parametrize(
-    ("op", "scales"), [("Tanh", (32 / 32767, 1 / 32767)), ("HardSigmoid", (1e-4, 3e-5))]
+    ("op", "scales"), [("Tanh", (32 / 32767, 1 / 32767)), ("Softsign", (1e-2, 3e-5))]
 )
 def test_a_function_that_a_table_cannot_hold_is_in_floats(
     op: str, scales: tuple[float, float], tmp_path: Path
