@@ -29,7 +29,7 @@ _GATES = (2.0**-14, 2.0**-15)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedOp:
     """A node: its operands are "x", "" for the result of the step before, or a stored number."""
 
     op: str
@@ -38,7 +38,7 @@ class Step:
     quant: Quant
 
 
-def plans(node: Node, data: ArrayType, output: ArrayType) -> Iterator[tuple[Step, ...]]:
+def plans(node: Node, data: ArrayType, output: ArrayType) -> Iterator[tuple[PlannedOp, ...]]:
     """Ways to compute the node's function from ``data`` to ``output``, both int16; none if it is
     another function."""
     assert output.quant is not None
@@ -51,21 +51,23 @@ def plans(node: Node, data: ArrayType, output: ArrayType) -> Iterator[tuple[Step
         for scale in _GATES:
             gate = _hard_sigmoid(data, *_SWISH, Quant((scale,), (0,)))
             attrs = MultiplyAttrs(Activation.NONE, in_float32=True)
-            yield (*gate, Step("multiply", attrs, ("", "x"), output.quant))
+            yield (*gate, PlannedOp("multiply", attrs, ("", "x"), output.quant))
 
 
-def _hard_sigmoid(data: ArrayType, alpha: float, beta: float, quant: Quant) -> tuple[Step, ...]:
+def _hard_sigmoid(
+    data: ArrayType, alpha: float, beta: float, quant: Quant
+) -> tuple[PlannedOp, ...]:
     scale = quant.scale[0]
     middle, one = round(beta / scale), min(round(1 / scale), _MOST)
     attrs = RescaleAttrs(0, data.scale * alpha, 0, scale, middle, Rounding.UPWARD)
     return (
-        Step("qnn.rescale", attrs, ("x",), quant),
-        Step("maximum", MaximumAttrs(), ("", 0), quant),
-        Step("minimum", MinimumAttrs(), ("", one), quant),
+        PlannedOp("qnn.rescale", attrs, ("x",), quant),
+        PlannedOp("maximum", MaximumAttrs(), ("", 0), quant),
+        PlannedOp("minimum", MinimumAttrs(), ("", one), quant),
     )
 
 
-def computed(plan: tuple[Step, ...], values: Array, data: ArrayType) -> Array | None:
+def computed(plan: tuple[PlannedOp, ...], values: Array, data: ArrayType) -> Array | None:
     """The stored results of a plan for int16 values [n]; None if an op refuses its types."""
     known: dict[str, tuple[Array, ArrayType]] = {
         "x": (values, dataclasses.replace(data, shape=values.shape))
@@ -92,7 +94,7 @@ def _operand(
 
 def emitted(
     rewriting: Rewriting,
-    plan: tuple[Step, ...],
+    plan: tuple[PlannedOp, ...],
     integers: str,
     result: tuple[ArrayType, str, Origin],
 ) -> str:
