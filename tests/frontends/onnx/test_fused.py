@@ -227,6 +227,8 @@ def test_layouts_of_a_processor_are_refused(tmp_path: Path) -> None:
         ("FusedConv", CONV, {"activation": "Odd"}, "has the activation 'Odd'; supported: Clip"),
         ("MatMulNBits", (floats(3, 40), PACKED, floats(7)), BITS, "and 7 scales for K 40, N 6"),
         ("MatMulNBits", (floats(3, 40), PACKED, floats(18)), {**BITS, "bits": 3}, "has 3 bits"),
+        ("MatMulNBits", (floats(3, 40), floats(6, 3, 8), floats(18)), BITS, "supported: uint8"),
+        ("MatMulNBits", (floats(3, 40), PACKED, floats(18), PACKED), BITS, "144 zero points"),
         (
             "MatMulNBits",
             (floats(3, 40), PACKED, floats(18)),

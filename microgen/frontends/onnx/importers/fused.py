@@ -17,7 +17,7 @@ from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.importers.quantization import Group
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import Array
+from microgen.graph.ir.graph import Array, DType
 
 _OPSET = 20  # of the operators of ONNX that take their place
 _RESULT = "result"
@@ -202,6 +202,8 @@ def _dequantized(node: OnnxNode) -> Array:
     if not (depth > 0 and columns > 0 and block > 0 and block * bits % 8 == 0):
         raise node.invalid(f"has K {depth}, N {columns} and blocks of {block}")
     blocks = -(-depth // block)
+    node.tensor(1, DType.UINT8)
+    node.tensor(2, DType.FLOAT32)
     stored, scale = node.constant_of(1, "weights"), node.constant_of(2, "scales")
     if stored.size != columns * blocks * block * bits // 8 or scale.size != columns * blocks:
         raise node.invalid(
@@ -218,9 +220,9 @@ def _zeros(node: OnnxNode, columns: int, blocks: int, bits: int) -> Array:
     zeros = node.optional_constant(3, "zero points")
     if zeros is None:
         return np.full((columns, blocks), 2.0 ** (bits - 1), np.float32)
-    if zeros.dtype == np.uint8:
+    if zeros.dtype == np.uint8 and zeros.size == columns * -(-blocks * bits // 8):
         zeros = _unpacked(zeros.reshape(columns, -1), bits)[:, :blocks]
-    if zeros.size != columns * blocks:
+    elif zeros.dtype != np.float32 or zeros.size != columns * blocks:
         raise node.invalid(f"has {zeros.size} zero points for {columns} columns of {blocks} blocks")
     return zeros.astype(np.float32)
 
