@@ -29,7 +29,6 @@ _NOTHING: Any = object()
 _MOST_NODES = 2**14  # in functions and branches: more than networks have, and seconds of work
 _MOST_DEPTH = 16  # of functions in functions
 _CLASSICAL = "ai.onnx.ml"  # the domain of operators for classical machine learning
-_RUNTIMES = "com.microsoft"  # its domains begin like this
 _OF_EACH = frozenset(  # ops whose every result is made of one element of each input
     {
         *("abs", "add", "broadcast_to", "cast", "clip", "divide", "exp", "log", "maximum"),
@@ -333,14 +332,10 @@ class OnnxNode(Operator):
         body = functions.of_schema(self._proto, self.version, self.operands)
         if body:
             return self.called(body)
-        if self._proto.domain.startswith(_RUNTIMES):
-            of_processor = self._proto.domain.endswith(".nchwc")
-            level = "ORT_ENABLE_EXTENDED" if of_processor else "ORT_DISABLE_ALL"
-            raise self.unsupported(
-                f"operator {self.op} is of ONNX Runtime only, whose optimizations make such",
-                hint="give the model as it was before ONNX Runtime optimized it: export it anew, "
-                f"or save it with GraphOptimizationLevel.{level}",
-            )
+        advice = schemas.of_runtime(self._proto.domain)
+        if advice:
+            what = f"operator {self.op} is of ONNX Runtime only, whose optimizations make such"
+            raise self.unsupported(what, hint=advice)
         # The table is empty, so this raises the error for an operator without an importer.
         return tables.of(self, {})
 

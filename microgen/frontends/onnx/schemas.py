@@ -17,6 +17,8 @@ from microgen.graph.builder import BuiltTensor
 # onnx.defs.get_schema takes a C++ int.
 _MOST = 2**31 - 1  # of a version
 _OWN_DOMAINS = ("", "ai.onnx")  # two names of ONNX's own
+_RUNTIMES = "com.microsoft"  # domains of ONNX Runtime begin like this
+_OF_PROCESSOR = "com.microsoft.nchwc"  # the layout of a desktop's processor
 _KIND_OF = {code: name for name, code in AttributeProto.AttributeType.items()}
 _VARIADIC = OpSchema.FormalParameterOption.Variadic
 _OPTIONAL = OpSchema.FormalParameterOption.Optional
@@ -25,6 +27,17 @@ _OPTIONAL = OpSchema.FormalParameterOption.Optional
 def domain(name: str) -> str:
     """The name of a domain; "" for both names of ONNX's own."""
     return "" if name in _OWN_DOMAINS else name
+
+
+def of_runtime(domain_: str) -> str:
+    """What to do with an operator of a domain of ONNX Runtime; empty for other domains."""
+    if not domain_.startswith(_RUNTIMES):
+        return ""
+    level = "ORT_ENABLE_EXTENDED" if domain_ == _OF_PROCESSOR else "ORT_DISABLE_ALL"
+    return (
+        "give the model as it was before ONNX Runtime optimized it: export it anew, or save it "
+        f"with GraphOptimizationLevel.{level}"
+    )
 
 
 def versions(imports: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
