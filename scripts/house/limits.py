@@ -48,11 +48,11 @@ QUICK = {
     # Operators of ai.onnx.ml, with trees and distances (1,450).
     # Other loops and branches run (1,125).
     # 33 more operators of .tflite files (845).
-    "lines of Python code": Limit(50_000, 63_130),
+    "lines of Python code": Limit(50_000, 63_770),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files.
-    "files of Python": Limit(800, 831),
+    "files of Python": Limit(800, 838),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values.
     "lines of C": Limit(35_000, 35_400),
