@@ -15,12 +15,11 @@ import numpy as np
 
 from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, checked, folded, renamed
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant, Stored
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
-from microgen.graph.stored import Stored
 
 # The default of ``emit``'s ``quant``. It is not None, which means that the result has no scale.
 _SAME: Any = object()

@@ -16,13 +16,14 @@ from microgen.graph.ir.graph import (
     DType,
     Graph,
     Node,
+    Stored,
     constant,
     frozen,
     live_nodes,
 )
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Operands
-from microgen.graph.stored import Constants, Stored
+from microgen.graph.stored import Constants, floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class BuiltTensor:
         """The value of a constant, otherwise None. If the model stores integers for it, the floats
         are computed now: ``is_constant`` costs nothing."""
         if self.given is None and self.stored is not None:
-            return self.stored.floats()
+            return floats(self.stored)
         return self.given
 
     @property
@@ -233,6 +234,7 @@ class GraphBuilder:
             updates={name: tensor.name for name, tensor in latest.items()},
             initial={each: self.initial[each] for each in order if each in self.initial},
             int4=frozenset(self.int4 & used),
+            stored={each: own for each, own in self.stored.items() if each in used},
         )
 
     def _know(self, tensors: Iterable[BuiltTensor]) -> None:

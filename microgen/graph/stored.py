@@ -4,43 +4,34 @@ when they are looked up."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from microgen.graph.arithmetic import blocks
-from microgen.graph.ir.graph import Array, Quant, frozen
+from microgen.graph.ir.graph import Array, Stored, frozen
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The integers that a model stores for a float constant."""
+def floats(stored: Stored) -> Array:
+    """The constant: (stored - zero point) * scale, float32, read-only. It is made anew for each
+    caller, because it has four times the bytes of int8 weights.
 
-    values: Array  # int8, int16 or int32, of the constant's shape
-    quant: Quant
-    is_int4: bool = False  # the model stores them in 4 bits
-
-    def floats(self) -> Array:
-        """The constant: (stored - zero point) * scale, float32, read-only. It is made anew for each
-        caller, because it has four times the bytes of int8 weights.
-
-        Source: ONNX's operator DequantizeLinear.
-        """
-        values = self.values.reshape(self.values.shape or (1,))
-        along = [1] * values.ndim
-        if self.quant.axis is not None:
-            along[self.quant.axis] = -1
-        scale, zero = (
-            np.broadcast_to(np.reshape(each, along), values.shape)
-            for each in (self.quant.scales, self.quant.zero_point)
-        )
-        found = np.empty(values.shape, np.float32)
-        # Several rows at a time, because int64 has eight times the bytes of int8.
-        for part in blocks.slices(values):
-            centred = (values[part].astype(np.int64) - zero[part]).astype(np.float32)
-            with np.errstate(over="ignore"):
-                found[part] = centred * scale[part]
-        return frozen(found.reshape(self.values.shape))
+    Source: ONNX's operator DequantizeLinear, and LiteRT's DEQUANTIZE.
+    """
+    values, quant = stored.values.reshape(stored.values.shape or (1,)), stored.quant
+    along = [1] * values.ndim
+    if quant.axis is not None:
+        along[quant.axis] = -1
+    scale, zero = (
+        np.broadcast_to(np.reshape(each, along), values.shape)
+        for each in (quant.scales, quant.zero_point)
+    )
+    found = np.empty(values.shape, np.float32)
+    # Several rows at a time, because int64 has eight times the bytes of int8.
+    for part in blocks.slices(values):
+        centred = (values[part].astype(np.int64) - zero[part]).astype(np.float32)
+        with np.errstate(over="ignore"):
+            found[part] = centred * scale[part]
+    return frozen(found.reshape(stored.values.shape))
 
 
 class Constants(MutableMapping[str, Array]):
@@ -69,7 +60,7 @@ class Constants(MutableMapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         held = self._held[name]
-        return held.floats() if isinstance(held, Stored) else held
+        return floats(held) if isinstance(held, Stored) else held
 
     def __setitem__(self, name: str, value: Array) -> None:
         self._held[name] = value

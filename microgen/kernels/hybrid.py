@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import hybrid
-from microgen.kernels import base, weights
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseWindow
+from microgen.kernels import base, weights, window
 
 
 def kernel(
@@ -37,6 +39,30 @@ def _constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
 def scale_count(node: Node, graph: Graph) -> int:
     """The number of the weight's scales: 1, or one per channel."""
     return len(hybrid.scales(graph.types[node.inputs[1]]))
+
+
+def window_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of convolutions with stored weights: the extents as an mg_conv2d_shape, whether
+    there are several scales, and the clamp."""
+    attrs = node.attrs
+    assert isinstance(attrs, window.Windowed)
+    # A depthwise filter sees one channel. The last axis of its weight, 1HWC, has all of them.
+    depth = graph.types[node.inputs[1]].shape[3]
+    return (
+        *window.shape_fields(
+            attrs, node, graph, 1 if isinstance(attrs, DepthwiseWindow) else depth
+        ),
+        *scaled_fields(attrs.activation, node, graph),
+    )
+
+
+def scaled_fields(activation: Activation, node: Node, graph: Graph) -> base.Fields:
+    """Whether the weight has several scales, and the clamp."""
+    output = graph.types[node.outputs[0]]
+    return (
+        ("per_channel", int(scale_count(node, graph) > 1)),
+        *base.activation_fields(activation, output),
+    )
 
 
 def image_bytes(node: Node, graph: Graph) -> int:

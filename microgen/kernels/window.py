@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Padding, Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
-from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DWindow
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs, TransposeWindow
 from microgen.graph.ops.depthwise.depthwise_conv2d import (
     DepthwiseConv2DAttrs,
-    DepthwiseConv2DHybridAttrs,
+    DepthwiseWindow,
 )
 from microgen.graph.ops.geometry import explicit
 from microgen.kernels import base, weights
@@ -20,7 +20,7 @@ from microgen.kernels.work import seen
 FLOAT_ULPS = 16
 
 _Convolution = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DTransposeAttrs
-Windowed = _Convolution | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
+Windowed = Conv2DWindow | DepthwiseWindow | TransposeWindow
 
 
 def fields(node: Node, graph: Graph) -> base.Fields:
@@ -99,7 +99,7 @@ def wide_kernel(
 
 def shape_fields(attrs: Windowed, node: Node, graph: Graph, depth: int) -> base.Fields:
     """The extents as an mg_conv2d_shape; filters see ``depth`` channels."""
-    dilation = (1, 1) if isinstance(attrs, Conv2DTransposeAttrs) else attrs.dilation
+    dilation = (1, 1) if isinstance(attrs, TransposeWindow) else attrs.dilation
     steps = _steps(attrs.strides, dilation, attrs.padding)
     shape = (*sizes(node, graph), ("filter_channels", depth), *steps)
     return tuple((f"shape.{name}", value) for name, value in shape)

@@ -17,20 +17,17 @@ from microgen.graph.arithmetic.int8 import activation_range
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.base import Padding, Pair, Shape
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
-from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DWindow
+from microgen.graph.ops.convolution.conv2d_transpose import TransposeWindow
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.depthwise.depthwise_conv2d import (
-    DepthwiseConv2DAttrs,
-    DepthwiseConv2DHybridAttrs,
-)
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseWindow
 from microgen.graph.ops.geometry import resolve
 from microgen.graph.ops.pooling.pooling import PoolAttrs
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
 
 Work = Mapping[str, int]
 _Shapes = tuple[Shape, ...]
-_Convolution = Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
+_Convolution = Conv2DWindow | DepthwiseWindow
 
 _BLOCK = 4  # output channels, or values, that the specialised kernels compute at a time
 _ONCE = (Rounding.SINGLE, Rounding.NEAREST)
@@ -185,7 +182,7 @@ def _loops(count: int, steps: int, name: str = "line") -> dict[str, int]:
 
 
 def _conv2d(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
-    assert isinstance(attrs, Conv2DAttrs | Conv2DHybridAttrs)
+    assert isinstance(attrs, Conv2DWindow)
     filters, height, width, depth = inputs[1]
     rows, columns = _windows(attrs, inputs, output)
     groups = inputs[0][3] // depth
@@ -240,7 +237,7 @@ def _clipped(
 
 
 def _depthwise(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
-    assert isinstance(attrs, DepthwiseConv2DAttrs | DepthwiseConv2DHybridAttrs)
+    assert isinstance(attrs, DepthwiseWindow)
     rows, columns = _windows(attrs, inputs, output)
     _, height, width, channels = inputs[1]
     pixels, vectors = math.prod(output) // channels, -(-channels // _VECTOR)
@@ -306,7 +303,7 @@ def _transposed(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
     """Taps and lines are counted for the convolution in the opposite direction. Its places are the
     input's pixels.
     """
-    assert isinstance(attrs, Conv2DTransposeAttrs)
+    assert isinstance(attrs, TransposeWindow)
     filters, height, width, depth = inputs[1]
     places, kernel = _spatial(inputs[0]), (height, width)
     rows, columns = seen(attrs.padding, attrs.size, places, kernel, attrs.strides, (1, 1))
@@ -377,10 +374,15 @@ _RULES: Mapping[str, Callable[[Any, _Shapes, Shape], Work]] = {
     "nn.conv2d": _conv2d,
     "nn.conv2d_hybrid": _conv2d,
     "nn.conv2d_transpose": _transposed,
+    "nn.conv2d_transpose_hybrid": _transposed,
+    "nn.conv2d_transpose_weight_only": _transposed,
+    "nn.conv2d_weight_only": _conv2d,
     "nn.depthwise_conv2d": _depthwise,
     "nn.depthwise_conv2d_hybrid": _depthwise,
+    "nn.depthwise_conv2d_weight_only": _depthwise,
     "nn.dense": _dense,
     "nn.dense_hybrid": _dense,
+    "nn.dense_weight_only": _dense,
     "nn.batch_matmul": _batch_matmul,
     "nn.avg_pool2d": _pool,
     "nn.max_pool2d": _pool,

@@ -16,6 +16,7 @@ from microgen.compiler.passes.own_copies import own_outputs, own_updates
 from microgen.compiler.passes.padding import canonical_padding, fold_pad
 from microgen.compiler.passes.scale_weights import scale_weights
 from microgen.compiler.passes.slide_windows import slide_windows
+from microgen.compiler.passes.store_weights import store_weights
 from microgen.compiler.passes.tabulate import tabulate
 from microgen.compiler.passes.views import merge_views
 from microgen.graph.ir import verify
@@ -44,6 +45,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     fuse_activation,  # a clamp moves into the node that computes its input
     merge_views,  # a chain of reshapes becomes one, a reshape to the same shape disappears
     tabulate,  # functions of one value become tables, which need no kernel of their own
+    store_weights,  # weights that the model stores as integers stay integers in flash
     slide_windows,  # a variable and the rows joined to it become one buffer
     dead_code,  # drops nodes that the others left without a reader
     dead_channels,  # then each reader of a channel is needed, and clamps and tables are known

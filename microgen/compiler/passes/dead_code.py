@@ -17,6 +17,7 @@ def dead_code(graph: Graph) -> Graph:
         variables=tuple(name for name in graph.variables if name in live),
         types={name: tensor for name, tensor in graph.types.items() if name in live},
         int4=graph.int4 & live,
+        stored={name: own for name, own in graph.stored.items() if name in live},
         # No later pass may give one of these names of the model to another tensor.
         dropped=graph.dropped | (graph.types.keys() - live),
         laid_out={name: layout for name, layout in graph.laid_out.items() if name in live},

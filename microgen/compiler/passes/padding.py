@@ -7,21 +7,19 @@ from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Pair
-from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
-from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DWindow
+from microgen.graph.ops.convolution.conv2d_transpose import TransposeWindow
 from microgen.graph.ops.depthwise.depthwise_conv2d import (
     DepthwiseConv2DAttrs,
-    DepthwiseConv2DHybridAttrs,
+    DepthwiseWindow,
 )
 from microgen.graph.ops.geometry import MOST, explicit, resolve
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
 
-ConvolutionAttrs = (
-    Conv2DAttrs | DepthwiseConv2DAttrs | Conv2DHybridAttrs | DepthwiseConv2DHybridAttrs
-)
-WindowAttrs = ConvolutionAttrs | Conv2DTransposeAttrs | AvgPool2DAttrs | MaxPool2DAttrs
+ConvolutionAttrs = Conv2DWindow | DepthwiseWindow
+WindowAttrs = ConvolutionAttrs | TransposeWindow | AvgPool2DAttrs | MaxPool2DAttrs
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def window_of(node: Node, graph: Graph) -> NodeWindow | None:
     shapes = [t.shape for t in graph.type_of(node.inputs)]
     if isinstance(attrs, ConvolutionAttrs):
         return NodeWindow(attrs, spatial(shapes[0]), spatial(shapes[1]), attrs.dilation)
-    if isinstance(attrs, Conv2DTransposeAttrs):  # of the convolution that goes the other way
+    if isinstance(attrs, TransposeWindow):  # of the convolution that goes the other way
         return NodeWindow(attrs, attrs.size, spatial(shapes[1]))
     if isinstance(attrs, AvgPool2DAttrs | MaxPool2DAttrs):
         return NodeWindow(attrs, spatial(shapes[0]), attrs.pool_size)

@@ -72,7 +72,12 @@ def _absorb(layer: Node, changes: Changes, readers: Mapping[str, Node]) -> None:
 
 
 def _scaled(layer: Node, affine: _Affine, changes: Changes) -> Node | None:
-    """The layer with its weights and bias scaled; None if a number would not be finite."""
+    """The layer with its weights and bias scaled; None if a number would not be finite, or if
+    the weights would no longer be the integers that the model stores."""
+    is_scaled = bool((affine.factor != 1).any())
+    # The model stores these weights as integers, and scaled ones would be floats.
+    if is_scaled and layer.inputs[1] in changes.graph.stored:
+        return None
     weight, *bias = (changes.graph.constants[name] for name in layer.inputs[1:])
     shape = [1] * weight.ndim
     shape[_CHANNELS[layer.op]] = -1
@@ -86,7 +91,7 @@ def _scaled(layer: Node, affine: _Affine, changes: Changes) -> Node | None:
     attrs = dataclasses.replace(layer.attrs, activation=affine.activation)  # type: ignore[call-arg]
     data, own, *_ = layer.inputs
     # The arrays get new names, because other layers may still read the ones that they replace.
-    if (affine.factor != 1).any():
+    if is_scaled:
         own = changes.constant(f"{layer.outputs[0]}#weight", scaled)
     inputs = (data, own, changes.constant(f"{layer.outputs[0]}#bias", moved))
     return dataclasses.replace(layer, attrs=attrs, inputs=inputs)

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant, frozen
+from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Quant, Stored, frozen
 from microgen.graph.ops import budget, registry
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs, TransposeAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
-from microgen.graph.stored import Stored
 
 _MOVES = frozenset(("layout_transform", "reshape", "strided_slice", "transpose"))
 

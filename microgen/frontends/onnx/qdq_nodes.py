@@ -19,7 +19,7 @@ from microgen.frontends.quantization import (
 )
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import Array, DType, Quant, frozen
+from microgen.graph.ir.graph import Array, DType, Quant, Stored, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.cost import elementwise
 from microgen.graph.ops.division.divide import DivideAttrs
@@ -28,7 +28,6 @@ from microgen.graph.ops.elementwise.choices import MaximumAttrs, MinimumAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.unary.functions import RoundAttrs
-from microgen.graph.stored import Stored
 from microgen.graph.unsigned import HALF, flipped, moved
 
 NARROW = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)

@@ -10,6 +10,7 @@ from microgen.base.errors import MicrogenError, ModelError, UnsupportedError, fe
 from microgen.frontends import open_sizes
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.tflite import (
+    advice,
     composites,
     importers,
     named_ports,
@@ -45,6 +46,16 @@ def load(
     the model is sound but uses a feature that microgen does not have.
     """
     identifier.check(data, file)
+
+    def with_profile(profile: Numerics) -> Graph:
+        return _loaded(data, file, profile, signature, max_rounds)
+
+    return advice.loaded(with_profile, numerics)
+
+
+def _loaded(
+    data: bytes, file: str, numerics: Numerics, signature: str, max_rounds: Sequence[str]
+) -> Graph:
     # Decompositions first, so that all checks see the operators that will be imported.
     model = composites.inlined(records.read(data, file, signature))
     tensors = FileTensors(model.tensors, model.inputs, model.outputs, model.labels)

@@ -34,6 +34,7 @@ from microgen.graph.ir.graph import (
     Node,
     Origin,
     Quant,
+    Stored,
     frozen,
 )
 from microgen.graph.ops import budget
@@ -271,6 +272,13 @@ class FileLayer(OperatorOptions):
             )
         budget.spend_array(value.nbytes, self.where)
         return self._constant(output, value)
+
+    def define_stored(self, stored: Stored) -> BuiltTensor:
+        """The output as the float constant for which the file stores integers, without a node."""
+        output = self._settled(self.plain_output(), stored.values.shape)
+        self.expect(output, DType.FLOAT32)
+        self._tensors.keep(output.name, stored)
+        return self._tensors.with_value(output)
 
     def fix(self, tensor: BuiltTensor, value: tuple[int, ...]) -> None:
         """Restrict an input of the model to a single value."""

@@ -22,14 +22,21 @@ def quant_of(record: TensorRecord, where: str) -> Quant | None:
     scale per tensor or per channel.
     """
     stored = record.quantization
+    if stored is not None and stored.details == "blockwise":
+        raise UnsupportedError(
+            f'tensor "{short(record.name)}" has a scale for each block of values',
+            where=where,
+            hint="quantize the weights with a scale per channel (in ai-edge-quantizer: "
+            "granularity CHANNELWISE) and 4 or 8 bits",
+        )
     if stored is None or stored.scale.size == 0 or record.dtype not in ZERO_POINTS:
         return None
     if not record.is_constant and record.dtype in _PLAIN and not stored.scale.any():
         return None  # a converter wrote parameters for numbers that it did not quantize
     called = f'tensor "{short(record.name)}"'
-    if stored.has_details:
+    if stored.details:
         raise UnsupportedError(
-            f"{called} has custom or blockwise quantization",
+            f"{called} has custom quantization",
             where=where,
             hint="supported: one scale per tensor, or one per channel for weights",
         )

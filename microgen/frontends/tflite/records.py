@@ -42,6 +42,8 @@ _SIGNATURE_KEY = 2
 
 _OPERATORS = {v: k for k, v in vars(BuiltinOperator).items() if isinstance(v, int)}
 _DTYPES = {v: k.lower() for k, v in vars(TensorTypeCode).items() if isinstance(v, int)}
+_DTYPES |= {18: "bfloat16", 19: "int2", 20: "uint4"}  # of newer schemas than the package's
+_BLOCKWISE = 2  # QuantizationDetails of schema.fbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class QuantizationRecord:
     scale: Array
     zero_point: Array
     axis: int
-    has_details: bool
+    details: str  # what else it has: "", "custom" or "blockwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +252,14 @@ def _quantization(reader: Reader, table: Any) -> QuantizationRecord:
         reader.numbers(table, "Scale"),
         reader.numbers(table, "ZeroPoint"),
         reader.get(table, "QuantizedDimension"),
-        reader.get(table, "DetailsType") != 0,
+        _details(reader.get(table, "DetailsType")),
     )
+
+
+def _details(kind: int) -> str:
+    if kind == 0:
+        return ""
+    return "blockwise" if kind == _BLOCKWISE else "custom"
 
 
 def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
@@ -260,10 +268,12 @@ def _operator_code(reader: Reader, table: Any) -> tuple[str, str]:
     # files have the older one only. The newer one's accessor ignores values below 127.
     newer = reader.int32(table, _BUILTIN_CODE)
     code = max(newer, reader.get(table, "DeprecatedBuiltinCode"))
-    # An operator with a name of its own is a custom operator. If the writer of the file left its
-    # code out, the code is 0, which means ADD.
-    custom = reader.text(table, _CUSTOM_CODE)
-    return "CUSTOM" if custom else _OPERATORS.get(code, f"BUILTIN_{code}"), custom
+    name, custom = _OPERATORS.get(code, f"BUILTIN_{code}"), reader.text(table, _CUSTOM_CODE)
+    # LiteRT goes by the code, and some tools give builtin operators a name of their own, too. If
+    # the writer of a custom operator left its code out, the code is 0, which means ADD.
+    if custom and (name == "CUSTOM" or (code == BuiltinOperator.ADD and custom != name)):
+        return "CUSTOM", custom
+    return name, ""
 
 
 def _operator(

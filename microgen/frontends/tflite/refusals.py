@@ -19,7 +19,13 @@ _NPUS = {
     "ethos-u": ("an Ethos-U NPU", "vela"),
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
 }
-_INT4_READERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "DEQUANTIZE", "FULLY_CONNECTED")
+_INT4_READERS = (
+    "CONV_2D",
+    "DEPTHWISE_CONV_2D",
+    "DEQUANTIZE",
+    "EMBEDDING_LOOKUP",
+    "FULLY_CONNECTED",
+)
 _ADVICE = ("convert", "use")
 _OTHERS = "build the model from other operators; `microgen ops` lists them"
 _FLEX = "convert the model without SELECT_TF_OPS"

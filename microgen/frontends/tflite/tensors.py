@@ -15,7 +15,7 @@ from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
 from microgen.frontends.tflite.records import TensorRecord
 from microgen.graph import unsigned
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType, frozen
+from microgen.graph.ir.graph import MAX_BYTES, Array, ArrayType, DType, Stored, frozen
 from microgen.graph.ops import budget
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.cost import ReferenceCost
@@ -24,7 +24,8 @@ _MAX_RANK = 8
 
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
 _TEXTS = "no kernel reads texts: turn them into numbers before the model, for example into indices"
-_CONVERSIONS = {"string": _TEXTS}
+_NARROW = "quantize the weights to 4 or 8 bits (in ai-edge-quantizer: num_bits=4 or num_bits=8)"
+_CONVERSIONS = {"string": _TEXTS, "int2": _NARROW, "uint4": _NARROW}
 
 
 def conversion(dtypes: Iterable[str]) -> str:
@@ -87,6 +88,7 @@ class FileTensors:
         }
         self._seen: dict[int, BuiltTensor] = {}
         self._computed: dict[str, Array] = {}
+        self._stored: dict[str, Stored] = {}
         # name -> the declared shape, and the inferred one that differs from it
         self.redeclared: dict[str, tuple[Shape, Shape]] = {}
 
@@ -98,10 +100,16 @@ class FileTensors:
         """Make a tensor a constant, because operators compute it from constants only."""
         self._computed[name] = frozen(value)
 
+    def keep(self, name: str, stored: Stored) -> None:
+        """Make a tensor the float constant for which the file stores integers."""
+        self._stored[name] = stored
+
     def with_value(self, tensor: BuiltTensor) -> BuiltTensor:
         """The tensor, with its value if it has become a constant."""
         value = self._computed.get(tensor.name)
-        return tensor if value is None else dataclasses.replace(tensor, given=value)
+        if value is None:
+            return dataclasses.replace(tensor, stored=self._stored.get(tensor.name))
+        return dataclasses.replace(tensor, given=value)
 
     def inner(self, index: int) -> str:
         """The name under which operators know the tensor."""

@@ -202,6 +202,15 @@ class TensorLayout:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """The integers that a model stores for a float constant."""
+
+    values: Array  # int8, int16 or int32, of the constant's shape
+    quant: Quant
+    is_int4: bool = False  # the model stores them in 4 bits
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """A network, whose tensors have names. Passes make new graphs of it and do not change it."""
 
@@ -229,6 +238,8 @@ class Graph:
     # The int8 constants that the model stores in 4 bits: their values are -8 to 7, and kernels may
     # get them two to a byte.
     int4: frozenset[str] = frozenset()
+    # The float constants that the model stores as integers.
+    stored: Mapping[str, Stored] = field(default_factory=dict)
     # The model's tensors from which a pass has removed channels; ``types`` are without these.
     channels: Mapping[str, KeptChannels] = field(default_factory=dict)
     # The tensors that passes have made, and that have the elements of one of the model's tensors in

@@ -66,7 +66,8 @@ def moves(reference: Reference, data: Sequence[int] | None = None) -> Bound:
 
 def _magnitudes(arrays: Sequence[Array]) -> Arrays:
     """Magnitudes of finite numbers, and 0 for all other values, which are never rounded."""
-    return tuple(np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64) for a in arrays)
+    # In float64 first, because int8 does not have the magnitude of -128.
+    return tuple(np.abs(np.where(np.isfinite(a), a, 0).astype(np.float64)) for a in arrays)
 
 
 def linear(reference: Reference, roundings: Callable[[Any, Operands], int], rule: str) -> Bound:

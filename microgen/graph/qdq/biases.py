@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from microgen.graph.arithmetic import blocks, in_float32
-from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
+from microgen.graph.ir.graph import Array, ArrayType, DType, Quant, Stored
 from microgen.graph.ops.constraints import farthest, weight_zero
 from microgen.graph.qdq.rewriting import NotInteger, Rewriting
-from microgen.graph.stored import Stored
 
 _LARGEST = {True: 7, False: 127}  # magnitude of a value, by whether the model stores 4 bits
 _LIMITS = {True: (-8, 7), False: (-128, 127)}

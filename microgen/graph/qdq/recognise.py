@@ -7,10 +7,9 @@ from collections.abc import Mapping
 
 from microgen.graph import unsigned
 from microgen.graph.builder import BuiltTensor, GraphBuilder
-from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant
+from microgen.graph.ir.graph import DType, Graph, Node, Origin, Quant, Stored
 from microgen.graph.qdq import functions, layers, moves, quantizing
 from microgen.graph.qdq.rewriting import Rewriting, signed
-from microgen.graph.stored import Stored
 
 _WAYS = (quantizing.clamped, moves.of_floats, moves.of_stored, layers.plain_sums)
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)

@@ -18,13 +18,14 @@ from microgen.graph.ir.graph import (
     Node,
     Origin,
     Quant,
+    Stored,
     frozen,
 )
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
-from microgen.graph.stored import Constants, Stored
+from microgen.graph.stored import Constants
 from microgen.graph.unsigned import HALF, moved
 
 

@@ -18,10 +18,11 @@ def _conv2d(net: Network, code: str, dtype: str) -> None:
     data = pick_data(net, dtype, 4)
     window = random_window(net, data)
     batches, _, _, depth = net.shape(data)
-    groups = _groups(net, depth) if dtype != "hybrid" else 1
+    groups = 1 if dtype == "hybrid" and net.chance(0.8) else _groups(net, depth)
     filters = stock.depth(net.rng) * groups
     wide, declared = _bias_type(net, dtype)
-    weights = net.weight((filters, *window.kernel, depth // groups), 0, data, dtype, wide=wide)
+    shape = (filters, *window.kernel, depth // groups)
+    weights = net.weight(shape, 0, data, dtype, wide=wide, each=groups > 1)
     net.sometimes_packed(weights[0])
     output = net.output(net.dtype(data), (batches, *window.output, filters))
     net.add(code, [data, *weights], output, "Conv2DOptions", {**window.options, **declared})
@@ -56,7 +57,7 @@ def _depthwise(net: Network, code: str, dtype: str) -> None:
 
 
 def _transpose_conv(net: Network, code: str, dtype: str) -> None:
-    data = net.pick(dtype, 4)
+    data = pick_data(net, dtype, 4)
     batches, *size, depth = net.shape(data)
     rng, filters = net.rng, stock.depth(net.rng)
     kernel, stride = rng.integers(1, 5, 2), rng.integers(1, 4, 2)
@@ -71,7 +72,7 @@ def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     options["fusedActivationFunction"] = net.fused()
     biases = [bias] if net.chance(0.7) else []
     inputs = [net.constant(np.array(shape, np.int32)), weight, data, *biases]
-    net.add(code, inputs, net.output(dtype, shape), "TransposeConvOptions", options)
+    net.add(code, inputs, net.output(net.dtype(data), shape), "TransposeConvOptions", options)
 
 
 def _transpose_conv_bias(net: Network, code: str, dtype: str) -> None:
@@ -96,5 +97,5 @@ MAKERS = (
     Maker(("CONV_2D",), (*ALL, "hybrid"), _conv2d, often=3),
     Maker(("DEPTHWISE_CONV_2D",), (*ALL, "hybrid"), _depthwise, often=3),
     Maker(("CUSTOM:Convolution2DTransposeBias",), ("float32",), _transpose_conv_bias),
-    Maker(("TRANSPOSE_CONV",), ALL, _transpose_conv, often=2),
+    Maker(("TRANSPOSE_CONV",), (*ALL, "hybrid"), _transpose_conv, often=2),
 )

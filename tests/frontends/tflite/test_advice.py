@@ -69,3 +69,46 @@ def test_a_small_cell_state_is_one_of_the_other_runtime() -> None:
         "has a cell state with the scale 2**-16, for which LiteRT's int8 LSTM has no tanh; "
         "generate with --numerics tflm: TensorFlow Lite Micro's has one for it"
     )
+
+
+# Advice to choose another numerics profile.
+
+REDUCED = OperatorSpec("SUM", ("x", "axis"), ("s",), "ReducerOptions", {"keepDims": True})
+
+
+def _wide(name: str, *shape: int) -> TensorSpec:
+    return TensorSpec(name, shape, "int16", None, (0.5,), (0,))
+
+
+def _sum(*others: OperatorSpec) -> Network:
+    """SUM of int16, followed by other operators from "s" to "y"."""
+    tensors = (_wide("x", 2, 4), integers("axis", [1]), _wide("s", 2, 1), _wide("y", 2, 1))
+    return Network(tensors, (REDUCED, *others), outputs=("y" if others else "s",))
+
+
+def test_a_profile_that_takes_the_file_is_advised() -> None:
+    said = refusal(_sum(), UnsupportedError)
+    assert said.endswith("whose bytes LiteRT adds, which is useless; generate with --numerics tflm")
+    _sum().load("tflm")
+
+
+def test_a_profile_that_refuses_the_file_is_not_advised() -> None:
+    network = _sum(OperatorSpec("SQRT", ("s",), ("y",)))
+    assert "SQRT" in refusal(network, UnsupportedError, profile="tflm")
+    said = refusal(network, UnsupportedError)
+    assert "convert the model with another quantization, such as float32; --numerics tflm" in said
+    assert "refuses it, too: has int16 operators that --numerics tflm cannot compute" in said
+
+
+def test_neither_profile_is_advised_by_the_other() -> None:
+    """Each of them lacks one of the two operators."""
+    network = _sum(OperatorSpec("SQRT", ("s",), ("y",)))
+    said = refusal(network, UnsupportedError, profile="tflm")
+    assert "--numerics litert refuses it, too: sums int16" in said
+
+
+def test_uint8_that_litert_lacks_does_not_lead_to_litert() -> None:
+    tensors = tuple(TensorSpec(name, (4,), "uint8", None, (0.5,), (0,)) for name in ("x", "t", "y"))
+    operators = (OperatorSpec("RELU", ("x",), ("t",)), OperatorSpec("ELU", ("t",), ("y",)))
+    said = refusal(Network(tensors, operators), UnsupportedError, profile="tflm")
+    assert "--numerics litert refuses it, too: computes in uint8" in said

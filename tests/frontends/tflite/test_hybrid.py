@@ -12,6 +12,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.convolution.conv2d import Conv2DHybridAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeHybridAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs, DenseHybridAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DHybridAttrs
 from tests.frontends.tweaked import Network, int8_constant, integers, refusal
@@ -84,18 +85,34 @@ def test_an_integer_bias_is_refused() -> None:
     assert "the bias is int32[2]; of float32 data it must be float32" in said
 
 
-def test_hybrid_transposed_convolutions_are_refused_by_name() -> None:
-    network = Network(
+def transposed(*scale: float) -> Network:
+    window = {"padding": 0, "strideH": 2, "strideW": 1}
+    return Network(
         (
             integers("s", [1, 4, 4, 2]),
-            int8_constant("w", 2, 3, 3, 2, scale=(0.5,)),
+            int8_constant("w", 2, 3, 3, 2, scale=scale),
             floats("x", 1, 2, 4, 2),
             floats("y", 1, 4, 4, 2),
         ),
-        (OperatorSpec("TRANSPOSE_CONV", ("s", "w", "x"), ("y",), "TransposeConvOptions", WINDOW),),
+        (OperatorSpec("TRANSPOSE_CONV", ("s", "w", "x"), ("y",), "TransposeConvOptions", window),),
     )
-    said = refusal(network, UnsupportedError)
-    assert "is a hybrid transposed convolution: float32 data, int8 weights" in said
+
+
+@pytest.mark.parametrize("scale", [(0.5,), (0.5, 0.25)])
+def test_transpose_conv(scale: tuple[float, ...]) -> None:
+    (node,) = transposed(*scale).load().nodes
+    assert (node.op, node.inputs) == ("nn.conv2d_transpose_hybrid", ("x", "w"))
+    assert node.attrs == Conv2DTransposeHybridAttrs((2, 1), "SAME", (4, 4), Activation.NONE)
+
+
+def test_grouped_conv2d_has_a_scale_per_filter() -> None:
+    def grouped(*scale: float) -> Network:
+        weight = int8_constant("w", 2, 3, 3, 1, scale=scale)
+        return layer("CONV_2D", "Conv2DOptions", weight, **WINDOW)
+
+    (node,) = grouped(0.5, 0.25).load().nodes
+    assert node.op == "nn.conv2d_hybrid"
+    assert "has one scale for all" in refusal(grouped(0.5), ModelError)
 
 
 def product(rows: tuple[int, ...], columns: TensorSpec, **options: bool) -> Network:

@@ -50,10 +50,8 @@ def test_all_operators_without_importer_are_said_at_once() -> None:
     assert error.details[-1] == f"supported: {', '.join(importers.supported())}"
 
 
-@pytest.mark.parametrize(
-    "codes", [{"code": "CUSTOM"}, {"code": "ADD"}, {"code": "RELU"}], ids=lambda c: c["code"]
-)
-def test_whatever_has_a_custom_code_is_a_custom_operator(codes: dict[str, str]) -> None:
+@pytest.mark.parametrize("codes", [{"code": "CUSTOM"}, {"code": "ADD"}], ids=lambda c: c["code"])
+def test_a_custom_code_makes_a_custom_operator(codes: dict[str, str]) -> None:
     """A writer that leaves the builtin code out says ADD, which is 0."""
     network = Network(
         (activation("x", 4), activation("t", 4), activation("y", 4)),
@@ -63,6 +61,14 @@ def test_whatever_has_a_custom_code_is_a_custom_operator(codes: dict[str, str]) 
         ),
     )
     assert 'CUSTOM "Fancy" in "t", UNIQUE in "y"' in refusal(network, UnsupportedError)
+
+
+@pytest.mark.parametrize(("code", "name"), [("RELU", "RELU"), ("RELU", "Fancy"), ("ADD", "ADD")])
+def test_builtin_operators_may_have_a_custom_code(code: str, name: str) -> None:
+    """Then LiteRT goes by the builtin code, and so does ai-edge-quantizer."""
+    inputs = ("x",) if code == "RELU" else ("x", "x")
+    network = RELU.with_operator(code=code, inputs=inputs, custom_code=name)
+    assert [node.op for node in network.load().nodes] == ["clip" if code == "RELU" else "add"]
 
 
 @pytest.mark.parametrize(("old", "new"), [(19, 0), (0, 19)])
@@ -230,7 +236,22 @@ def test_shuffled_weights_are_refused() -> None:
 
 def test_custom_quantization_is_refused() -> None:
     said = refusal(RELU, UnsupportedError, QuantizationParameters={"DetailsType": 1})
-    assert 'tensor "x" has custom or blockwise quantization' in said
+    assert 'tensor "x" has custom quantization' in said
+
+
+def test_blockwise_quantization_is_refused_by_its_name() -> None:
+    """Its scales are in tensors of their own, so the tensor itself has none."""
+    network = dense(2, 4).with_tensor("w", scale=(), zero_point=())
+    said = refusal(network, UnsupportedError, QuantizationParameters={"DetailsType": 2})
+    assert "has a scale for each block of values; quantize the weights with a scale per" in said
+
+
+def test_dtypes_of_newer_schemas_are_refused_by_their_names() -> None:
+    said = refusal(RELU, UnsupportedError, Tensor={"Type": 19})
+    assert "int2 in 2 layers" in said or "int2 in" in said
+    assert said.endswith(
+        "quantize the weights to 4 or 8 bits (in ai-edge-quantizer: num_bits=4 or num_bits=8)"
+    )
 
 
 def test_sparse_tensors_without_values_are_refused() -> None:

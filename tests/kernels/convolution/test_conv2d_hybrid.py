@@ -17,7 +17,9 @@ def case(seed: int) -> c.Case:
 
 def of(seed: int, g: Geometry) -> c.Case:
     rng = np.random.default_rng(seed)
-    filters = (*g.filters[:3], g.data[3])
+    # A grouped convolution has a scale per filter, and LiteRT computes it only with a bias.
+    is_grouped = g.per_channel and g.biased
+    filters = g.filters if is_grouped else (*g.filters[:3], g.data[3])
     options = {"per_channel": g.per_channel, "biased": g.biased}
     inputs = hybrids.inputs(rng, g.data, filters, 0, **options)
     window = (g.strides, g.dilation, g.padding)

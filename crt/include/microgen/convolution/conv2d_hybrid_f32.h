@@ -8,14 +8,14 @@
 #include "microgen/out_of_line.h"
 
 typedef struct {
-    mg_conv2d_shape shape; /* filter_channels is input_channels */
-    int32_t per_channel;   /* 1: one scale per filter, and images have a zero point; 0: neither */
-    float activation_min;  /* finite */
-    float activation_max;  /* finite, activation_min or more */
+    mg_conv2d_shape shape;
+    int32_t per_channel;  /* 1: one scale per filter, and images have a zero point; 0: neither */
+    float activation_min; /* finite */
+    float activation_max; /* finite, activation_min or more */
 } mg_conv2d_hybrid_f32_params;
 
 /* Convolves input [batches][input_height][input_width][input_channels], each image quantized to
- * int8, with weight [output_channels][kernel_height][kernel_width][input_channels] into output
+ * int8, with weight [output_channels][kernel_height][kernel_width][filter_channels] into output
  * [batches][output_height][output_width][output_channels].
  *
  * bias [output_channels] may be NULL. scale contains the weight's scales: output_channels elements
@@ -67,17 +67,17 @@ MG_INLINE float mg_conv2d_hybrid_stored(const mg_finish_hybrid *f, int32_t c, fl
                                  : mg_finished_hybrid(f, c, scale, sum);
 }
 
-/* Computes one output pixel. */
-MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
-                                      const int8_t *image, mg_hybrid meaning, const int8_t *weight,
-                                      const mg_finish_hybrid *finish, float *pixel)
+/* Computes channels [first, last) of an output pixel; all of them are of one group. */
+MG_INLINE void mg_conv2d_hybrid_channels(const mg_conv2d_shape *s, const mg_window *window,
+                                         const int8_t *values, mg_hybrid meaning,
+                                         const int8_t *weight, const mg_finish_hybrid *finish,
+                                         int32_t first, int32_t last, float *pixel)
 {
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
-    const int8_t *values = &image[window->value];
     const int8_t *filters = &weight[window->weight];
-    const int32_t whole = s->output_channels - s->output_channels % 4;
+    const int32_t whole = last - (last - first) % 4;
 
-    for (int32_t c = 0; c < whole; c += 4) {
+    for (int32_t c = first; c < whole; c += 4) {
         const mg_sums_hybrid sums =
             mg_conv2d_hybrid_sums(window, values, meaning.offset, &filters[c * size], size);
         pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sums.a);
@@ -85,10 +85,25 @@ MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window 
         pixel[c + 2] = mg_conv2d_hybrid_stored(finish, c + 2, meaning.scale, sums.c);
         pixel[c + 3] = mg_conv2d_hybrid_stored(finish, c + 3, meaning.scale, sums.d);
     }
-    for (int32_t c = whole; c < s->output_channels; c++) {
+    for (int32_t c = whole; c < last; c++) {
         const int32_t sum =
             mg_conv2d_hybrid_sum(window, values, meaning.offset, &filters[c * size]);
         pixel[c] = mg_conv2d_hybrid_stored(finish, c, meaning.scale, sum);
+    }
+}
+
+/* Computes one output pixel. */
+MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window *window,
+                                      const int8_t *image, mg_hybrid meaning, const int8_t *weight,
+                                      const mg_finish_hybrid *finish, float *pixel)
+{
+    const int32_t group = mg_group_outputs(s);
+    const int8_t *values = &image[window->value];
+
+    for (int32_t first = 0; first < s->output_channels; first += group) {
+        mg_conv2d_hybrid_channels(s, window, values, meaning, weight, finish, first, first + group,
+                                  pixel);
+        values += s->filter_channels;
     }
 }
 

@@ -24,7 +24,10 @@ from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
-from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import (
+    Conv2DTransposeAttrs,
+    Conv2DTransposeHybridAttrs,
+)
 from microgen.graph.ops.depthwise.depthwise_conv2d import (
     DepthwiseConv2DAttrs,
     DepthwiseConv2DHybridAttrs,
@@ -86,12 +89,6 @@ def _depth_multiplier(layer: FileLayer, data: BuiltTensor, weight: BuiltTensor) 
 
 def _transpose_conv(layer: FileLayer) -> BuiltTensor:
     weight, data = layer.weights(1, rank=4), layer.data(2)
-    if is_hybrid(data, weight):
-        raise layer.unsupported(
-            "is a hybrid transposed convolution: float32 data, int8 weights",
-            supported="weights of the data's dtype; hybrid CONV_2D, DEPTHWISE_CONV_2D and "
-            "FULLY_CONNECTED",
-        )
     shape = layer.plain(0)
     if shape.type != ArrayType((4,), DType.INT32):
         raise layer.invalid(f"has an output shape of {shape.type}; int32[4] is expected")
@@ -102,15 +99,16 @@ def _transpose_conv(layer: FileLayer) -> BuiltTensor:
         layer.expect_rank(output, 4)
     _, height, width, _ = stated = output.shape if is_fed else integers(layer, 0)
     bias = layer.bias(3, weight.type.shape[0])
-    declared = layer.option("QuantizedBiasType")
-    attrs = Conv2DTransposeAttrs(
-        strides=strides(layer),
-        padding=layer.padding(),
-        size=(height, width),
-        activation=layer.activation(),
-        rounding=rounding(layer, "nn.conv2d_transpose", data, bias, declared),
-    )
-    result = layer.emit("nn.conv2d_transpose", attrs, (data, weight, *bias), output)
+    window = (strides(layer), layer.padding(), (height, width), layer.activation())
+    inputs = (data, weight, *bias)
+    if is_hybrid(data, weight):
+        hybrid = Conv2DTransposeHybridAttrs(*window)
+        result = layer.emit("nn.conv2d_transpose_hybrid", hybrid, inputs, output)
+    else:
+        declared = layer.option("QuantizedBiasType")
+        how = rounding(layer, "nn.conv2d_transpose", data, bias, declared)
+        attrs = Conv2DTransposeAttrs(*window, how)
+        result = layer.emit("nn.conv2d_transpose", attrs, inputs, output)
     if result.shape != stated:
         raise layer.invalid(f"asks for the shape {cut(stated)}, but computes {result.type}")
     # A constant result needs no shape at run time.

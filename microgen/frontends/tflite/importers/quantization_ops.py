@@ -8,7 +8,7 @@ from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import DType, Stored
 from microgen.graph.ops.quantization.conversions import CastAttrs, DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.reductions.l2_normalize import L2NormalizeAttrs
@@ -34,6 +34,10 @@ def _dequantize(layer: FileLayer) -> BuiltTensor:
     # float16 constants are float32 in the graph already, so no node is left.
     if layer.record(0).dtype == "float16":
         return layer.define(layer.constant_value(0))
+    data = layer.plain(0)
+    if data.value is not None and data.type.quant is not None:
+        # Kernels may read the stored integers.
+        return layer.define_stored(Stored(data.value, data.type.quant, data.is_int4))
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (layer.data(0),), layer.output())
 
 

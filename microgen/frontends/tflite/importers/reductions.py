@@ -92,6 +92,11 @@ def _product(layer: FileLayer) -> BuiltTensor:
 def _sum(layer: FileLayer) -> BuiltTensor:
     is_quantized = layer.data(0).type.quant is not None
     is_unsigned = layer.numerics.sums_bytes and is_quantized and not layer.is_unsigned(0)
+    if is_unsigned and layer.data(0).dtype is DType.INT16:
+        raise layer.unsupported(
+            "sums int16, whose bytes LiteRT adds, which is useless",
+            hint="generate with --numerics tflm",
+        )
     return _reduced(layer, "sum", SumAttrs(*_axes(layer), is_unsigned))
 
 

@@ -30,6 +30,7 @@ from microgen.graph.ops.moves.indexed import GatherNdAttrs, TakeAttrs
 from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReinterpretAttrs, ReshapeAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs
+from microgen.graph.ops.weight_only.weight_only import EmbeddingAttrs
 
 
 def _slice(layer: FileLayer) -> BuiltTensor:
@@ -232,18 +233,29 @@ def _parts(
 
 def _embedding_lookup(layer: FileLayer) -> BuiltTensor:
     """Rows of a table."""
-    # Hybrid tables have rows of int8 and an output of float32.
-    ids, rows, output = layer.plain(0), layer.data(1), layer.output()
+    ids, output = layer.plain(0), layer.output()
     layer.expect(ids, DType.INT32)
     layer.expect_rank(ids, 1)
-    if rows.dtype is not DType.INT8 or output.dtype is not DType.FLOAT32:
-        return layer.emit("take", TakeAttrs(0), (rows, ids), output)
-    if rows.type.zero_point:
+    # Hybrid tables have rows of int8, and an output of float32.
+    table = layer.plain(1)
+    if table.dtype is not DType.INT8 or output.dtype is not DType.FLOAT32:
+        return layer.emit("take", TakeAttrs(0), (layer.data(1), ids), output)
+    quant = table.type.quant
+    if quant is not None and any(quant.zero_point):
         raise layer.unsupported(
-            f"has rows with the zero point {rows.type.zero_point}, which LiteRT refuses, too",
+            f"has rows with the zero point {max(quant.zero_point, key=abs)}, which LiteRT refuses, "
+            "too",
             supported="rows with the zero point 0",
         )
+    if table.is_int4 and math.prod(table.shape[1:]) % 2:
+        raise layer.unsupported(
+            f"has int4 rows of {math.prod(table.shape[1:])} numbers, which LiteRT mixes up",
+            supported="int4 rows of an even number of numbers",
+        )
+    if table.value is not None and quant is not None:
+        return layer.emit("nn.embedding", EmbeddingAttrs(), (ids, table), output)
     # The rows are chosen before they are dequantized, because the table has many more of them.
+    rows = layer.data(1)
     taken = layer.emit("take", TakeAttrs(0), (rows, ids), hint=f"{output.name}/rows")
     return layer.emit("qnn.dequantize", DequantizeAttrs(), (taken,), output)
 

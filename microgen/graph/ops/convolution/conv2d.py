@@ -124,7 +124,8 @@ CONV2D = OpDefinition(
 class Conv2DHybridAttrs(Conv2DWindow):
     """nn.conv2d_hybrid: a 2-D convolution of float32 data with int8 weights, computed in integers.
 
-    Inputs: float32 NHWC data, int8 OHWI weight, optional float32 bias [O]. Not grouped.
+    Inputs: float32 NHWC data, int8 OHWI weight, optional float32 bias [O]. Grouped if the
+    filters are shallower than the input.
 
     Each image is quantized: symmetric if the weight has one scale, asymmetric if it has several.
     """
@@ -137,12 +138,13 @@ def is_asymmetric(weight: ArrayType) -> bool:
 
 def _hybrid_check(_attrs: Conv2DHybridAttrs, inputs: Types, outputs: Types) -> str | None:
     """float32 data with int8 weights, symmetric and per tensor or per filter. Sums of products fit
-    int32. The filters are as deep as the data."""
+    int32. A grouped convolution has a scale per filter, as in LiteRT."""
     data, weight, *_ = inputs
-    if weight.shape[3] != data.shape[3]:
-        return f"the hybrid convolution is grouped: filters {weight} of data {data}"
     products = math.prod(weight.shape[1:])
-    return hybrid.constraint(inputs, outputs[0], axis=0, products=products)
+    sentence = hybrid.constraint(inputs, outputs[0], axis=0, products=products)
+    if sentence or weight.shape[3] == data.shape[3] or is_asymmetric(weight):
+        return sentence
+    return f"the hybrid convolution is grouped, but its weight {weight} has one scale for all"
 
 
 def _hybrid_reference(attrs: Conv2DHybridAttrs, operands: Operands) -> Arrays:

@@ -230,7 +230,7 @@ def _sum_check(attrs: SumAttrs, inputs: Types, outputs: Types) -> str | None:
         return sentence
     if data.dtype is DType.INT16:
         if attrs.is_unsigned:
-            return "LiteRT sums the bytes of int16, which is useless; generate with --numerics tflm"
+            return "LiteRT sums the bytes of int16, which is useless"
         return sums_constraint(attrs, data, output, largest=2**15, is_mean=False)
     # Bytes are 0 to 255, and their zero point is -128 to 127.
     largest = 255 + 128 if attrs.is_unsigned else 255

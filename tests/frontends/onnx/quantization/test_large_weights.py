@@ -17,7 +17,6 @@ from microgen.graph.ir.graph import Array
 from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
-from microgen.graph.stored import Stored
 from tests.frontends.onnx.models import info, model, node, written
 
 SIZE = 1950
@@ -46,7 +45,8 @@ def quantized(size: int, layers: int) -> ModelProto:
 def test_weights_of_integers_are_moved_and_never_computed_as_floats(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Stored, "floats", lambda _: pytest.fail("is computed"))
+    for reader in ("stored", "builder"):
+        monkeypatch.setattr(f"microgen.graph.{reader}.floats", lambda _: pytest.fail("is computed"))
     found = quantized(SIZE, 2)
     weight = np.frombuffer(found.graph.initializer[2].raw_data, np.int8).reshape(SIZE, SIZE)
     graph = frontends.load(written(found, tmp_path))

@@ -9,7 +9,7 @@ import tflite
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pads, Pair
-from microgen.graph.ops.convolution.conv2d_transpose import OP, Conv2DTransposeAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import CONV2D_TRANSPOSE, Conv2DTransposeAttrs
 from tests.kernels.conformance.litert_oracle import (
     FUSED,
     PADDING,
@@ -45,7 +45,7 @@ def random_case(seed: int) -> Case:
     attrs = Conv2DTransposeAttrs(strides, padding, size, activation, Rounding.DOUBLE)
     shape = np.array([inputs.types[0].shape[0], *size, filters], np.int32)
     return Case(
-        OP.name,
+        CONV2D_TRANSPOSE.name,
         attrs,
         inputs.types,
         inputs.arrays,
@@ -163,7 +163,7 @@ def counts(data: Pair, kernel: Pair, strides: Pair, pads: Pads, size: Pair) -> l
     )
     attrs = Conv2DTransposeAttrs(strides, pads, size, Activation.NONE, Rounding.DOUBLE)
     arrays = tuple(np.ones(t.shape, np.int8) for t in types)
-    case = Case(OP.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
+    case = Case(CONV2D_TRANSPOSE.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
     rows: list[list[int]] = by_reference(case)[0, :, :, 0].tolist()
     return rows
 
@@ -184,7 +184,7 @@ def test_weights_are_not_flipped() -> None:
         ArrayType((1, 1, 3, 1), DType.INT8, Quant((1.0,), (0,))),
     )
     arrays = (np.array([[[[2]]]], np.int8), np.arange(3, dtype=np.int8).reshape(1, 1, 3, 1))
-    case = Case(OP.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
+    case = Case(CONV2D_TRANSPOSE.name, attrs, types, arrays, Quant((1.0,), (0,)), "", "")
     assert by_reference(case).reshape(-1).tolist() == [0, 2, 4]
 
 
@@ -213,12 +213,12 @@ def test_impossible_shapes(
     types = [ArrayType(data, DType.INT8), ArrayType(weight, DType.INT8)]
     types += [ArrayType(bias, DType.INT32)] if bias else []
     with pytest.raises(ValueError, match=sentence):
-        OP.infer(attrs, types)
+        CONV2D_TRANSPOSE.infer(attrs, types)
 
 
 def test_inputs_are_counted() -> None:
     with pytest.raises(ValueError, match="has 1 inputs; data, weight and a bias are expected"):
-        OP.infer(random_case(0).attrs, [ArrayType((1, 1, 1, 1), DType.INT8)])
+        CONV2D_TRANSPOSE.infer(random_case(0).attrs, [ArrayType((1, 1, 1, 1), DType.INT8)])
 
 
 @pytest.mark.parametrize(("depth", "fits"), [(65793, True), (65794, False)])
@@ -232,11 +232,11 @@ def test_the_accumulator_must_not_overflow(stride: int, depth: int, fits: bool) 
         ArrayType((1, stride, stride, depth), DType.INT8, quant),
     ]
     output = ArrayType((1, 2 * stride, 2 * stride, 1), DType.INT8, Quant((2.0,), (0,)))
-    found = OP.check(attrs, types, [output])
+    found = CONV2D_TRANSPOSE.check(attrs, types, [output])
     assert (found is None) is fits
     assert fits or "int32 accumulator" in str(found)
 
 
 def test_name_parts() -> None:
     attrs = Conv2DTransposeAttrs((1, 1), "VALID", (1, 1), Activation.RELU, Rounding.DOUBLE)
-    assert OP.parts(attrs, 3) == ("nn_conv2d_transpose", "nn_bias_add", "clip")
+    assert CONV2D_TRANSPOSE.parts(attrs, 3) == ("nn_conv2d_transpose", "nn_bias_add", "clip")

@@ -1,0 +1,1 @@
+"""Float32 layers whose weights are stored as integers."""
