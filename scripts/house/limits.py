@@ -47,15 +47,16 @@ QUICK = {
     # large weights were moved as integers, measured in blocks and written piece by piece (420).
     # Operators of ai.onnx.ml, with trees and distances (1,450).
     # Other loops and branches run (1,125).
-    # 33 more operators of .tflite files (845), forms of .onnx quantizers and optimizers (640).
-    "lines of Python code": Limit(50_000, 63_770),
+    # 33 more operators of .tflite files (845), forms of .onnx quantizers and optimizers (640),
+    # weights of quantizers that stay integers (470).
+    "lines of Python code": Limit(50_000, 64_240),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx.
-    "files of Python": Limit(800, 838),
+    "files of Python": Limit(800, 845),
     "modules above 400 lines": Limit(0, 0),
-    # 119 for atan2 and products of quantized values.
-    "lines of C": Limit(35_000, 35_400),
+    # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
+    "lines of C": Limit(35_000, 35_870),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 80),
 }
