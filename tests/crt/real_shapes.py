@@ -22,6 +22,7 @@ from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.bitwise import BitFunction
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.tables.tables import LOOKUP_ENTRIES
+from microgen.graph.ops.trees.tree_ensemble import TreeEnsembleAttrs
 from microgen.graph.ops.unary import real_function
 from tests.crt import real_movements
 from tests.kernels.conformance import conformance as c
@@ -84,7 +85,7 @@ CHOICES: Mapping[str, Sequence[object]] = {  # for an attribute of that name in 
     "half_pixel_centers": (False, True),
     "in_floats": (False, True),
     "ties_upward": (False, True),
-    **dict.fromkeys(("in_float32", "ties_even", "keeps_nan"), (False, True)),
+    **dict.fromkeys(("in_float32", "ties_even", "keeps_nan", "rounds_once"), (False, True)),
     "pads": (((0, 0), (1, 2), (3, 4), (0, 0)),),
     "value": (0.0,),
     "src_layout": ("NHWC",),
@@ -132,7 +133,7 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 
 def cases() -> Iterator[c.Case]:
     """At least one case for each kernel of ``microgen.kernels``."""
-    layers = [*_products(), *_pools(), *_svdfs(), *_lstms(), *recurrent_cases.real()]
+    layers = [*_products(), *_pools(), *_svdfs(), *_lstms(), *recurrent_cases.real(), _trees()]
     own = [*layers, *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
@@ -140,6 +141,21 @@ def cases() -> Iterator[c.Case]:
     alone = set(kernels.registry()) & set(ops.registry())  # not patterns of several
     for op in sorted(alone - {case.op for case in own}):
         yield from _of_images(op)
+
+
+def _trees() -> c.Case:
+    """A hundred trees of one split on 30 features, for one target."""
+    kinds = {"used": "uint16", "key": "uint32", "split": "uint8", "child": "uint16"}
+    sizes = {"used": (30,), "key": (300,), "split": (300,), "child": (300,)}
+    arrays = {name: np.zeros(sizes[name], kind) for name, kind in kinds.items()}
+    arrays["child"][:] = np.arange(300)
+    arrays["tree"] = np.zeros((100, 2), np.uint16)
+    constants = (
+        c.Tensor(ArrayType(array.shape, DType(array.dtype.name)), array, True)
+        for array in arrays.values()
+    )
+    inputs = (_tensor((1, 30), F32), *constants)
+    return c.Case("trees", "tree_ensemble", TreeEnsembleAttrs(1, 0), inputs, None, F32)
 
 
 def _tensor(
@@ -178,21 +194,30 @@ def _products() -> Iterator[c.Case]:
         shapes = (1, features), (units, features)
         yield from _weighted("nn.dense", *shapes, 0, keep_num_dims=False)
         yield from _weighted("nn.dense_hybrid", *shapes, 0, asymmetric=True, keep_num_dims=False)
+        yield from _weighted("nn.dense_weight_only", *shapes, 0, keep_num_dims=False)
+        rows, vectors = (_tensor(shape, F32) for shape in ((3, features), (units, features)))
+        yield from _accepted("squared_distances", (rows, vectors), F32)
+        table = _with_scales(_tensor((units, features), I8, is_constant=True), 0)
+        yield from _stored("nn.embedding", (_tensor((40,), I32), table))
         yield from _matmuls((2, 3, 4, features), (1, 3, features, units))
         yield from _matmuls((1, 1, 1, features), (1, 1, features, units))
     for image, filters, stride, padding in CONVOLUTIONS:
         window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
         yield from _weighted("nn.conv2d", image, filters, 0, **window)
         yield from _weighted("nn.conv2d_hybrid", image, filters, 0, **window)
+        yield from _weighted("nn.conv2d_weight_only", image, filters, 0, **window)
     for image, filters, stride, padding in DEPTHWISE:
         window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
         window["depth_multiplier"] = filters[3] // image[3]
         yield from _weighted("nn.depthwise_conv2d", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_hybrid", image, filters, 3, **window)
+        yield from _weighted("nn.depthwise_conv2d_weight_only", image, filters, 3, **window)
     for image, stride in TRANSPOSED:
         size = (image[1] * stride, image[2] * stride)
         window = {"strides": (stride, stride), "padding": "SAME", "size": size}
-        yield from _weighted("nn.conv2d_transpose", image, (128, 3, 3, image[3]), 0, **window)
+        for op in ("", "_hybrid", "_weight_only"):
+            filters = (128, 3, 3, image[3])
+            yield from _weighted(f"nn.conv2d_transpose{op}", image, filters, 0, **window)
 
 
 _TYPES = (  # of data, bias and output
@@ -209,6 +234,9 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     if "hybrid" in op:
         yield from _accepted(op, _operands(data, weight, axis, F32, I8, F32), F32, **fields)
         return
+    if "weight_only" in op:
+        yield from _stored(op, _operands(data, weight, axis, F32, I8, F32), **fields)
+        return
     for x, bias, y in _TYPES:
         operands = _operands(data, weight, axis, x, F32 if x is F32 else I8, bias)
         yield from _accepted(op, operands, y, **fields)
@@ -221,6 +249,14 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     fields["activation"] = Activation.NONE
     yield from _accepted(op, (data_, weight_, bias_), I8, **fields)
     yield from _accepted(op, (data_, offset, bias_), I32, **fields)
+
+
+def _stored(op: str, operands: Sequence[c.Tensor], **fields: Any) -> Iterator[c.Case]:
+    """Cases of an op that dequantizes its second operand: int8, and int4."""
+    first, weight, *rest = operands
+    for is_int4 in (False, True):
+        given = (first, dataclasses.replace(weight, is_int4=is_int4), *rest)
+        yield from _accepted(op, given, F32, **fields)
 
 
 def _operands(

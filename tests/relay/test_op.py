@@ -233,13 +233,17 @@ _ONLY_IN_GRAPHS = {
     *("branch", "loop"),  # calls of graphs, which Relay has as if and as recursion
     "slide",  # what a pass makes of a window that is kept between inferences
     # Relay has them, too, partly with other semantics; its frontend does not read them.
-    *("all", "ceil", "cos", "cumprod", "cumsum", "dynamic_update_slice", "floor"),
+    *("all", "ceil", "cos", "cumprod", "cumsum", "dynamic_update_slice", "floor", "prod"),
     *("floor_divide", "floor_mod", "gather_nd", "round", "sin"),
     *("vision.multiclass_suppression", "vision.non_max_suppression"),
     # What only ONNX's frontend makes.
     *("axis_positions", "bitcast", "bitwise", "fmod", "grid_sample", "nd_positions", "power"),
     *("nn.recurrent", "real_function", "resample", "roi_align", "scatter", "topk"),
-    "vision.all_class_non_max_suppression",
+    *("vision.all_class_non_max_suppression", "squared_distances", "tree_ensemble"),
+    # What only TFLite's frontend makes.
+    *("atan2", "nn.conv2d_transpose_hybrid", "nn.embedding", "nn.dense_weight_only"),
+    *("nn.conv2d_transpose_weight_only", "nn.conv2d_weight_only"),
+    "nn.depthwise_conv2d_weight_only",
 }
 
 
