@@ -179,6 +179,7 @@ def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer
 # Fitted, too.
 MORE = _joined(_only(_OF_INT8), _only(_OF_INT16, DType.INT16))
 _OTHERS = (Rounding.UPWARD, Rounding.NEAREST, Rounding.FLOAT)
+_MATRICES = [{"batches": 2, "rows": 8, "depth": 16, "columns": 8}]
 _ALIKE: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": tuple(
         one
@@ -199,10 +200,10 @@ _ALIKE: Mapping[str, tuple[Layer, ...]] = {
     "nn.dense": tuple(
         one for rounding in _OTHERS for one in _each(layers.dense, _PLAIN, rounding=rounding)
     ),
-    "nn.batch_matmul": _each(
-        layers.batch_matmul,
-        [{"batches": 2, "rows": 8, "depth": 16, "columns": 8}],
-        in_float32=True,
+    "nn.batch_matmul": tuple(
+        one
+        for rounding in ("in_float32", "rounds_once")
+        for one in _each(layers.batch_matmul, _MATRICES, **{rounding: True})
     ),
 }
 # Of kernels that are measured as another: only compared with its costs.

@@ -160,10 +160,11 @@ def batch_matmul(
     depth: int,
     columns: int,
     in_float32: bool = False,
+    rounds_once: bool = False,
 ) -> Node:
     """nn.batch_matmul of two tensors."""
     inputs = (b.data(dtype, batches, rows, depth), b.data(dtype, batches, depth, columns))
-    attrs = BatchMatmulAttrs(False, False, in_float32)
+    attrs = BatchMatmulAttrs(False, False, in_float32, rounds_once)
     return b.node("nn.batch_matmul", attrs, *inputs, dtype=dtype)
 
 

@@ -327,6 +327,15 @@ def _steps_off(stored: Array, data: Array, graph: Graph, name: str) -> float:
     return float(np.abs(stored - np.clip(exact, limits.min, limits.max)).max(initial=0))
 
 
+def _most_off(graph: Graph, name: str) -> float:
+    """The steps by which an integer may be off: a half, and one more of int16 if the network has
+    functions of int16, whose kernels interpolate."""
+    if graph.types[name].dtype is not DType.INT16:
+        return HALF
+    functions = [n for n in graph.nodes if n.op in ("lookup", "sigmoid", "tanh")]
+    return HALF + any(graph.types[n.outputs[0]].dtype is DType.INT16 for n in functions)
+
+
 @pytest.mark.parametrize(
     "seeds", [range(8), pytest.param(range(8, 300), marks=pytest.mark.slow)], ids=str
 )
@@ -352,8 +361,8 @@ def test_stored_integers_are_half_a_step_from_the_floats_that_they_mean(
             place = f"seed {seed}: {one.node.op} {one.tensor}"
             compared += 1
             if one.node.op == "qnn.quantize" and one.node.inputs[0] in floats:
-                data = floats[one.node.inputs[0]]
-                assert _steps_off(one.found, data, before, one.tensor) <= HALF, place
+                off = _steps_off(one.found, floats[one.node.inputs[0]], before, one.tensor)
+                assert off <= _most_off(after, one.tensor), place
             else:
                 assert not beside.exceeds(one.found, one.values, one.bound).any(), place
     assert compared > len(seeds)
