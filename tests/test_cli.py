@@ -113,16 +113,16 @@ def test_an_error_is_also_json_when_asked(tmp_path: Path, capsys: Capture) -> No
 
 def test_an_errors_details_are_for_those_who_ask(tmp_path: Path, capsys: Capture) -> None:
     model = tmp_path / "m.tflite"
-    model.write_bytes(chain("UNIQUE", "BUCKETIZE").to_bytes())
+    model.write_bytes(chain("UNIQUE", "MULTINOMIAL").to_bytes())
     command = ["generate", str(model), "-b", "native", "-o", str(tmp_path / "p")]
     assert main(command) == main([*command, "-v"]) == 2
     said = capsys.readouterr().err
     assert said.count("microgen: m.tflite: has operators that are not supported: UNIQUE in") == 2
-    assert said.count('\n  UNIQUE: "t0"\n  BUCKETIZE: "t1"\n  supported: ABS, ADD') == 1
+    assert said.count('\n  UNIQUE: "t0"\n  MULTINOMIAL: "t1"\n  supported: ABS, ADD') == 1
     assert main([*command, "--json"]) == 2
     found = _json(capsys)
     assert isinstance(found, dict)
-    assert found["details"][:2] == ['UNIQUE: "t0"', 'BUCKETIZE: "t1"']
+    assert found["details"][:2] == ['UNIQUE: "t0"', 'MULTINOMIAL: "t1"']
 
 
 @NEEDS_NINJA

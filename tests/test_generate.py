@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,16 +101,16 @@ def test_a_write_that_fails_leaves_the_old_project(
     project = tmp_path / "p"
     microgen.generate(SMALL, "native", project)
     before = _tree(project)
-    written = []
+    own, opened = Path.open, list[Path]()
 
-    def fail(path: Path, data: bytes) -> int:
-        written.append(path)
-        if len(written) > 5:
-            raise OSError(28, "No space left on device")
-        with path.open("wb") as file:
-            return file.write(data)
+    def fail(path: Path, mode: str = "r", **options: Any) -> Any:
+        if "w" in mode:
+            opened.append(path)
+            if len(opened) > 5:
+                raise OSError(28, "No space left on device")
+        return own(path, mode, **options)
 
-    monkeypatch.setattr(Path, "write_bytes", fail)
+    monkeypatch.setattr(Path, "open", fail)
     with pytest.raises(ProjectError, match="No space left"):
         microgen.generate(SMALL, "mps2_an386", project)
     assert _tree(project) == before
