@@ -100,11 +100,15 @@ MG_INLINE void mg_conv2d_hybrid_pixel(const mg_conv2d_shape *s, const mg_window 
     const int32_t group = mg_group_outputs(s);
     const int8_t *values = &image[window->value];
 
-    for (int32_t first = 0; first < s->output_channels; first += group) {
+    int32_t first = 0;
+
+    /* It tests at its end, so that nothing remains of it where one group is a constant. */
+    do {
         mg_conv2d_hybrid_channels(s, window, values, meaning, weight, finish, first, first + group,
                                   pixel);
         values += s->filter_channels;
-    }
+        first += group;
+    } while (first < s->output_channels);
 }
 
 MG_INLINE void mg_conv2d_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_conv2d_hybrid_f32))
