@@ -316,7 +316,6 @@ with guard.started(["sleep", sys.argv[1]]):
 """
 
 
-@pytest.mark.slow  # It leaves its process in some runs; until that is explained it stops no other.
 def test_what_is_being_started_at_an_interrupt_is_ended_too() -> None:
     """Popen waits for the program's start, and a signal may come then."""
     seconds = f"63.{os.getpid()}"

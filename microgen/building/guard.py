@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ _SHELL = "/bin/sh"
 # A process may start another one while it is being ended, so we look more than once. Each look is
 # one ``grep`` over all processes: with one for each process, several watches at once would count
 # each other's, and would soon have started as many as the machine can hold.
+_UNTIL_MARKED = 0.05  # seconds
 _END = """
 for name in TERM KILL KILL KILL; do
     for found in $(cd /proc && printf '%s\\n' [0-9]*/environ | xargs grep -lsF -- "$1"); do
@@ -88,6 +90,9 @@ def _ending(mark: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # Linux closes Popen's pipe, which says that the program runs, before it shows the program's
+        # environment: a process that was started just now has no mark yet.
+        time.sleep(_UNTIL_MARKED)
         _end_marked(mark)
         raise
 
