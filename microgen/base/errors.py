@@ -72,8 +72,8 @@ def few(items: Sequence[str], *, room: int = 120) -> str:
 
 
 def likely(word: str, known: Iterable[str]) -> str:
-    """The beginning of a hint: the one of the known words that ``word`` is most like, with a space
-    after it; empty if it is like none."""
+    """The beginning of a hint: the known word that is most like ``word``, followed by a space;
+    empty if none is like it."""
     # A longer word is no typing error of an option, and the comparison takes quadratic time.
     like = difflib.get_close_matches(word[:80], list(known), n=1)
     return f"did you mean {like[0]}? " if like else ""

@@ -96,8 +96,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
-    # Readers differ in the one of two equal keys that they keep, so such a file has no single
-    # meaning.
+    # Readers do not agree on which of two equal keys to keep, so such a file has no single meaning.
     if len(members) != len(pairs):
         raise ValueError("a key is given twice")
     return members

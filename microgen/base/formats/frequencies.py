@@ -8,7 +8,7 @@ from decimal import Decimal
 EXPECTED = "expected a clock from 1 kHz to 10 GHz, as 120MHz, 1.5MHz or 32768Hz"
 _CLOCK = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)([kMG]?)(?:Hz)?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
-# Hz. Outside of it no microcontroller has its clock, so a number there is a mistake.
+# In Hz. No microcontroller has a clock outside of this range, so such a number is a mistake.
 LEAST, MOST = 10**3, 10**10
 
 

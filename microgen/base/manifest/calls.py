@@ -15,8 +15,9 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class RoundsRecord:
     """How an operator with loops computes a layer: the C function that it calls, which writes the
-    result to its ``argument``, in each round of the ``loops`` around it: of each the number and the
-    rounds, the outermost first. ``callers`` are the inner functions around the function."""
+    result to its ``argument`` in each round of the loops around it. ``loops`` has the number and
+    the rounds of each of these, the outermost first. ``callers`` are the inner functions around the
+    function."""
 
     function: str
     argument: int

@@ -101,7 +101,7 @@ class PointRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontRecord:
-    """The schedules that no other beats in RAM, cycles and flash at once, fastest first."""
+    """The Pareto front of schedules in RAM, cycles and flash, fastest first."""
 
     origin: FrontOrigin
     points: tuple[PointRecord, ...]

@@ -163,7 +163,7 @@ def aliases(names: Sequence[Sequence[str]], fields: Sequence[str]) -> tuple[tupl
         {sanitize_name(name): name for name in own if name and len(name) <= MAX_FIELD_NAME}
         for own in names
     ]
-    # C would define a name twice that occurs twice.
+    # A name that occurs twice would be defined twice in C.
     taken = Counter([*(name for own in plain for name in own), *fields])
     return tuple(
         tuple(name for name, of in own.items() if taken[name] == 1 and identifier(of) == name)
