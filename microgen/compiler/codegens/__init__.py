@@ -15,7 +15,7 @@ from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.compiler.codegens.found import FoundCodegen, in_folder, installed
 
 OWN = "microgen"  # the origin of generators that ship with microgen
-# By name, like the packages of others: nothing in this room depends on them.
+# Imported by name, like other people's packages, so that nothing in this room depends on them.
 _OF_TVM = "microgen.tvm.codegens"
 
 

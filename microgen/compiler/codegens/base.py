@@ -23,16 +23,15 @@ LAYOUT_TRANSFORM = "layout_transform"
 class Choice:
     """How a part of a region is computed.
 
-    ``nodes`` are a chain: only the next node reads the result of each but the last. ``symbol``
-    is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not
-    have a body compiled for its own shape. ``in_place``: the result may take the place of an input
-    if the kernel allows it. ``rows``: the number of rows of the result that it computes at a time;
-    0: all. If one choice of a region computes rows, all do, and the tensors between them never
-    exist whole. ``fed``: the number of rows of the model's input that the caller passes at a time;
-    0: all. ``is_assembled``: the node is a
-    concatenation whose parts are computed in its result's bytes, so nothing calls the kernel.
-    ``reason`` says why this was chosen, ``refusals`` why kernels that stand before it in the
-    registry cannot compute the nodes.
+    ``nodes`` are a chain: only the next node reads the result of each but the last. ``symbol`` is
+    the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not have a
+    body compiled for its own shape. ``in_place``: the result may take the place of an input if the
+    kernel allows it. ``rows``: the number of rows of the result that it computes at a time; 0: all.
+    If one choice of a region computes rows, all do, and the tensors between them never exist whole.
+    ``fed``: the number of rows of the model's input that the caller passes at a time; 0: all.
+    ``is_assembled``: the node is a concatenation whose parts are computed in its result's bytes, so
+    nothing calls the kernel. ``reason`` says why this was chosen, ``refusals`` why the kernels
+    before it in the registry cannot compute the nodes.
     """
 
     nodes: tuple[Node, ...]
@@ -68,7 +67,8 @@ class Region:
 
     @property
     def fed(self) -> int:
-        """How many rows of the model's input come at a time; 0 if it does not read it in rows."""
+        """The number of rows of the model's input that the caller passes at a time; 0 if the region
+        does not read the input in rows."""
         return max((choice.fed for choice in self.choices), default=0)
 
     @property
@@ -80,7 +80,7 @@ class Region:
 
     @property
     def target(self) -> str:
-        """The name of the target that computes it, empty for the host."""
+        """The name of the target that computes the region, empty for the host."""
         return self.main.target
 
     @property
@@ -99,12 +99,11 @@ class Primitive:
     """A primitive function that has no name yet, and the arguments of one call of it.
 
     ``words`` make the name. ``parameters`` are in C order. ``inputs``, ``constants`` and
-    ``outputs`` are this call's arguments for the parameters of these roles, in order: tensor
-    names, or how to compute the constant. ``output_bytes`` and ``scratch`` are in bytes.
-    ``steps`` are the layers that it computes, in order.
-    ``made`` has the code if no kernel computes it, ``rolling`` if it computes rows in steps, and
-    ``control`` if it calls other functions.
-    ``held`` are the constants that its module gets when it is loaded.
+    ``outputs`` are this call's arguments for the parameters of these roles, in order: names of
+    tensors, or descriptions of constants. ``output_bytes`` and ``scratch`` are in bytes. ``steps``
+    are the layers that it computes, in order. ``made`` has the code if no kernel computes it,
+    ``rolling`` if it computes rows in steps, and ``control`` if it calls other functions. ``held``
+    are the constants that its module gets when it is loaded.
     """
 
     words: tuple[str, ...]

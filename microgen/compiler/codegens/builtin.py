@@ -28,9 +28,9 @@ class Builtin:
     name = "builtin"
 
     def claims(self, graph: Graph, board: Board) -> Sequence[Region | Refusal[Node]]:
-        """A region for each node that some kernel fits, with its changes of layout, and one for
-        each external function all of whose nodes have a kernel. Each node's choice is the first
-        kernel that fits."""
+        """A region for each node that has a kernel, together with its changes of layout. An
+        external function is one region if all of its nodes have kernels. Each node's choice is the
+        first kernel that fits."""
         taken: dict[str, Choice] = {}
         refused: list[Refusal[Node]] = []
         for node in graph.nodes:
@@ -61,7 +61,7 @@ class Builtin:
         if len(primitives) == 1:
             return primitives[0]
         result = region.main.outputs[0]
-        # The layer gives the function its name, and not a change of layout around it.
+        # The function is named after the layer, not after a change of layout around it.
         main = next(p for p in primitives if result in p.outputs)
         return fusion.fused(primitives, main, fusion.Surroundings.of(region, graph))
 
@@ -91,7 +91,7 @@ def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tu
     for node in taken:
         if node.function:
             functions.setdefault(node.function, []).append(node)
-    # A view needs no kernel, so its refusal leaves the function whole.
+    # A view needs no kernel, so its refusal does not divide the function.
     views = {op for op, defined in ops().items() if defined.is_view}
     partial = {r.of.function for r in refused if r.what not in views}
     return [tuple(nodes) for function, nodes in functions.items() if function not in partial]
@@ -119,7 +119,7 @@ def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
 
 
 def _steps(choice: Choice, kernel: Implementation, graph: Graph) -> tuple[Step, ...]:
-    """The layers of a choice. A kernel of several layers does not store the tensors between."""
+    """A choice's layers. A kernel of several layers does not store the tensors between them."""
     refusals = reasons.by_loop(patterns.joined(choice.nodes), choice.refusals, kernel)
     made = [
         step(

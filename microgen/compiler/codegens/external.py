@@ -208,7 +208,7 @@ def _steps(
     inside, reason = node.attrs.graph, f"compiled by {codegen}"
     outputs: dict[str, tuple[int, str]] = {}
     for index, name in enumerate(inside.outputs):
-        # A result that is listed twice is looked for in its first place.
+        # A result that is listed twice has the step of its first place.
         outputs.setdefault(name, (index, node.outputs[index]))
     places = function.places if isinstance(function, CFunction) else {}
     unknown = NotStored(f"{codegen} does not say where it is")

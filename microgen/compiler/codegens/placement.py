@@ -59,8 +59,8 @@ def overwriting(
     place: tuple[int, int],
     after: int,
 ) -> int | None:
-    """The first step after step ``after`` in which a span begins that shares bytes with ``place``,
-    an offset and a number of bytes; None if these bytes are left alone."""
+    """The first step after step ``after`` in which another span begins to use bytes of ``place``
+    (an offset and a number of bytes); None if no span does."""
     offset, nbytes = place
     steps = [
         span.first

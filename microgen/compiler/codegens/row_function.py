@@ -67,7 +67,8 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
 
 
 def _feed(group: RowGroup, graph: Graph) -> Feed:
-    """How the group gets its input. It copies some rows of the input at a time into a buffer."""
+    """The feed of the group's input. The group copies some rows of the input at a time into a
+    buffer."""
     (name,) = group.outside
     kind, timing = graph.types[name], group.geometry.timings[name]
     return Feed(

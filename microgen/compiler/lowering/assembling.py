@@ -62,7 +62,7 @@ def _steps(
     parts: Mapping[int, Sequence[tuple[str, int]]],
 ) -> dict[int, tuple[Step, ...]]:
     """The steps of the regions that are dropped, by the region that computes the last part."""
-    # The region that computes a tensor, or the last part of it, which part, and its offset.
+    # Tensor -> the region that computes it or its last part, the name of that part, and its offset.
     last = {name: (i, name, 0) for i, p in enumerate(primitives) for name in p.outputs}
     steps: dict[int, tuple[Step, ...]] = {}
     for i, own in parts.items():

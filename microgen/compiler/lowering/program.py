@@ -144,7 +144,7 @@ def _output_ports(graph: Graph, tensors: Sequence[str], taken: set[str]) -> tupl
 
 
 def _with_second_names(ports: Sequence[Port], names: Sequence[Sequence[str]]) -> tuple[Port, ...]:
-    """The ports with those of further names that C can have, too."""
+    """The ports, each with the further names that C allows for it."""
     second = cnames.aliases(names, [port.name for port in ports])
     return tuple(replace(port, second_names=own) for port, own in zip(ports, second, strict=True))
 
@@ -353,6 +353,7 @@ class _Lowering:
 
 
 def _reader(region: Region, constant: KernelConstant) -> str:
-    """The layer of a region that reads a constant: the first that has its tensor, if any has."""
+    """The layer of a region that reads a constant: the first layer that has the constant's tensor,
+    if there is one."""
     having = (node for node in region.nodes if constant.tensor in (*node.inputs, *node.outputs))
     return next(having, region.main).origin.layer

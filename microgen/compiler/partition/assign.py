@@ -19,11 +19,12 @@ class Partition:
     """The graph, its regions in execution order, and why other codegens refused their nodes.
 
     Views belong to no region, because they cost nothing. ``planned`` are the graph's inputs and
-    outputs whose bytes may hold other tensors, before an output is written or after an input dies,
-    with the number of bytes in front of each that may do so, too. The caller feeds ``fed`` rows of
-    the only input at a time, so the first region has to read it in rows; 0: it passes whole inputs.
-    If it ``copies_parts``, each tensor has a buffer of its own, so concatenations copy. If it
-    ``is_overlaid``, an output lies in the buffer of an input, and is written as late as possible.
+    outputs whose bytes may hold other tensors before the output is written or after the input dies.
+    Each has the number of bytes in front of it that may hold them, too. The caller feeds ``fed``
+    rows of the only input at a time, so the first region has to read it in rows; 0: it passes whole
+    inputs. If it ``copies_parts``, each tensor has a buffer of its own, so concatenations copy. If
+    it ``is_overlaid``, an output lies in the buffer of an input, and is written as late as
+    possible.
     """
 
     graph: Graph

@@ -30,8 +30,9 @@ class NoFormError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A node as its form in Relay is made from it: ``attrs`` of its op, ``types`` of its inputs,
-    the type ``output`` of its output, and ``operands``, the expressions of its inputs."""
+    """The parts of a node from which its form in Relay is made: ``attrs`` of its op, ``types`` of
+    its inputs, the type ``output`` of its output, and ``operands``, the expressions of its inputs.
+    """
 
     op: str
     attrs: Any

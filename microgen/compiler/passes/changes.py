@@ -54,7 +54,7 @@ class Changes:
         self.changed[first.outputs[0]] = dataclasses.replace(first, outputs=(result,))
 
     def made(self, **others: Any) -> Graph:
-        """The changed graph. ``others`` are fields of it, which may be its nodes."""
+        """The changed graph. ``others`` replace further fields of it, or the nodes."""
         kept = (node for node in self.graph.nodes if node.outputs[0] not in self.gone)
         # A changed node stays at its place, because its readers follow it.
         nodes = tuple(self.changed.get(node.outputs[0], node) for node in kept)

@@ -18,12 +18,12 @@ from microgen.graph.ops.reductions.reduction import MeanAttrs
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An input whose channels the output's are computed from.
+    """An input from whose channels the output's channels are computed.
 
     Channel i of the output is computed from channel ``source[i]`` of the input at ``position``; if
     that is -1, from no channel of this input. ``is_tied``: each channel of the input is the source
-    of some channel, and the node can only be computed if the output has all channels of which a
-    channel of the input is the source, or none. An input that is not tied is broadcast.
+    of at least one channel of the output. The output must have either all channels with the same
+    source or none of them. An input that is not tied is broadcast.
     """
 
     position: int
@@ -61,7 +61,7 @@ def _elementwise(node: Node, graph: Graph) -> tuple[Link, ...]:
 
 
 def _first(node: Node, graph: Graph) -> tuple[Link, ...]:
-    """Of an op that keeps the channels of its first input."""
+    """The link of an op that keeps the channels of its first input."""
     return (Link(0, np.arange(width(graph.types[node.outputs[0]]))),)
 
 
@@ -79,7 +79,7 @@ def _mean(node: Node, graph: Graph) -> tuple[Link, ...]:
 
 
 def _view(node: Node, graph: Graph) -> tuple[Link, ...]:
-    """Of a view whose rows are one or more whole pixels of its input."""
+    """The link of a view whose rows are one or more whole pixels of its input."""
     own, given = width(graph.types[node.outputs[0]]), width(graph.types[node.inputs[0]])
     return () if own % given else (Link(0, np.arange(own) % given),)
 

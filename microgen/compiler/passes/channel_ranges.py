@@ -45,7 +45,7 @@ class Range:
         return Range(self.low[source], self.high[source])
 
     def joined(self, other: Range, where: Array) -> Range:
-        """The ranges of ``other`` in the channels ``where``, and these in all others."""
+        """The ranges of ``other`` in the channels ``where``, and these ranges in all others."""
         return Range(np.where(where, other.low, self.low), np.where(where, other.high, self.high))
 
 
@@ -114,7 +114,7 @@ def _of_links(node: Node, graph: Graph, found: Ranges) -> Range | None:
 
 
 def _moved(node: Node, own: Sequence[Link], found: Ranges) -> Range:
-    """The range of a node that only moves values: all that any of its inputs has in the channel."""
+    """The range of a node that only moves values: in each channel, all that its inputs have there."""
     given = [(found[node.inputs[link.position]].at(link.source), link) for link in own]
     # -1 means that this input has nothing in the channel: it gets the neutral elements of min and
     # max.

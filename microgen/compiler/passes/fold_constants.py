@@ -11,8 +11,8 @@ from microgen.graph.ops.base import Operands, StatusError
 
 def _values(node: Node, graph: Graph, constants: Mapping[str, Array]) -> tuple[Array, ...] | None:
     """The node's results if they are constant and exist, otherwise None."""
-    # An external function's nodes are not folded, because its code generator computes them, and a
-    # loop's because it may take long.
+    # An external function's nodes are not folded, because its code generator computes them. A loop
+    # is not folded, because it may take long.
     if node.op in ("external", "loop") or not all(name in constants for name in node.inputs):
         return None
     values = tuple(constants[name] for name in node.inputs)

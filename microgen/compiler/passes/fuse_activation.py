@@ -53,7 +53,8 @@ def _fits(producer: Node, clip: Node, graph: Graph) -> bool:
 
 
 def _activation(producer: Node, clip: Node) -> Activation:
-    """The clip's activation; RELU for one without limit if the producer is limited already."""
+    """The clip's activation. A RELU without an upper limit becomes RELU if the producer clamps to
+    its dtype anyway."""
     assert isinstance(clip.attrs, ClipAttrs)
     is_limited = getattr(producer.attrs, "activation", None) is Activation.NONE
     wanted = clip.attrs.activation

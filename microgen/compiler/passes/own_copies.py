@@ -31,8 +31,8 @@ def own_outputs(graph: Graph) -> Graph:
 def own_updates(graph: Graph) -> Graph:
     """The graph in which a node of its own copies the next value of each variable.
 
-    These copies come last, so every other node that reads a variable precedes the one that
-    replaces its value. A value that is another variable's is copied twice: all of these are read
+    These copies come last, so every other node that reads a variable precedes the one that replaces
+    its value. The value of another variable is copied twice, so that all such values are read
     before any is replaced. A variable whose next value has its own bytes gets no copy. Lowering
     leaves out a copy if the value can be computed in the variable's place.
     """

@@ -89,7 +89,7 @@ def _keeps_last(node: Node, graph: Graph, axis: int) -> bool:
     if not isinstance(attrs, StridedSliceAttrs) or any(node.place):
         return False
     data = graph.types[node.inputs[0]].shape
-    # The slice begins where as many rows as it has are left.
+    # The slice has the last rows if it begins as many rows before the end as it has.
     wanted = [0] * len(data)
     wanted[axis] = data[axis] - attrs.shape[axis]
     is_plain = all(step == 1 for step, n in zip(attrs.strides, attrs.shape, strict=True) if n > 1)

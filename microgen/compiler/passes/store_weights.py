@@ -25,7 +25,8 @@ from microgen.graph.ops.weight_only.weight_only import (
 
 _TWINS = {twin.layer.name: twin for twin in TWINS}
 _DENSE = _TWINS["nn.dense"].op
-_NOTED = 1024  # bytes that floats take more than integers before it is worth a note
+# If floats take more additional bytes than this, a note names the constants.
+_NOTED = 1024
 
 
 def store_weights(graph: Graph) -> Graph:
@@ -89,7 +90,8 @@ class _Work:
         return self._if_sound(node, _DENSE, layer, matrix, is_transposed=bool(columns))
 
     def _stored(self, name: str) -> Stored | None:
-        """The int8 values of a float constant, if their values are those of the constant."""
+        """The int8 values that the model stores for a float constant. None unless they mean exactly
+        the constant's values."""
         graph = self.changes.graph
         stored, value = graph.stored.get(name), graph.constants.get(name)
         if stored is None or value is None or value.dtype != np.float32:

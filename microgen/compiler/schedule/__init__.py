@@ -1,7 +1,7 @@
 """Schedules: which implementation computes which nodes, chosen by cost.
 
-``choose`` finds the best for a goal, ``front`` all that are best at something. ``file`` reads and
-writes one, ``front_file`` a front.
+``choose`` finds the best for a goal, ``front`` the Pareto front. ``file`` reads and writes one,
+``front_file`` a front.
 """
 
 from microgen.compiler.schedule import file, front_file

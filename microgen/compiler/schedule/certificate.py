@@ -126,7 +126,7 @@ class _Network:
             self._add_pattern(nodes_of_one)
 
     def _bytes_before(self, names: Mapping[int, Sequence[str]], count: int) -> list[int]:
-        """The bytes of the tensors of all numbers that are less than -1, 0, 1 and so on."""
+        """For -1, 0, 1 and so on: the bytes of all tensors with a lower number."""
         nbytes = (sum(self.alive[n].nbytes for n in names.get(k, ())) for k in range(-1, count))
         return [0, *accumulate(nbytes)]
 
@@ -215,12 +215,13 @@ class _Network:
     def _in_rows(self, group: Sequence[str], demand: Demand) -> int:
         """The least bytes of a function's buffers and scratch while one of its layers runs.
 
-        A buffer that keeps rows from one time to the next is always there, any other from the layer
-        that fills it to the last that reads it."""
+        A buffer that keeps rows from one time to the next is always live. Any other buffer is live
+        from the layer that fills it to the last layer that reads it.
+        """
         number = {name: n for n, name in enumerate(group)}
         during = [demand.scratch(group, name) for name in group]
         always = demand.sums(group)
-        # The last layer's scratch contains the sums, which are there during all layers.
+        # The last layer's scratch contains the sums, which are live during all layers.
         during[-1] -= always
         for name, (rows, each) in demand.buffers(group).items():
             nbytes = rows * self.graph.types[name].nbytes // self.graph.types[name].shape[1]

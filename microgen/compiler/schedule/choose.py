@@ -20,9 +20,9 @@ from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 
 PROMISING = 4  # divisions that are lowered and planned
-# The bytes that are live during all other calls, in sixteenths of the bytes that are live during
-# one call. If bytes of inputs may hold other tensors later, there are two buffers, which leave
-# gaps. The gaps are smaller if less is live.
+# The most bytes that are live during all other calls, in sixteenths of the bytes of one call. If
+# bytes of inputs may hold other tensors later, there are two buffers, which leave gaps. The gaps
+# are smaller if less is live.
 SHARES = (15, 14, 13, 12, 10, 8)
 MOST_FORCED = 8  # functions that read the input in rows; a schedule needs one of them
 
@@ -114,8 +114,8 @@ def _fitting(divided: Pieces, scorer: Scorer, limit: int) -> Candidate | None:
 
 
 def _forms(division: Division, space: Space) -> list[Candidate]:
-    """A division, which copies the parts of all concatenations, and, if there are some that can be
-    assembled, one in which they are."""
+    """The forms of a division: it copies the parts of all concatenations, or computes them in place
+    if some of the concatenations can be assembled."""
     firsts = {name: options[0] for name, options in space.single.items()}
     assembled = {name: option for name, option in firsts.items() if option.is_assembled}
     changed = [Candidate({**division.picks, **assembled})] if assembled else []
@@ -156,11 +156,11 @@ class Offer:
 def offers(
     partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = unknown
 ) -> Iterator[Offer]:
-    """The divisions that no other beats in bytes and cycles, once with all kernels and once with
+    """The Pareto front of divisions in bytes and cycles, once with all kernels and once with
     kernels without arrays on the stack."""
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of, stack_of)
-    # Only where stacks are known do kernels without arrays on the stack make a difference.
+    # Kernels without arrays on the stack make a difference only if stacks are known.
     for lean in (None,) if stack_of is unknown else (None, 0):
         for division in pieces(found, cpu, lean).front():
             candidate = Candidate(division.picks)
@@ -202,7 +202,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
 
 
 def _last(unmeasured: Sequence[str]) -> str:
-    """The end of the reason: kernels that fit, too, and were not compared."""
+    """The end of the reason: the kernels that also fit, but were not compared."""
     if not unmeasured:
         return ""
     whose = "its cost is" if len(unmeasured) == 1 else "their costs are"

@@ -25,9 +25,9 @@ from microgen.graph.rows import tiles, windows
 from microgen.target.cpu import Cpu
 
 ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
-# Rows of the last layer at a time, and the most of layers before strides: a layer that computes one
-# row of two leaves the layer before it two rows at a time. The third number is a stride that does
-# not count yet.
+# Rows of the last layer at a time, and the most rows of the layers before strides, because a layer
+# that computes every second row needs two rows at a time from the layer before it. The third number
+# is a stride that does not count yet.
 STRIDED = ((1, 2, 1), (1, 4, 1), (2, 4, 1), (1, 2, 2))
 MOST_LAYERS = 40  # of a function with rows
 
@@ -93,7 +93,7 @@ class Pieces:
         return found
 
     def front(self) -> Iterator[Division]:
-        """The divisions that no other beats in bytes and cycles, the fastest first."""
+        """The Pareto front of divisions in bytes and cycles, the fastest first."""
         found = self.fastest()
         while found:
             yield found
@@ -182,7 +182,7 @@ def _lives(
 
 
 def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
-    """The rows at a time with which a function of the nodes is tried, each way once."""
+    """The numbers of rows at a time to try for a function of the nodes, each choice once."""
     rates = tiles.rates(nodes, graph)
     ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
     found = [
@@ -225,7 +225,7 @@ class _Pieces:
         )
 
     def _alone(self, number: int, region: Region) -> Iterator[CallRange]:
-        """The region by itself: with several nodes only as they are."""
+        """The region by itself. A region with several nodes has only one form."""
         live = self._live(number, number + 1)
         if region.codegen != BUILTIN or len(region.nodes) > 1:
             own = region.nodes if region.codegen == BUILTIN else ()
@@ -258,7 +258,7 @@ class _Pieces:
         self, first: int, alone: Sequence[Sequence[CallRange]], fed: int
     ) -> Iterator[CallRange]:
         """The functions with rows that begin with a region. If the model's input is ``fed``, each
-        function has all that read it."""
+        function has all layers that read it."""
         nodes: list[Node] = []
         least = feeding.readers(self.space.partition) if fed else 2
         for number, region in enumerate(self.space.partition.regions[first:], first):

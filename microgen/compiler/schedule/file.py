@@ -95,8 +95,8 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
 
     Raises UnsupportedError if a function names nodes that the partition does not have or gives to
     another code generator, if a node is missing or named twice, if an implementation does not fit,
-    if a function comes before one whose result it reads, or if a concatenation that shall be
-    assembled cannot be.
+    if a function comes before one whose result it reads, or if a concatenation cannot be assembled
+    as recorded.
     """
     known = _Known.of(partition, cpu)
     _check_names(given, known.owners)

@@ -1,4 +1,4 @@
-"""The Pareto front: the schedules that no other beats in RAM, cycles and flash at once."""
+"""The Pareto front of schedules in RAM, cycles and flash."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Front:
 
 @dataclass(slots=True)
 class _Kept:
-    """The candidates that no other beats so far, with their RAM, cycles and flash. ``plans`` is the
+    """The Pareto-optimal candidates so far, with their RAM, cycles and flash. ``plans`` is the
     number of plans that may still be made."""
 
     scorer: Scorer
@@ -131,7 +131,7 @@ def explore(
     for division in divisions.front():
         kept.keep(Candidate(division.picks))
     searches = {
-        # Each has plans of its own to make, as if it were alone, but none is made twice.
+        # Each search has its own budget of plans, as if it were alone, but no plan is made twice.
         goal: searching(
             replace(scorer, plans_all=True, plans=0, rams={}), goal, divisions, kept.visit
         )

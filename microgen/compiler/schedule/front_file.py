@@ -83,7 +83,7 @@ def _is_front(data: Any) -> bool:
 
 
 def _refuse_front(given: str) -> None:
-    """Raise ModelError for a front without a number. Whatever else is wrong is said later."""
+    """Raise ModelError for a front without a number. Other errors are reported later."""
     path = Path(given)
     if _is_file(path) and _is_front(_parsed(path)):
         raise ModelError(

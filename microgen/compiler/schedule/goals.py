@@ -25,12 +25,12 @@ GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "ram": lambda ram, cycles, flash: (max(1, ram) ** 3 * max(1, cycles), ram, flash),
     "flash": lambda ram, cycles, flash: (flash, cycles, ram),
 }
-# Only the part of the stack counts that is larger than this part of the buffers. Kernels without
+# The stack counts only by the bytes that exceed this fraction of the buffers. Kernels without
 # arrays on the stack have as much scratch instead, or are much slower.
 _FREE = 2
 # The default keeps every layer's result in memory, where `run --compare` can read it.
 KEEPS_LAYERS = frozenset({"balanced"})
-# Layers are computed a few rows at a time where that takes less RAM.
+# Layers are computed a few rows at a time if that takes less RAM.
 ROLLS = frozenset({"ram"})
 # The part of the key that decides before RAM, because RAM takes planning.
 _FIRST: Mapping[str, Callable[[int, int], Key]] = {

@@ -60,7 +60,7 @@ class Option:
 
     @property
     def shared_bytes(self) -> int:
-        """The most bytes of the result that may be an input's."""
+        """The most bytes that the result may share with an input."""
         return max((self.result_bytes - lag for _, lag in self.in_place), default=0)
 
     @property
@@ -234,7 +234,7 @@ def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared:
         first = found.kernels[0]
         refusals = found.before(first, joined.op)
         return _Ways([Option(nodes, first, prefers_shared, None, graph, refusals)])
-    # These options save stack only where another option has an array on it.
+    # These options save stack only if another option has an array on it.
     if not any(option.kernel.stack for option in ways.options):
         ways.lean = []
     return ways

@@ -1,9 +1,10 @@
-"""How many rows of each tensor a function with rows must keep.
+"""The numbers of rows of each tensor that a function with rows must keep.
 
-Every layer computes ``count`` rows at a time, for the first time as soon as the rows of its windows
-are there, and then at the pace of its readers. When a reader computes its first rows, the buffer of
-its input has everything from the beginning of its window to the last row made, and the buffer
-keeps its size. Nothing here is used to generate code or to search: certificates are made of it.
+Every layer computes ``count`` rows at a time. It begins as soon as the rows of its windows are
+there, and continues at the pace of its readers. When a reader computes its first rows, the buffer
+of its input contains the rows from the beginning of the reader's window to the last row computed.
+The buffer keeps this size. Only certificates use this module, neither code generation nor the
+search.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Demand:
         return [one for one in inputs if one not in self.graph.constants]
 
     def _is_added_up(self, group: Sequence[str], name: str) -> bool:
-        """Whether the layer may be a mean of everything, to which rows are added."""
+        """Whether the layer may be a mean over all rows, to whose sums rows are added in turn."""
         node, found = self.nodes[name]
         is_whole = found.extent == self.graph.types[node.inputs[0]].shape[1]
         return name == group[-1] and isinstance(node.attrs, AvgPool2DAttrs) and is_whole
@@ -158,12 +159,12 @@ class Demand:
         return periods
 
     def _times(self, group: Sequence[str], name: str, chunk: int) -> int:
-        """How many times a tensor gets rows before a reader can compute its first."""
+        """The number of times that a tensor gets rows before a reader can compute its first row."""
         found = self._reach(group, name)
         return max(1, -(-(found.of(self.count) - found.above) // chunk))
 
     def _cut(self, group: Sequence[str], name: str) -> tuple[Node, Graph]:
-        """The layer as it is computed once: its rows are all there, with their padding."""
+        """The layer for one step. Its data are the rows that the step reads, padding included."""
         kinds, (node, _) = self.graph.types, self.nodes[name]
         rows = dict.fromkeys(self._data(name), self._reach(group, name).of(self.count))
         if not self._is_added_up(group, name):
@@ -171,7 +172,7 @@ class Demand:
         cut = {name: _with_rows(kinds[name], number) for name, number in rows.items()}
         attrs = node.attrs
         if isinstance(attrs, _Windowed):
-            # Rows of padding are among the rows that are there.
+            # The rows already include padding above and below.
             _, left, _, right = explicit(attrs.padding)
             attrs = dataclasses.replace(attrs, padding=(0, left, 0, right))
         graph = self.graph.replace(types=ChainMap(cut, dict(kinds)))

@@ -68,7 +68,7 @@ class LineBuffered(Option):
 
     @property
     def is_pattern(self) -> bool:
-        """It is not exchanged for another implementation of one node."""
+        """True: the search does not exchange it for another implementation of one node."""
         return True
 
     def choices(self, reason: str) -> Iterator[Choice]:

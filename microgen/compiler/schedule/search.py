@@ -1,4 +1,4 @@
-"""The search: from fast options of each node, change after change while the goal gets better.
+"""The search: it begins with fast options for each node, and makes changes that improve the goal.
 
 It is deterministic, and its budgets are counts, so the result is the same on every machine. A
 change is another option for one node, another for all nodes that have the same implementation and

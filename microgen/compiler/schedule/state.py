@@ -167,8 +167,8 @@ class Scorer:
     """Knows the RAM of candidates, which takes lowering and planning. The RAM is computed on
     demand, and once for all candidates that need the same memory. ``stack_of`` gives the stack of
     an option. ``shared`` has the results of other scorers of the same space, which are not computed
-    again. If it ``plans_all``, it does not use bounds, so that others know the same. ``plans``
-    counts the planned candidates."""
+    again. If it ``plans_all``, it plans every candidate instead of using bounds, so that all
+    scorers know the same RAM. ``plans`` counts the planned candidates."""
 
     space: Space
     ram_of: RamOf
@@ -221,7 +221,7 @@ class Scorer:
 
     def need(self, candidate: Candidate) -> Ram:
         """The RAM of a candidate. Its stack is the one reserved for its calls."""
-        # As much more as stack_size reserves.
+        # The same fraction that stack_size reserves in addition.
         stack = self.stack(candidate)
         return replace(self.ram(candidate), stack=stack + stack // DOUBT)
 

@@ -147,8 +147,8 @@ def _wrapper_is_right(form: LibraryForm, window: CmsisWindow) -> bool:
 def _row_is_right(window: CmsisWindow) -> bool:
     """Whether ``arm_convolve_1_x_n_s8`` is right. It fails unless the total padding is twice the
     left one, or one more. It assumes that the first window that ends in padding has one column of
-    padding. At the beginning of the row it reads as many columns as a window has. After the
-    unpadded outputs it reads one column less than a window has."""
+    padding. At the beginning of the row it reads as many columns as a window has, and after the
+    unpadded outputs one column less."""
     left, right = padded_places(window)
     pad, odd = window.pads[1], odd_pad(window)
     total = pad + window.overshoot[1]
