@@ -2,11 +2,10 @@
 of a pattern of ops (``OP_NAME``); a module with ``BY_OP`` has the reference kernels of several ops
 of one kind; the other modules are shared by several ops.
 
-Costs decide which implementation computes a node. If costs cannot decide, the order of the list
-does: no cost is measured, or estimates differ by less than their errors. Modules state this order:
-a higher ``PRECEDENCE`` comes first. An op's own module, which bears its name or has it in
-``BY_OP``, and has the reference kernels, comes after them, and modules that state nothing come
-last.
+Costs decide which implementation computes a node. If none is measured, or estimates differ by less
+than their errors, the order of the list decides. Modules state this order: a higher ``PRECEDENCE``
+comes first. An op's own module, which bears its name or has it in ``BY_OP``, and has the reference
+kernels, comes after them, and modules that state nothing come last.
 """
 
 from __future__ import annotations

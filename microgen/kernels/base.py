@@ -63,8 +63,8 @@ class Implementation:
     constants: Callable[[Node, Graph], tuple[KernelConstant, ...]] = _no_constants
     scratch: Callable[[Node, Graph], int] = no_scratch  # in bytes
     # The inputs whose bytes the output may take, each with its lag in bytes. With a lag of 0, the
-    # output begins where the input does, and is no larger. Otherwise it begins that much before the
-    # input, or that rounded up to a power of two (kernels.lags).
+    # output begins where the input does, and is no larger. Otherwise it begins before the input, by
+    # the lag or by the lag rounded up to a power of two (kernels.lags).
     in_place: InPlace = not_in_place
     stack: int = 0  # bytes of an array that it has on the stack
     # The kernel is called once for each input, all calls write parts of one output, and ``inputs``
@@ -76,13 +76,14 @@ class Implementation:
     # the numpy reference. The unit belongs to the output's largest magnitude; for sums, to the
     # largest sum of magnitudes.
     ulps: int = 0
-    # What its header and its macros are named after, if these do not have the name of its symbol.
+    # The name of its header and macros, if they are not named after its symbol.
     family: str = ""
     variant: tuple[str, ...] = ()  # the C constants that its body takes
     # Functions of its headers that compilers keep out of line, and that other kernels may call,
     # too.
     cores: tuple[str, ...] = ()
-    # For each core the part of ``work`` without which a function for one shape does not call it.
+    # For each core, the part of ``work`` that calls it: a function for one shape that does not have
+    # this part does not call it.
     core_parts: tuple[str, ...] = ()
     # Kernels with one loop differ only in their requantizations; by default it is the symbol.
     loop: str = ""
@@ -91,8 +92,8 @@ class Implementation:
     work: Callable[[Node, Graph], Work] = work  # how often the parts of its loops run
     # ``(node, graph, cpu, is_shared)``, in place of a measured table
     cost: Callable[[Node, Graph, Cpu, bool], Cost | None] | None = None
-    # The kernel whose table stands for it until it has its own, with the amounts that the table of
-    # costs adds for its requantization, the last constant of ``variant``.
+    # Until the kernel has costs of its own, it has the costs of this kernel, plus the amounts in
+    # the table of costs for its requantization, the last constant of ``variant``.
     measured_as: Implementation | None = None
 
     def calls(self, node: Node, graph: Graph) -> tuple[tuple[tuple[int, ...], Fields], ...]:

@@ -22,8 +22,8 @@ class KernelConstant:
     tensor: str = ""  # empty: the kernel gets NULL
     what: What = "data"  # the tensor's data, or its scales: float32, one per channel
     transform: str = "identity"
-    # Of the transform. What a proof has found is an argument, so that nobody has to search for it
-    # again.
+    # The transform's arguments. They include numbers that a proof has found, so that nobody has to
+    # search for them again.
     arguments: Arguments = ()
     # The data if no tensor of the graph has it; then ``tensor`` is a name of its own.
     array: Array | None = field(default=None, compare=False, repr=False)

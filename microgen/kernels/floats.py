@@ -92,12 +92,12 @@ def _in_blocks(sources: Sequence[Array], arguments: Arguments) -> Array:
 
 def _laid_out(filters: Array, block: int) -> Array:
     """Filters [n, weights] as [blocks of filters, weights, block], flat."""
-    # Outputs of filters that do not exist are computed and not stored.
+    # Outputs of filters that the last block lacks are computed, but not stored.
     padded = np.pad(filters, ((0, -len(filters) % block), (0, 0)))
     return padded.reshape(-1, block, filters.shape[1]).transpose(0, 2, 1).reshape(-1)
 
 
 # float_blocks: float32 weights [filters, ...] as [blocks of four filters, weights of a filter, 4],
-# flat; filters that do not exist have weights of 0. With ``wide`` as many filters as fit are in
-# blocks of that many instead.
+# flat; filters that the last block lacks have weights of 0. With ``wide``, as many filters as
+# possible are in blocks of ``wide`` instead.
 TRANSFORMS: Mapping[str, Function] = {"float_blocks": _in_blocks}

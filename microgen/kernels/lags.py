@@ -5,10 +5,10 @@ output's values below ``written[k]``. From then on they read no value of the inp
 of ``read[k:]``. So nothing is read after it was overwritten if the output begins by the largest
 difference, or any more, before the input.
 
-Depthwise loops that compute a channel of several pixels before the next channel are in place only
-with whole pixels between both: then a channel's outputs take the places of the same channel's
-inputs. A lag that is rounded up to a power of two is still one of whole pixels if the number of
-channels is a power of two, too.
+Depthwise loops that compute a channel of several pixels before the next channel can be in place
+only if the lag is a number of whole pixels, so that a channel's outputs take the places of the same
+channel's inputs. A lag that is rounded up to a power of two is still a number of whole pixels if
+the number of channels is a power of two, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from microgen.kernels import base
 
 
 def furthest(written: Array, read: Array) -> int:
-    """The most by which the end of a write exceeds the beginning of a later read; at least 0."""
+    """The most by which the end of a write exceeds the start of a later read; at least 0."""
     lowest = np.minimum.accumulate(read[::-1])[::-1]
     return int((written - lowest).max(initial=0))
 
@@ -48,7 +48,7 @@ def of_pixels(node: Node, graph: Graph, written: Array, read: Array) -> base.Lag
     before it stores their results. int64 [steps]: ``written`` and ``read`` in pixels."""
     data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
     pixels, channels = furthest(written, read), data.shape[3]
-    # A lag may be rounded up to a power of two, and must then still be one of whole pixels.
+    # A lag may be rounded up to a power of two, and must still be a number of whole pixels then.
     is_power = channels & (channels - 1) == 0
     fits = is_power if pixels else output.size <= data.size
     return {0: pixels * channels} if fits else {}

@@ -23,10 +23,10 @@ _SHARED = 24  # registers that an operator saves around the call of an out-of-li
 # a form of its own took more was 8 bytes with GCC, and 208 with LLVM, which unrolls loops.
 _SPECIALISED = {"gcc": 32, "llvm": 240}
 # Frames differ with shapes and options of the compiler that were not measured, by 72 bytes of 1,000
-# and by 48 of 450 in firmware of the tests. So this part more is reserved.
+# and by 48 of 450 in firmware of the tests. So a fraction, 1 / DOUBT, is reserved in addition.
 DOUBT = 8
-# For code whose stack is unknown: other code generators' functions, and new kernels. It is more
-# than all kernels take that do not have an array for their data.
+# For code whose stack is unknown: other code generators' functions, and new kernels. No kernel
+# without an array for its data takes more.
 UNKNOWN = 1024
 
 
@@ -52,8 +52,8 @@ class MeasuredColumn:
     specialised: int = max(_SPECIALISED.values())
 
     def kernel(self, stem: str, *, is_shared: bool, one_batch: bool = False) -> int:
-        """The most bytes of stack of a call of an operator that the kernel computes, without the
-        operator's own arguments."""
+        """The most bytes of stack that a call of an operator takes if the kernel computes it,
+        without the operator's own arguments."""
         general = self._of("shared", stem)
         if is_shared:
             return UNKNOWN if general is None else general + _SHARED

@@ -144,7 +144,7 @@ def _spatial(shape: Shape) -> Pair:
 
 
 def _blocks(name: str, count: int, channels: int) -> dict[str, int]:
-    """``count`` for each block of four channels, and for each channel that is left."""
+    """``count`` for each block of four channels, and for each of the remaining channels."""
     blocks, rest = divmod(channels, _BLOCK)
     return {f"block_{name}": count * blocks, f"rest_{name}": count * rest}
 

@@ -10,7 +10,7 @@ from microgen.kernels.unary import unary
 
 _DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.INT64, DType.FLOAT32)
 # Their kernels take values with a scale only: plain int8 and int16 numbers have kernels of
-# ``broadcast.of_integers``. Those of int32 and int64 take both.
+# ``broadcast.of_integers``. Kernels of int32 and int64 take both.
 _SCALED = (DType.INT8, DType.INT16)
 
 

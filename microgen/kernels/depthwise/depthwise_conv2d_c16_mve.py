@@ -55,8 +55,9 @@ def _in_place(node: Node, graph: Graph) -> base.Lags:
     height, width = base.spatial(output)
     is_apart = weight.shape[2] == 1 and width == data.shape[2]
     is_ordered = height < width or is_apart
-    # No result may take the place of a value that is still needed. Blocks have bytes of their own
-    # unless the last one overlaps. In order, places read nothing before their results.
+    # A result must not overwrite a value that is still needed. Blocks have bytes of their own
+    # unless the last one overlaps. If pixels are computed in memory order, each one reads no data
+    # before its own results.
     is_free = explicit(attrs.padding)[:2] == (0, 0) and data.shape[3] % _CHANNELS == 0
     return {0: 0} if is_free and is_ordered and data.shape[0] == 1 else {}
 

@@ -62,7 +62,7 @@ class Shape:
 
     @property
     def lines(self) -> int:
-        """The lines of a plane."""
+        """The lines that the windows of all outputs read."""
         return (self.slow.outputs - 1) * self.slow.stride + self.slow.taps
 
     @property

@@ -14,7 +14,7 @@ from microgen.kernels.elementwise import pairs
 from microgen.kernels.requantization import proven, transforms
 
 _KIND = "affine_sum"
-_KEPT = 1024  # proofs
+_KEPT = 1024  # the most proofs that are kept
 _SIGNS = {"add": 1, "subtract": -1, "qnn.add": 1, "qnn.subtract": -1}  # of the second operand
 
 

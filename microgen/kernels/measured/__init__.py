@@ -41,7 +41,7 @@ class MeasuredTable:
     # Each is named after a core, and after the form or the toolchain, if these differ.
     columns: tuple[str, ...]
     rows: Rows
-    # In place of numbers that there are not: 0 if a coefficient of 0 is as good as none.
+    # The number that replaces missing ones. It is 0 if a coefficient of 0 means the same.
     absent: int | None = None
 
     @property
@@ -50,8 +50,8 @@ class MeasuredTable:
         return tuple(dict.fromkeys(name.partition(" ")[0] for name in self.columns))
 
     def column(self, name: str, *path: str) -> dict[str, Any]:
-        """The numbers of one column, below the names of ``path``. Names without any are left out;
-        it is empty if nothing was measured."""
+        """The numbers of one column, below the names of ``path``. Names without numbers are left
+        out, so the result is empty if nothing was measured."""
         return self.by_column(*path).get(name, {})
 
     def by_column(self, *path: str) -> dict[str, dict[str, Any]]:
@@ -80,7 +80,7 @@ class MeasuredTable:
         return found
 
     def _joined(self, columns: Sequence[Rows]) -> Rows:
-        """The rows whose columns these are."""
+        """The rows that these columns form."""
         rows: dict[str, Any] = {}
         for name in sorted({name for each in columns for name in each}):
             found = [each.get(name) for each in columns]

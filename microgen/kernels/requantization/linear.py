@@ -22,7 +22,8 @@ from microgen.kernels.constant import KernelConstant, Tables
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced, without
 
-# What searches in ``graph/arithmetic`` return: tables, and for which channels they are exact.
+# The results of searches in ``graph/arithmetic``: tables, and the channels for which they are
+# exact.
 Fit = linear.Linear | linear_vector.LinearVector | high.High
 F = TypeVar("F", bound=Fit)
 Weighted = Conv2DAttrs | DepthwiseConv2DAttrs | DenseAttrs
@@ -155,7 +156,7 @@ def channels(
         return np.stack([one.sum(axis=1) for one in each])
 
     least, most, sums = blocks.by_channels(weight, axis, measured)
-    # Of sums with the zero point, the bias has its share, which is independent of the data.
+    # If sums include the zero point, its share, which is independent of the data, is in the bias.
     own = start - (zero * sums if arguments["folds_zero"] else 0)
     return linear.OutputChannels(
         scales=tuple(effective.tolist()),

@@ -69,7 +69,7 @@ def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Ar
             (clamped, Rounding.UPWARD),
         )
     ]
-    # It need not see any in a channel with a constant sum that is not near one.
+    # It need not see ties in a channel whose sum is constant and not near a tie.
     same: Array = (results[0] == results[1]) & (results[0] == results[2])
     return bool(same[is_small].all())
 

@@ -217,8 +217,8 @@ def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     return bias.astype(np.int32)
 
 
-# fold_paired_high: the same, times 256: the first value of a sum. Large biases of channels without
-# weights, as float32 has them, are divided by 4 instead.
+# fold_paired_high: the same, times 256, as the first value of a sum. Large biases of channels
+# without weights are rounded to float32 and divided by 4 instead.
 def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     starts = high.UNIT * _fold_paired(sources, arguments).astype(np.int64)
     if len(sources) > 1:

@@ -41,12 +41,11 @@ RAW = WeightedSums("fold_zero")
 
 @dataclass(frozen=True, slots=True)
 class OutputScales:
-    """The numbers by which sums become outputs, which a kernel gets as bias, multiplier and
-    shift."""
+    """The numbers that turn sums into outputs. A kernel gets them as bias, multiplier and shift."""
 
-    # ``(recipe, node, graph)``: made of the specified ones; the weight remains the model's
+    # ``(recipe, node, graph)``: the tables made from the specified ones, with the model's weight
     tables: Callable[[Recipe, Node, Graph], Tables]
-    # why the node's scales or sums are not for them
+    # the reason why the node's scales or sums are not suitable for them
     refusal: Callable[[Recipe, Node, Graph], str | None] = lambda *_: None
 
 
@@ -72,8 +71,8 @@ class Recipe:
         return self.scales.refusal(self, node, graph)
 
     def folded(self, tables: Tables, node: Node, graph: Graph) -> Tables:
-        """The tables with the bias that the sums need: the model's less the zero point's share, if
-        sums are raw."""
+        """The tables with the bias that the sums need: the model's bias, minus the zero point's
+        share if sums are raw."""
         if not self.sums.is_raw:
             return tables
         bias, zero = tables.bias, graph.types[node.inputs[0]].zero_point

@@ -62,7 +62,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
 
 
 def _limits(node: Node, tables: list[Array], features: int) -> Iterator[tuple[str, Array, int]]:
-    """The names of tables, their indices, and what each index must be less than."""
+    """The names of tables, their indices, and the exclusive upper limit of each index."""
     used, key, split, child, tree, *leaves = tables
     _, used_name, key_name, split_name, child_name, tree_name, *others = node.inputs
     attrs = base.attrs_of(node, TreeEnsembleAttrs)

@@ -43,7 +43,7 @@ def _stored(stored: str, node: Node) -> base.KernelConstant:
 
 
 def _only(stored: str, refusal: base.Refuse) -> base.Refuse:
-    """``refusal``, after that of weights that are not stored so."""
+    """``refusal``, preceded by the refusal of weights that are not stored in this form."""
 
     def refuses(node: Node, graph: Graph) -> str | None:
         if stored == "s4" and node.inputs[1] not in graph.int4:

@@ -49,7 +49,7 @@ def _tile_windows(node: Node, graph: Graph) -> int:
 
 
 def _tile_work(node: Node, graph: Graph) -> Work:
-    """What windows have, and parts of the loops of tiles: blocks of four pixels; their pairs of
+    """The parts of windows, and of the loops over tiles: blocks of four pixels; their pairs of
     channels, and the vectors of these; windows that are copied, their rows, and the vectors of
     these."""
     channels, rows, *run = graph.types[node.inputs[1]].shape

@@ -33,7 +33,7 @@ def _few(node: Node, graph: Graph) -> str | None:
 
 
 def _refuses_pointwise(node: Node, graph: Graph) -> str | None:
-    """Refusal unless the kernel is 1x1, in one group, with four filters at least."""
+    """Refusal unless the kernel is 1x1, in one group, with at least four filters."""
     return mve.pointwise(node, graph) or _few(node, graph)
 
 

@@ -35,7 +35,7 @@ _MOST_CHANNELS = 404  # MG_WINOGRAD_CHANNELS
 # are. So kernels that transform weights when they run compute layers with large ones.
 _MOST_BYTES = 32 * 1024
 # Twice Winograd's filter transform, which has halves. So all numbers are integers, and results are
-# times 4.
+# four times as large.
 _G = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
 
 
