@@ -1,6 +1,6 @@
 """The stages in order: ``partitioning``, ``planning``, then here the steps for all models together.
 
-This part does nothing else, and no other part knows the order.
+This room does nothing else, and no other room knows the order.
 """
 
 from __future__ import annotations

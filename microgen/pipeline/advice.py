@@ -71,8 +71,8 @@ def _there(error: CapacityError, part: PlannedModel) -> int:
 
 
 def _needed(part: PlannedModel, board: Board, changed: dict[str, Any]) -> int:
-    """The bytes of RAM that a model needs at least with other options; the most that there can be
-    if it cannot have them, or has them already."""
+    """The least bytes of RAM that a model needs with other options. If it cannot have these
+    options, or has them already, this is the largest possible number."""
     other = _planned(part, board, changed)
     return _least(other, board) if other else sys.maxsize
 
@@ -80,7 +80,7 @@ def _needed(part: PlannedModel, board: Board, changed: dict[str, Any]) -> int:
 def _planned(part: PlannedModel, board: Board, changed: dict[str, Any]) -> PlannedModel | None:
     try:
         options = replace(part.options, **changed)
-        # Advice to give an option that is given already would be of no use.
+        # Advice to give an option that the user has given would be useless.
         return None if options == part.options else planned(part.model, board, options)
     except MicrogenError:
         return None

@@ -49,7 +49,7 @@ def kept(
         return list(parts)
     options, ports = parts[0].options, max(entry_stack.count(part.program) for part in parts)
     limit = capacity.ram_limit(board, options, ports, len(parts))
-    # Offers begin with the schedules for --optimize, which stay if all of them fit.
+    # Offers begin with the schedules for --optimize, which are kept if all of them fit.
     first = [_first(part, board, sharing) for part in parts]
     if best([[one] for one in first], limit).nbytes <= limit:
         return list(parts)
@@ -76,7 +76,7 @@ def _first(part: PlannedModel, board: Board, sharing: Collection[str]) -> Offer:
 
 
 def _sharing(offer: Offer, part: PlannedModel, sharing: Collection[str]) -> Offer:
-    """The offer, whose workspace is shared if the model's is."""
+    """The offer. Its workspace is shared if the model's own workspace is."""
     if part.options.name not in sharing:
         return offer
     # A division may have its tensors elsewhere than the schedule, but the model's bytes of inputs
@@ -100,7 +100,7 @@ def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
 
 
 def _useful(combinations: Iterable[Combination]) -> list[Combination]:
-    """The combinations that no other beats, the fastest first."""
+    """The Pareto-optimal combinations, the fastest first."""
     found: list[Combination] = []
     least: dict[tuple[int, int], int] = {}  # own bytes, by the shared ones
 
@@ -119,7 +119,7 @@ def _useful(combinations: Iterable[Combination]) -> list[Combination]:
 
 
 def _some(found: list[Combination]) -> list[Combination]:
-    """At most ``MOST`` of them, in the same order."""
+    """At most ``MOST`` of the combinations, in the same order."""
     if len(found) <= MOST:
         return found
     # The smallest is always kept, because it may be the only one that fits.

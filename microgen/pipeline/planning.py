@@ -109,7 +109,7 @@ def offers(found: Partitioned, board: Board) -> list[Offer]:
 
 
 def explored(model: Path, board: Board, options: Options) -> Front:
-    """The schedules that are best at something."""
+    """The schedules of the Pareto front."""
     found = partitioned(model, board, options)
     ram_of, stack_of = _ram_of(found, board), _stack_of(board, options)
     front = schedule.explore(found.partition, board.cpu, ram_of, stack_of)
@@ -145,12 +145,12 @@ def _bound(found: Partitioned, board: Board, program: Program) -> int:
     )
     own = (0 if free_inputs else inputs) + (0 if free_outputs else outputs)
     least = certificate.bound(found.partition, board.cpu, rows, layers, free)
-    # Inputs and outputs are there in any case, unless the options let them share memory.
+    # The RAM includes inputs and outputs in any case, unless options let them share memory.
     return max(least + own, 0 if is_common else inputs + outputs)
 
 
 def _origin(found: Partitioned, board: Board) -> FrontOrigin:
-    """The model, the core and the options that a front is for."""
+    """The model, the core and the options to which a front belongs."""
     file, *_ = found.files.values()
     usual, asked = Options().to_json(), found.options.to_json()
     # Paths and values of code generators' options are not part of it.
@@ -184,7 +184,7 @@ def _ram_of(found: Partitioned, board: Board) -> RamOf:
         try:
             program, plan, _ = memory.planned(program, parts.graph, board, options)
         except CapacityError:
-            # No pool holds it: as bad as can be.
+            # No pool holds it, so its RAM counts as the largest possible.
             return Ram(sys.maxsize, least=sys.maxsize)
         io_bytes = program.io_bytes
         return Ram(plan.peak, io_bytes, least=plan.lower_bound + io_bytes)
