@@ -45,11 +45,12 @@ def plan(
 ) -> MemoryPlan:
     """Give every planned buffer of ``program`` its place in a workspace pool.
 
-    ``pools`` are tried in order. Without any there is one with ``alignment`` bytes, a power of two.
-    Every offset is a multiple of its pool's alignment, and a pool ends with its last buffer (its
-    size is not rounded up). Constants lie in the constant pools among them, if there are any. Pools
-    in buffers of ports have the ports' bytes, and as many bytes before them as are needed, at most
-    ``before``. Buffers lie there only if the workspace is smaller then.
+    ``pools`` are tried in order. If there are none, one pool with ``alignment`` (bytes, a power of
+    two) is used. Every offset is a multiple of its pool's alignment, and a pool ends with its last
+    buffer (its size is not rounded up). Constants go to the constant pools, if ``pools`` has any. A
+    pool in the buffer of a port has the port's bytes, and as many bytes in front of them as the
+    plan needs, at most ``before``. Other buffers are placed there only if this makes the workspace
+    smaller.
 
     Raises MicrogenError for an unknown algorithm or an impossible alignment, CapacityError if
     something fits no pool, and InternalError if the program reads something that was never
@@ -60,7 +61,7 @@ def plan(
             f"there is no planner {algorithm!r}", hint=f"choose one of {', '.join(ALGORITHMS)}"
         )
     if not any(not pool.port for pool in pools):
-        # Pools in ports' buffers alone may be too small for everything.
+        # The pools in ports' buffers may be too small for everything, so there is another one.
         pools = (Pool(POOL, 0, alignment), *pools)
     for unit in (pool.alignment for pool in pools):
         # A power of two has one bit, so it shares none with the number below it.
@@ -83,7 +84,7 @@ def bound(program: Program, pools: Sequence[Pool]) -> int:
 
 def _assemble(algorithm: str, program: Program, pools: Sequence[Pool]) -> MemoryPlan:
     liveness = analyse(program)
-    # Ports' pools come last: layouts of the workspace are zipped with the first ones.
+    # The pools of ports come last, so zip pairs the workspace's layouts with the first pools.
     own = [pool for pool in pools if not (pool.is_constant or pool.port)]
     workspace = [*own, *(pool for pool in pools if pool.port)]
     layouts = _layouts(program, liveness, workspace, ALGORITHMS[algorithm])
@@ -92,7 +93,7 @@ def _assemble(algorithm: str, program: Program, pools: Sequence[Pool]) -> Memory
         for pool, layout in zip(workspace, layouts, strict=True)
         for name, offset in layout.offsets.items()
     }
-    # Pairs of several pools are mixed, and the records list them in the order of calls.
+    # The pairs of several pools are not in the order of calls, in which the records list them.
     pairs = sorted((p for layout in layouts for p in layout.pairs), key=lambda p: p.call)
     placements = tuple(
         Placement(b.name, *where[b.name], b.nbytes, b.first, b.last)
@@ -192,7 +193,7 @@ def _sized(pool: Pool, program: Program, placements: Sequence[Placement]) -> Poo
     inside = {p.name: p for p in placements if p.pool == pool.name}
     if not pool.port:
         return replace(pool, nbytes=max((p.offset + p.nbytes for p in inside.values()), default=0))
-    # All ports of one pool begin at one place, so any of them tells it.
+    # All ports of one pool begin at one place, so any of them will do.
     before = inside[port_buffers.pinned(program, pool)[0]].offset
     nbytes = before + pool.nbytes
     return replace(pool, nbytes=nbytes, capacity=nbytes, before=before)

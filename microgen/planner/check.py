@@ -56,7 +56,8 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
     """The largest sum of live bytes at any half step, without rounding.
 
     A call that may run in place counts the bytes that its output shares with the input only once.
-    ``others``: bytes of memory that does not count. It takes no buffer that is larger.
+    ``others`` are the sizes in bytes of memories that are not counted. Each holds only buffers that
+    are not larger than it.
     """
     needs, _ = _needs(program)
     # The difference at each birth and after each death; their running sum is the live bytes.
@@ -72,7 +73,7 @@ def lower_bound(program: Program, others: Sequence[int] = ()) -> int:
         for k in range(len(live)):
             held = (n.nbytes for n in needs.values() if n.birth <= k <= n.death)
             live[k] -= min(nbytes, sum(size for size in held if size <= nbytes))
-    # 0, because the others may hold more than everything that is live.
+    # At least 0, because the other memories may hold more than all live bytes.
     return max(0, *live)
 
 
@@ -176,8 +177,9 @@ def _rights(program: Program, plan: MemoryPlan) -> Iterator[str]:
 
 
 def _ports(program: Program, plan: MemoryPlan) -> Iterator[str]:
-    """Pools in callers' buffers: they have the ports' bytes, and the ports are at their starts.
-    Others there need no more alignment than is promised, and only kernels use them."""
+    """The problems of pools in callers' buffers. Such a pool has the ports' bytes, and the ports
+    are at its start. Other buffers in it need no more alignment than the caller promises, and only
+    kernels use them."""
     places = {p.name: p for p in plan.placements}
     ports = (*program.inputs, *program.outputs)
     for pool in (pool for pool in plan.pools if pool.port):
@@ -268,7 +270,7 @@ def _allowed(
 
 
 def _shared(source: _Need, target: _Need, lag: int) -> int:
-    """The bytes that both have if the target begins ``lag`` bytes before the source."""
+    """The number of bytes that both share if the target begins ``lag`` bytes before the source."""
     return source.nbytes + target.nbytes - max(source.nbytes + lag, target.nbytes)
 
 
@@ -311,7 +313,7 @@ def _pairs(program: Program, needs: Mapping[str, _Need], plan: MemoryPlan) -> It
 
 
 def _distance(source: Placement, target: Placement, lag: int, unit: int) -> Iterator[str]:
-    """Whether an output that overlaps its input begins where it must."""
+    """Whether an output that overlaps its input begins at the required distance from it."""
     # Rounded up, because every offset in the pool is a multiple of its alignment.
     before, expected = source.offset - target.offset, -(-lag // unit) * unit
     if source.pool != target.pool:
@@ -364,8 +366,8 @@ def _events(needs: Mapping[str, _Need], plan: MemoryPlan) -> Iterator[tuple[bool
     intervals = _intervals(needs, plan)
     real = [p for p in plan.placements if p.name in intervals and p.nbytes]
     births = [(intervals[p.name][0], True, i) for i, p in enumerate(real)]
-    # A buffer is still live at its last half step, so it goes one later, before the births of that
-    # time.
+    # A buffer is still live at its last half step. So its death is one half step later, before the
+    # births of that time.
     deaths = [(intervals[p.name][1] + 1, False, i) for i, p in enumerate(real)]
     for _, is_born, i in sorted((*births, *deaths)):
         yield is_born, real[i]

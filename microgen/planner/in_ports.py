@@ -1,8 +1,9 @@
-"""Buffers in the memory that the caller passes for inputs and outputs, while that is free.
+"""Places buffers in the caller's memory for inputs and outputs while it is free.
 
-These bytes cost nothing, but there are few of them. So all is planned without them first. Then, as
-long as it helps, buffers are taken out of the call with the most live bytes, and put there. The
-smaller of both plans is taken, and the one that leaves the caller's memory alone if they are equal.
+These bytes cost nothing, but there are few of them. So the first plan does not use them. Then
+buffers of the call with the most live bytes are moved there, as long as this makes the workspace
+smaller. The result is the smaller one of both plans. If they are equal, it is the plan that does
+not use the caller's memory.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Layouts = tuple[Layout, ...]
 @dataclass(frozen=True, slots=True)
 class PortPlace:
     """A port's pool: the ports in it, which begin at one place, and the other buffers that it may
-    hold. At most ``before`` bytes in front of the ports are the caller's, too."""
+    hold. The caller also provides up to ``before`` bytes in front of the ports."""
 
     pool: Pool
     pinned: Names
@@ -119,9 +120,9 @@ def _moved(
 
 
 def _groups(rest: Liveness, call: int) -> Iterator[Names]:
-    """Groups of buffers without which a call needs less. A group is a buffer that is live in the
-    call, or a chain whose buffers each take the place of the one before. The most helpful groups
-    come first, and the smallest of equally helpful ones."""
+    """Groups of buffers. Moving any one of them elsewhere lowers the bytes that a call needs. A
+    group is a buffer that is live in the call, or a chain in which each buffer takes the place of
+    the one before. The most helpful groups come first, and the smallest of equally helpful ones."""
     live = [b.name for b in rest.buffers if b.first // 2 <= call <= b.last // 2]
     sizes = {b.name: b.nbytes for b in rest.buffers}
     pairs = all_merged(rest)
@@ -147,7 +148,7 @@ def _fitted(liveness: Liveness, each: PortPlace, names: Names) -> Layout | None:
     there."""
     own = liveness.only(names)
     for pairs in _choices(all_merged(own)):
-        # No layout needs less than the load, and this costs less than making the blocks.
+        # No layout needs less than the load, and the load is cheaper to compute than the blocks.
         if load(shortened(own.buffers, pairs)) > each.pool.nbytes + each.before:
             continue
         problem = make_problem(own, pairs, each.pool.alignment)
@@ -186,8 +187,8 @@ def _placed(problem: Problem, start: Mapping[int, int], order: Iterable[int]) ->
 
 
 def _pinned(problem: Problem, names: Names) -> tuple[dict[int, int], float]:
-    """The offsets of the blocks with ports, which begin at one place, and that place; infinity if
-    they cannot."""
+    """The offsets of the blocks with ports, and the offset at which all ports begin. It is infinite
+    if they cannot begin at one offset."""
     starts: dict[int, int] = {}
     for i, block in enumerate(problem.blocks):
         own = {s for m, s in zip(block.members, block.starts, strict=True) if m.name in names}

@@ -49,10 +49,10 @@ class Problem:
     """Blocks to place, identified by their index, for one choice of in-place pairs.
 
     ``clearance[i][j]`` exists if blocks i and j are live at the same time. If j lies above i, j's
-    offset must exceed i's by this many bytes, rounded up to the alignment. It is the end that i has
-    while j is live, less the start that j has, and so differs from ``clearance[j][i]``. With lags
-    it may be negative. A block never changes sides: where it moves, the union of its two members is
-    kept apart from the other block.
+    offset must exceed i's by this many bytes, rounded up to the alignment. It is the end of i while
+    j is live, minus the start of j at that time, so it differs from ``clearance[j][i]``. With lags
+    it may be negative. A block is above or below another one for all of the time: when one member
+    takes over from the next, their union is kept apart from the other block.
     """
 
     blocks: tuple[Block, ...]
@@ -62,7 +62,7 @@ class Problem:
 
     @property
     def has_steps_down(self) -> bool:
-        """Whether a block may lie above another one whose offset is not less."""
+        """Whether a block may lie above another one although its offset is equal or lower."""
         # A clearance of 0 or less comes from a lag: the members overlap in space, not in time.
         return any(nbytes <= 0 for near in self.clearance for nbytes in near.values())
 
@@ -76,7 +76,7 @@ class Problem:
         return max(self.ends(offsets), default=0)
 
     def ends(self, offsets: Sequence[int]) -> list[int]:
-        """The end of each block, by the offsets of all."""
+        """The end of each block, from the offsets of all blocks."""
         return list(map(operator.add, offsets, self.sizes))
 
     def layout(self, offsets: Sequence[int], proof: str) -> Layout:
@@ -97,7 +97,7 @@ def make_problem(liveness: Liveness, used: tuple[InPlacePair, ...], alignment: i
 
 
 def end(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
-    """The end of the last of some buffers, by their offsets and sizes in bytes."""
+    """The highest end of buffers with these offsets and sizes in bytes."""
     return max((offset + sizes[name] for name, offset in offsets.items()), default=0)
 
 

@@ -7,9 +7,9 @@ Buffers that the caller writes are live from the first call. Buffers that it rea
 after the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
 
 An output at its input's address must be no larger. Then it cannot reach the input of another pair
-of the same call, which also ends at 2k, but which the kernel still reads while it writes. Only if a
-call plans a single output may that output begin before its input, and be larger: all else that the
-call reads or writes lives through 2k+1, and so is kept apart from the output.
+of the same call, which also ends at 2k, but which the kernel still reads while it writes. An output
+may begin before its input, and be larger, only if the call plans no other output. Then everything
+else that the call reads or writes is live through 2k+1, so it is kept apart from the output.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class InPlacePair:
     """Buffers that may overlap in call number ``call``.
 
     With a ``lag`` of 0 bytes they are at one address, and the output is no larger than the input.
-    Otherwise the output begins that much before the input, rounded up to the alignment. ``saves``
-    are the bytes that they share then, without rounding.
+    Otherwise the output begins ``lag`` bytes, rounded up to the alignment, before the input.
+    ``saves`` is the number of bytes that they share without the rounding.
     """
 
     call: int
@@ -170,7 +170,7 @@ def load(buffers: Iterable[Lifetime]) -> int:
     for b in buffers:
         changes[b.first] += b.nbytes
         changes[b.last + 1] -= b.nbytes
-    # At one half step the ends of inputs and the births of their outputs do not meet.
+    # An input ends at 2k and its output begins at 2k+1, so no half step has both.
     return max(accumulate(changes[time] for time in sorted(changes)), default=0)
 
 
@@ -205,14 +205,14 @@ def _access(call: RunnerCall, function: PrimFunc) -> _Access:
 
 
 def _spans(accesses: Iterable[_Access], buffers: Sequence[Buffer]) -> dict[str, tuple[int, int]]:
-    """First and last call that use each sid; the caller uses it before and after all calls."""
+    """The first and the last call that use each sid. An input is used from the first call on."""
     state = {b.name for b in buffers if b.is_state}
     spans = {b.name: (0, 0) for b in buffers if b.is_input}
     for access in accesses:
         index = access.call.index
         for _, name in access.reads:
             if name not in spans and name not in state:
-                # Its bytes would be those of any buffer that was there before.
+                # Its bytes would still be those of an earlier buffer at the same address.
                 raise InternalError("is read before it is written", where=f"call {index}: {name}")
         for _, name in (*access.reads, *access.writes):
             spans[name] = (spans.get(name, (index, index))[0], index)
@@ -237,8 +237,8 @@ def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePai
         positions.setdefault(name, []).append(position)
     for out_position, out in access.writes:
         for name, read in positions.items():
-            # A buffer that is read at several positions may be overwritten only if all state the
-            # same lag.
+            # A buffer that is read at several positions may be overwritten only if all of them
+            # state one lag.
             stated = {lags.get((position, out_position)) for position in read}
             lag = stated.pop()
             if lag is None or stated or name in written:
@@ -263,7 +263,7 @@ def _pair(call: int, source: Lifetime, target: Lifetime, lag: int) -> InPlacePai
 def _matchings(pairs: Sequence[InPlacePair]) -> list[tuple[InPlacePair, ...]]:
     if not pairs:
         return [()]
-    # Without the head there are the same choices again, so the list has every subset once.
+    # The choices with the first pair, and the choices without it: every subset once.
     head, rest = pairs[0], pairs[1:]
     apart = [p for p in rest if p.input != head.input and p.output != head.output]
     return [(head, *chosen) for chosen in _matchings(apart)] + _matchings(rest)

@@ -1,7 +1,6 @@
 """The least memory: cheap orders first, then branch and bound until the lower bound is reached.
 
-If so much is live at once that looking at all pairs would not be proportional to the program,
-buffers are placed in the order of time instead.
+If too much is live at once to look at every pair, buffers are placed in the order of time instead.
 
 A program may run some operators in place. Sharing an address lowers the load of a step, but ties
 two buffers to one offset, which can cost more than it saves. So both are tried, and the search
@@ -52,7 +51,7 @@ class _Incumbent:
 
 def place(liveness: Liveness, alignment: int) -> Layout:
     """The best layout under a node budget; ``proof`` says how complete the search was."""
-    # Then even one node would look at too many pairs.
+    # In a crowded program even one node would look at too many pairs.
     if sweep.is_crowded(liveness):
         return sweep.place(liveness, alignment)
     bound = lower_bound(liveness)
@@ -99,8 +98,9 @@ def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
 def _needed(
     liveness: Liveness, alignment: int
 ) -> tuple[tuple[InPlacePair, ...], tuple[InPlacePair, ...]]:
-    """Two choices of pairs with which no call needs more than the one that needs the most. The
-    first has lags only where they are needed, the second has pairs only where they are."""
+    """Two choices of pairs. With both, no call needs more than the most demanding call at its best.
+    The first choice has lags only if they are needed for this, the second has pairs only if they
+    are."""
     groups = {group[0].call: group for group in by_call(liveness.pairs)}
     live = live_at(liveness)
     needs = {
@@ -132,7 +132,7 @@ def _improve(
         before = share.nodes
         problem = make_problem(liveness, used, best.problem.alignment)
         better, finished = _search(problem, best.peak, bound, share)
-        # A choice that ends early has cost its blocks all the same.
+        # Making the blocks took time, even if the search ends early.
         budget.nodes -= max(before - share.nodes, CHOICE)
         left -= 1
         best = better or best

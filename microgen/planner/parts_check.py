@@ -34,7 +34,7 @@ def problems(program: Program) -> Iterator[str]:
                 yield f"call {call.index} reads {where} before they are written"
             if position in paired and run != (0, nbytes):
                 yield f"call {call.index} may overlap {where}, which are a part"
-        # After all reads of the call, because its outputs are not there when it begins.
+        # After all reads of the call, because its outputs do not exist when it begins.
         for key, run, role, _ in used:
             if role is Role.OUTPUT and not _added(written[key], run):
                 yield f"call {call.index} writes bytes {_text(run)} of {key[1]} again"

@@ -1,7 +1,7 @@
 """Two cheap steps before a search: leave out blocks that always fit, and repair an order.
 
 Leaving out follows the argument about "low degree" vertices in graph colouring: a block whose
-neighbours cannot cover every place below the ceiling may be placed last, for any places of theirs.
+neighbours cannot cover every place below the ceiling may be placed last, wherever they are.
 Repairing ("squeaky wheel optimization", Joslin and Clements, 1999) places blocks in turn, moves the
 block that ends highest towards the front, and tries again.
 """
@@ -87,7 +87,8 @@ def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
 
 
 def _ruled_out(problem: Problem, i: int, j: int) -> int:
-    # Strictly between j's offset minus i's clearance below it, and j's end.
+    # Offsets of i are ruled out strictly between j's offset minus i's clearance below j, and j's
+    # end.
     return (problem.clearance[i][j] + problem.clearance[j][i]) // problem.alignment - 1
 
 

@@ -129,8 +129,10 @@ class _Part:
 def _filled(
     liveness: Liveness, pools: Sequence[Pool], allowed: Allowed, shares: bool
 ) -> list[_Part]:
-    """All blocks in pools: by size, or, if that leaves one out, by the number of their pools."""
-    # Only for the order and the members: each pool has a problem with its own alignment.
+    """All blocks in pools. They are placed by size or, if one then fits nowhere, by the number of
+    pools that they may use."""
+    # Each pool gets a problem with its own alignment, so this one is only for the order and the
+    # members of blocks.
     problem = make_problem(liveness, liveness.pairs, 1)
     # The members of a block are allowed in the same pools, see `place`.
     choices = [allowed[block.members[0].name] for block in problem.blocks]

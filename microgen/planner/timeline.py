@@ -21,7 +21,7 @@ def live_bytes(program: Program, plan: MemoryPlan) -> tuple[int, ...]:
 
 def spans(placed: Iterable[Placed], pairs: Iterable[tuple[str, str]]) -> Iterator[Span]:
     """The span of each buffer. ``pairs`` are (input, output) of overlapping buffers. In their call,
-    the bytes of both count, and not only the bytes of the one in the half step."""
+    the bytes of both count, although each half step has only one of the buffers."""
     by_name = {b[0]: b for b in placed}
     for _, _, nbytes, first, last in by_name.values():
         yield first, last, nbytes

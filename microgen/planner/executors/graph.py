@@ -15,8 +15,8 @@ from typing import Any
 from microgen.graph.ir.graph import Array, ArrayType, DType
 from microgen.planner.program.types import Argument, PrimFunc, Program, Role, RunnerCall, Storage
 
-# A free storage that is more than this many times too large or too small is not used
-# (TVM's match_range_).
+# A free storage is not used if it is more than this many times too large or too small (TVM's
+# match_range_).
 _MATCH_RANGE = 16
 
 
@@ -140,7 +140,8 @@ class ExecutorGraph:
 
 
 def build(program: Program) -> ExecutorGraph:
-    """The graph of a program. It has no contexts of devices, because operators find them."""
+    """The program's graph. Contexts of devices are not in it, because operators find them by
+    themselves."""
     state = _Building(program)
     for port in program.inputs:
         state.null(Argument(Storage.INPUT, port.name), port.type)
@@ -160,7 +161,8 @@ def build(program: Program) -> ExecutorGraph:
 def function_hash(function: PrimFunc) -> str:
     """64 bits that identify a function, as 16 hexadecimal digits. They are equal on every machine
     for functions with equal parameters that call equal kernels, even if their names differ."""
-    # Not the name, which is made from the layers, and not the constants' values.
+    # The hash contains neither the name, which is made from the layers, nor the values of
+    # constants.
     meaning = repr((function.target, function.parameters, function.body))
     return hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
@@ -216,10 +218,10 @@ class _Building:
         self._release([argument for argument, _ in reads], [argument for argument, _ in writes])
 
     def seen_as(self, argument: Argument, kind: ArrayType) -> Entry:
-        """The entry of a value in the shape in which it is read. If that is not the shape that was
-        written, it is the entry of a node that only changes the shape."""
+        """The entry of a value in the shape that a call reads. If the value was written in another
+        shape, this is the entry of a node that only changes the shape."""
         entry = self.entries[argument]
-        # The type that was written is the entry's own, so no node is needed.
+        # The entry has the type that was written, so no node is needed.
         if self.type_of[entry].shape == kind.shape:
             return entry
         key = (entry, kind)

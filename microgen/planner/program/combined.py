@@ -13,7 +13,8 @@ Planned = tuple[Program, MemoryPlan]
 
 
 def combined(models: Sequence[Planned], sharing: Sequence[str] = ()) -> Planned:
-    """One program and its plan, with every name preceded by its module's; one model is unchanged.
+    """One program and its plan. Every name is preceded by the name of its module, unless there is
+    only one model.
 
     The workspaces of the modules in ``sharing`` count once, with the size of the largest. The
     result is for estimates; nothing can be emitted from it.
@@ -56,7 +57,7 @@ def _plan(plans: Sequence[MemoryPlan], pools: tuple[Pool, ...]) -> MemoryPlan:
 
 
 def _counted(models: Sequence[Planned], sharing: Sequence[str]) -> tuple[Pool, ...]:
-    """The pools that take memory. If several share memory, it is the largest of them."""
+    """The pools that take memory: of pools that share memory only the largest."""
     own = [p for m, plan in models if m.module not in sharing for p in _pools(m.module, plan)]
     shared = [p for m, plan in models if m.module in sharing for p in _pools(m.module, plan)]
     largest = max(shared, key=lambda pool: pool.nbytes, default=None)

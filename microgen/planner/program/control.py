@@ -12,8 +12,8 @@ from microgen.planner.program.kernel_call import Inner, KernelCall, Parameter
 @dataclass(frozen=True, slots=True)
 class InnerFunction:
     """A C function that the operator calls: the kernels of an inner layer, or a loop or branch
-    inside. Equal ones are one function, so ``name`` is empty until lowering has found the equal
-    ones. ``words`` make the name."""
+    inside. Equal functions are emitted once, so ``name`` is empty until lowering has compared them.
+    ``words`` make the name."""
 
     words: tuple[str, ...]
     parameters: tuple[Parameter, ...]
@@ -47,7 +47,8 @@ class InnerCall:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """The bytes with which a value begins: a parameter's, or so many bytes that are ``fill``."""
+    """The first bytes of a value: the bytes of a parameter, or a number of bytes that are all
+    ``fill``."""
 
     target: str
     nbytes: int
@@ -123,7 +124,7 @@ def leaves(
 
 
 def is_certain(control: Control) -> bool:
-    """Whether the same calls are made whatever the data are."""
+    """Whether the same calls are made for all data."""
     inner = (call.function.control for call in control.every)
     is_own = isinstance(control, InnerLoop) and not control.test
     return is_own and all(is_certain(each) for each in inner if each)

@@ -19,9 +19,9 @@ class CFunction:
     It returns 0 or an error code. Its parameters are, in this order: a pointer for each input
     (``const``), for each of ``constants`` (``const``; name and array), for each output, ``uint8_t
     *scratch`` if ``scratch`` is not 0 (so many bytes, aligned to 16), and ``void *context`` if the
-    generator's target is a device. ``kernel`` is the name of its code in reports. ``places`` says
-    where results that remain inside are, by their names in the function's graph, so that
-    ``run --compare`` can compare them.
+    generator's target is a device. ``kernel`` is the name of its code in reports. ``places`` has
+    the places of results that remain inside, by their names in the function's graph, so that ``run
+    --compare`` can compare these results.
     """
 
     symbol: str
@@ -35,9 +35,9 @@ class CFunction:
 class CSource:
     """C that defines ``functions``: the text of one source file, to which microgen adds a header
     with the prototypes. ``files``, by path, are C files of the generator that the source includes
-    and that are compiled with it. ``include_dirs`` are the folders among theirs that the compiler
-    searches. Both are below the project's ``codegens/<name of the generator>``, which
-    is searched, too.
+    and that are compiled with it. ``include_dirs`` are folders of these files that the compiler
+    searches. Both are below the project's ``codegens/<name of the generator>``, which is searched,
+    too.
     """
 
     functions: tuple[CFunction, ...]
@@ -77,7 +77,7 @@ class LoadedModule:
 
     ``pool_bytes`` are its bytes in the module pool, on a target whose pointers have the board's
     size. ``files``, by path, are the files of a runtime that does not ship with microgen.
-    ``include_dirs`` are the folders among theirs that the compiler searches, as for a CSource.
+    ``include_dirs`` are folders of these files that the compiler searches, as for a CSource.
     """
 
     runtime: Runtime

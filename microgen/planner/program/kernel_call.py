@@ -28,12 +28,12 @@ class KernelCode:
     """The C of one kernel.
 
     ``symbol`` is its out-of-line function, ``header`` a path below ``crt/include``. ``variant`` are
-    the C constants that its body takes after its arguments: a loop and a requantization. If there
-    are none, the parameter struct and the body are named after the symbol, otherwise after the
-    ``family``, by default that of the header's name, whose body then serves all variants. If it is
-    ``compact``, its parameters have 16 bits. Its out-of-line function takes them after all other
-    arguments, without shifts that its requantization does not have, and returns 0. So operators
-    pass on the registers that they get, and return what it returns.
+    the C constants that its body takes after its arguments: a loop and a requantization. Without
+    them, the parameter struct and the body are named after the symbol. With them, both are named
+    after the ``family``, which is by default the header's name, and the body serves all variants.
+    If the kernel is ``compact``, its parameters have 16 bits. Its out-of-line function takes them
+    after all other arguments, omits shifts that its requantization lacks, and returns 0. So an
+    operator only passes its own registers on and returns the function's result.
     """
 
     symbol: str
@@ -44,15 +44,15 @@ class KernelCode:
 
     @property
     def stem(self) -> str:
-        """The name of what is measured: its function, or the whole family if it has one. Variants
-        of a family are measured one by one."""
+        """The name under which the kernel is measured: its function's, or its family's if it has
+        one. Only variants of a family are measured one by one."""
         is_alone = self.variant or not self.family
         return self.symbol.removeprefix("mg_") if is_alone else self.family
 
     @property
     def source(self) -> str:
-        """The name of a source with its out-of-line function, and no others that are not in its
-        header."""
+        """The name of the C source that contains the out-of-line function. The source has no
+        kernels of other headers."""
         return self.stem if self.variant else self._header_stem
 
     @property

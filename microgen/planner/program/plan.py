@@ -57,7 +57,8 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class ConstantPlacement:
-    """The pool of a constant, and its offset in it; in an internal pool the linker chooses that."""
+    """The pool of a constant, and its offset in it. In an internal pool the linker chooses the
+    offset."""
 
     name: str
     pool: str

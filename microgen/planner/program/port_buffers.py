@@ -23,9 +23,9 @@ def planned(
     """The program with planned buffers for ports, and the pools for these.
 
     ``outputs``: the outputs' buffers are free until they are written. ``inputs``: the inputs'
-    buffers may be overwritten, and are aligned to ``alignment`` bytes, and so may as many bytes in
-    front of them as ``before`` says. ``overlay``: the same for the only input, in whose buffer the
-    only output lies, too.
+    buffers, and ``before`` bytes in front of them, may be overwritten; they are aligned to
+    ``alignment`` bytes. ``overlay``: the same for the only input, in whose buffer the only output
+    lies, too.
     """
     read = _used(program, program.inputs, Storage.INPUT) if inputs or overlay else []
     written = _used(program, program.outputs, Storage.OUTPUT) if outputs or overlay else []
@@ -62,8 +62,8 @@ def _used(program: Program, ports: Iterable[Port], storage: Storage) -> list[Por
 
 
 def bound(program: Program, inputs: Iterable[Port], outputs: Iterable[Port]) -> Program:
-    """The program with a planned buffer for each of these ports, under the storage id that lowering
-    counted for it."""
+    """The program with a planned buffer for each of these ports. Its storage id is the one that
+    lowering reserved for the port."""
     read, written = list(inputs), list(outputs)
     buffers = (
         *(Buffer(p.sid, p.type.nbytes, p.tensor, is_input=True) for p in read),
@@ -91,7 +91,7 @@ def _rebound(call: RunnerCall, sids: Mapping[tuple[Storage, str], str]) -> Runne
 def _input_pool(port: Port, alignment: int, before: int) -> Pool:
     """The pool in the buffer of an input, which the caller aligns as it would a pool."""
     pool = _pool(port, "inputs", alignment)
-    # The caller aligns a consumed input like a pool, but only to as much as a kernel needs.
+    # The caller aligns a consumed input like a pool, but at most to the largest need of a kernel.
     promised = max(pool.promised, min(alignment, MOST_PROMISED))
     return replace(pool, promised=promised, before=before)
 
@@ -110,7 +110,7 @@ def _pool(port: Port, struct: str, alignment: int) -> Pool:
 
 
 def pinned(program: Program, pool: Pool) -> tuple[str, ...]:
-    """The storage ids of the ports that begin where a port's pool does."""
+    """The storage ids of the ports that are at the start of a port's pool."""
     ports = (*program.inputs, *program.outputs)
     return tuple(port.sid for port in ports if pool.port and pool.port in (port.name, port.over))
 
@@ -126,7 +126,7 @@ def widths(program: Program) -> dict[str, int]:
         # Scratch has words.
         own |= {f"scratch_{call.index}": 4} if call.scratch else {}
         if program.function(call.function).made is not None:
-            # Nothing is known of code that no kernel computes.
+            # The alignment that code of other generators needs is not known.
             unknown.update(own)
         # Several users of a buffer: the strictest of them decides.
         widest |= {name: max(nbytes, widest.get(name, 1)) for name, nbytes in own.items()}

@@ -15,8 +15,9 @@ class Ram:
     ``workspace``: the pools of buffers between layers, including those that a caller provides.
     ``io``: inputs and outputs. ``static``: other variables, and padding for alignment. ``stack``:
     the reserve; an offer to ``pipeline.budget`` has only the reserve for operators' calls. It is 0
-    on the host, whose total is not counted. In it, ``stack_bound`` is the most that the code takes,
-    as expected or as proven, and ``stack_margin`` is left for nested exceptions.
+    on the host, whose total is not counted. ``stack_bound`` and ``stack_margin`` are parts of it:
+    the most that the code takes, as expected or as proven, and the bytes left for nested
+    exceptions.
 
     ``shared`` bytes of the workspace are a pool that several models use, one after the other.
     ``least``: no plan of the same schedule needs less than these bytes of workspace, inputs and
@@ -50,8 +51,8 @@ class Ram:
         return self.arena_io - self.shared
 
     def of_model(self) -> Ram:
-        """Without the parts that another firmware around the model decides."""
-        # Static data and stack depend on the application, which is another one there.
+        """The RAM of the model alone, for use in another firmware."""
+        # Static data and stack depend on that firmware's application.
         return replace(self, static=0, stack=0, stack_bound=0, stack_margin=0)
 
     def with_model(self, other: Ram) -> Ram:

@@ -11,8 +11,9 @@ from microgen.planner.program.kernel_call import Inner, KernelCall, Parameter
 @dataclass(frozen=True, slots=True)
 class Feed:
     """The caller feeds ``rows`` rows of the model's input at a time, of ``row_bytes`` bytes each,
-    until it has fed all ``height`` rows of an inference; the last time there may be fewer. The
-    function that reads them goes ``steps`` steps further each time, and the last time to its end.
+    until it has fed all ``height`` rows of an inference; the last time there may be fewer. Each
+    time, the function that reads them computes ``steps`` more steps, and the last time all that are
+    left.
     """
 
     rows: int
@@ -22,7 +23,7 @@ class Feed:
 
     @property
     def count(self) -> int:
-        """How many times rows are fed in an inference."""
+        """The number of times that rows are fed in an inference."""
         # Rounded up: the last rows may be fewer.
         return -(-self.height // self.rows)
 
@@ -33,13 +34,14 @@ class Feed:
 
     @property
     def last_step(self) -> int:
-        """The step of the function in which it begins the last time."""
+        """The first step that the function computes when it is called for the last time."""
         return (self.count - 1) * self.steps
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """``count`` times: in step ``first``, and then every ``period`` steps."""
+    """The steps of an event: ``count`` of them, the first is ``first``, and each is ``period``
+    after the one before."""
 
     first: int
     period: int
@@ -53,8 +55,8 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A pointer into a whole tensor: the ``parameter`` of the function, and each time ``stride``
-    elements more."""
+    """A pointer into a whole tensor: it begins at the function's ``parameter``, and moves by
+    ``stride`` elements each time."""
 
     parameter: str
     stride: int
@@ -73,7 +75,7 @@ class BufferedRows:
 @dataclass(frozen=True, slots=True)
 class KernelPart:
     """A kernel in a C function of its own, so that debuggers and profilers see each layer. Equal
-    parts are one function, so ``name`` is empty until lowering has found the equal ones.
+    parts are emitted once, so ``name`` is empty until lowering has compared them.
 
     ``words`` make the name. ``args`` are in the order of ``parameters``: the name of a parameter of
     the primitive function, the part's own scratch, rows in a buffer, or rows of a whole tensor.
@@ -88,7 +90,7 @@ class KernelPart:
 
 @dataclass(frozen=True, slots=True)
 class RowCopy:
-    """``nbytes`` bytes of a whole tensor, for a buffer."""
+    """A copy of ``nbytes`` bytes of a whole tensor into a line buffer."""
 
     rows: Rows
     nbytes: int

@@ -35,16 +35,16 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class NotStored:
-    """A result that the function leaves nowhere, or nobody knows where. ``why`` is a clause for
-    reports, for example "mg_x computes it together with the next layer"."""
+    """A result that is not in memory when the function returns, or whose place is not known.
+    ``why`` is a clause for reports, for example "mg_x computes it together with the next layer"."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class InRows:
-    """A result. Part number ``part`` of the call computes ``rows`` rows of it at a time. If it
-    ``is_last``, only the last time counts."""
+    """A result that part number ``part`` of the call computes, ``rows`` rows at a time. If it
+    ``is_last``, only the rows of the last time are the result."""
 
     part: int
     rows: int
@@ -55,7 +55,8 @@ class InRows:
 class InRound:
     """A result that the operator's inner call number ``call`` leaves in output number ``index``,
     once in each round of the loops around it. ``loops`` has the number and the rounds of each of
-    these, the outermost first. ``why`` is a clause if it is not read there."""
+    these, the outermost first. ``why`` is empty, or a clause that says why the result is not read
+    there."""
 
     call: int
     index: int

@@ -97,7 +97,7 @@ class PrimFunc:
 
     @property
     def can_fail(self) -> bool:
-        """Whether it may return anything but 0, for which the runner ends."""
+        """Whether it may return anything but 0, at which the runner stops."""
         is_fed = self.rolling is not None and self.rolling.feed is not None
         if self.control:
             return self.control.can_fail
@@ -146,11 +146,11 @@ class RunnerCall:
     """One call by the runner.
 
     ``args`` are in the order of the function's parameters, without scratch, whose size in bytes is
-    ``scratch``, 0 if there is none. ``steps`` are the layers that it computes, in order.
-    ``device`` names the context of the device that computes the call, if it has one: the runner
-    opens the device before the call, passes the context last, and closes it afterwards. ``layouts``
-    are those with which the model declares its operators. ``types`` are the types of ``args`` as
-    the call sees them. For a view this is not the shape that was written; a device has no type.
+    ``scratch``, 0 if there is none. ``steps`` are the layers that it computes, in order. ``device``
+    names the context of the device that computes the call, if it has one: the runner opens the
+    device before the call, passes the context last, and closes it afterwards. ``layouts`` are the
+    layouts in which the model declares the operators' tensors. ``types`` are the types of ``args``
+    as the call sees them. For a view this is not the shape that was written; a device has no type.
     """
 
     index: int
@@ -224,10 +224,10 @@ class Port:
     workspace, and empty if the caller owns its bytes. ``over`` names the input in whose buffer the
     caller wants the output, or is "".
 
-    ``label`` is the name for callers in data and reports, None if it is the tensor's. Two
-    outputs of one tensor have different labels, and an input and an output may have the same.
-    ``aliases`` are further names that callers may give the input in data, ``second_names`` further
-    names of its field in C. ``texts`` are those of which an output's elements are indices, or none.
+    ``label`` is the name for callers in data and reports, None if it is the tensor's. Two outputs
+    of one tensor have different labels, and an input and an output may have the same. ``aliases``
+    are further names that callers may give the input in data, ``second_names`` further names of its
+    field in C. ``texts`` are the texts that an output's elements number; empty if they number none.
     """
 
     name: str
