@@ -137,7 +137,7 @@ class _Inference:
         return [name for name in reversed(names) if name in self._module.functions]
 
     def _below(self, expr: Expr) -> Sequence[Expr]:
-        """The expressions that get their types before ``expr``, which defines some of them."""
+        """The expressions that must get their types before ``expr``, some of them defined by it."""
         if expr in self.types:
             return ()
         if isinstance(expr, Let):

@@ -17,7 +17,7 @@ from microgen.graph import ndarray
 from microgen.graph.ir.graph import Array
 
 _KEY = "relay.Constant"
-# Each is how some damaged document fails on its way to the arrays.
+# The errors that a damaged document can cause on the way to its arrays.
 _MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError)
 
 

@@ -95,7 +95,7 @@ class _Parser:
             functions[name.text[1:]] = self._function(name)
         if not functions:
             self._in.found("'def @main(...) {...}'")
-        # Also if no constant refers to it: a damaged section is refused.
+        # The section is read even if no constant refers to it, so that a damaged one is refused.
         self._in_text()
         return IRModule(MappingProxyType(functions))
 

@@ -110,14 +110,14 @@ class _Printer:
         while name in self._taken:
             self._taken[base] += 1
             name = f"{base}{self._taken[base]}"
-        # Also the new name is taken: another variable may have it as its hint.
+        # The new name is taken, too, because another variable may have it as its hint.
         self._taken[name] = 0
         return name
 
     def _block(self, root: Expr, depth: int, bracketed: Let | None = None) -> list[str]:
         """The lines of a body whose value is ``root``: lets and temporaries, then the value.
 
-        A let with several users has a name, and a block of its own in which it is ``bracketed``.
+        A let with several users gets a name, and a block of its own in brackets (``bracketed``).
         """
         # The parser refuses deeper text, so it must not be written.
         if depth > MAX_DEPTH:

@@ -23,7 +23,8 @@ _MAX_INDENT = 16
 
 @dataclass(frozen=True, slots=True)
 class BlobListing:
-    """The same findings as data and as lines, without control characters, but with markup."""
+    """A blob's contents as data and as lines of text. The lines have markup, but no control
+    characters."""
 
     data: dict[str, Any]
     lines: tuple[str, ...]

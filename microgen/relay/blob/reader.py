@@ -127,7 +127,8 @@ class _Reader:
 
     def _check_row(self, parent: int, row: Sequence[int]) -> None:
         modules = len(self.modules)
-        # TVM numbers importers first. So greater indices only, and a tree that passes has no cycle.
+        # TVM numbers importers first, so indices of imports must be greater, and a tree that passes
+        # this check has no cycle.
         wrong = [child for child in row if not parent < child < modules]
         if wrong:
             expected = f"expected more than {parent} and less than {modules}"

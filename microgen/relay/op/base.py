@@ -61,7 +61,7 @@ class Field:
 
     @property
     def fallback(self) -> Any:
-        """The attribute's value in a text that leaves it out."""
+        """The attribute's value if a text leaves it out."""
         return self.built if self.default is REQUIRED else self.default
 
     @property

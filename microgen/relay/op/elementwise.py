@@ -15,7 +15,7 @@ _ANY = ("nn.relu", "abs", "negative", "copy")
 
 
 def _clip(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
-    # Also refuses NaN, because no comparison with it holds.
+    # The condition also refuses NaN, because every comparison with NaN is false.
     if not attrs["a_min"] <= attrs["a_max"]:
         raise ValueError(f"a_min is {attrs['a_min']}, but a_max is only {attrs['a_max']}")
     return types[0]

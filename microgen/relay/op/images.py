@@ -69,7 +69,7 @@ def _sized(attrs: Attrs, data: TensorType, size: Sequence[int], dtype: str) -> T
 def _upsampling(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:
     fits("method", attrs["method"], ("nearest_neighbor", "bilinear", "bicubic"))
     scales = (attrs["scale_h"], attrs["scale_w"])
-    # Also refuses NaN and infinity, which have no integer.
+    # The comparison also refuses NaN and infinity, which cannot become integers.
     if not all(0 < s < 2**31 for s in scales):
         raise ValueError(f"scale_h and scale_w are {scales}, expected positive numbers")
     image = relations.to_standard(types[0].shape, attrs, "layout")[2:]

@@ -51,7 +51,7 @@ def _stack(attrs: Attrs, types: Sequence[TupleType]) -> TensorType:
 def _sizes(parts: int | tuple[int, ...], size: int) -> list[int]:
     """The lengths of the parts into which an axis of ``size`` is split."""
     if isinstance(parts, int):
-        # 1024 values are the most of a tuple (``infer_type``).
+        # A tuple has at most 1024 values (``infer_type``).
         if not 1 <= parts <= 1024 or size % parts:
             raise ValueError(f"cannot split an axis of {size} into {parts} equal parts")
         return [size // parts] * parts

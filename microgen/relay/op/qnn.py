@@ -45,8 +45,8 @@ def _channels(attrs: Attrs, data: TensorType) -> int:
 
 # TVM v0.14: src/relay/qnn/op/quantize.cc, dequantize.cc and requantize.cc.
 def _scaling(name: str, of: str, inputs: Sequence[str], outputs: Sequence[str]) -> RelayOp:
-    """Quantize or dequantize, whose scale is ``of`` its output or input. The first of ``outputs``
-    is the Python builder's default."""
+    """The op quantize or dequantize. ``of`` says whose scale it takes: the output's or the input's.
+    The first of ``outputs`` is the Python builder's default."""
     args = ("data", f"{of}_scale", f"{of}_zero_point")
 
     def relation(attrs: Attrs, types: Sequence[TensorType]) -> TensorType:

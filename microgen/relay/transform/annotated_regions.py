@@ -149,7 +149,7 @@ class AnnotatedRegions:
         return self.of.get(expr, expr)
 
     def below(self, item: Item) -> Sequence[Item]:
-        """The items that an item needs. For a region, these are outside of it."""
+        """The items that an item needs. The items that a region needs are outside of it."""
         if isinstance(item, AnnotatedRegion):
             return [self.item(b.args[0]) for b in item.ins]
         return [self.item(e) for e in operands(item)]

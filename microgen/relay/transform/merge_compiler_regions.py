@@ -70,8 +70,8 @@ class _Merger:
         for other in needed:
             if not isinstance(other, AnnotatedRegion) or not _joins(other, region):
                 continue
-            # If the region also needs ``other`` through another compiler, both together would not
-            # be convex.
+            # If the region also needs ``other`` through another compiler, their union is not
+            # convex.
             if not reached & self._members[other]:
                 region = self._joined(region, other)
         self._reached[region] = reached

@@ -53,7 +53,7 @@ class Rewriter:
         """``expr`` with its ``known`` operands replaced by others of the same type."""
         new = rebuilt(expr, known)
         if new is not expr:
-            # Of the original module, because refusals name places in its text.
+            # The origins are of the original module, because refusals name places in its text.
             self._origins[new] = self.origin(expr)
         return self.typed(new, self.types[expr])
 
@@ -102,7 +102,7 @@ class Rewriter:
 
     def module(self, functions: Mapping[str, Function]) -> IRModule:
         """A module of these functions, with the types of their expressions."""
-        # Only of expressions that are left.
+        # Only the types of expressions that are left.
         types = {e: self.types[e] for f in functions.values() for e in post_order(f)}
         return IRModule(MappingProxyType(dict(functions)), MappingProxyType(types))
 
