@@ -156,7 +156,7 @@ class Board:
         """Plain data for the manifest. Fields of ``OPTIONAL`` without a value are left out."""
         data = asdict(self)
         data["cpu"] = self.cpu.name
-        # It describes board.yml. In a manifest the stack has been decided.
+        # ``has_stack`` describes board.yml. A manifest has the stack that was decided.
         del data["has_stack"]
         return {key: value for key, value in data.items() if value or key not in OPTIONAL}
 

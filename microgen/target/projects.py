@@ -30,7 +30,7 @@ _CHOSEN = {
     "arena": "large_buffers",
     "buffers": "large_buffers",
 }
-# The stack is computed, if neither the board nor an option says it.
+# The stack is computed unless the board or an option states it.
 _STACK = "stack_bytes"
 # Fields that a board of another project may not set, because its CPU defines them.
 _TOOLS = ("toolchain", "cflags", "platform", "startup", "qemu")
@@ -38,8 +38,8 @@ _TOOLS = ("toolchain", "cflags", "platform", "startup", "qemu")
 
 @contextlib.contextmanager
 def given(path: str | Path | None) -> Iterator[None]:
-    """In the block, projects must be for the board at this path, which may name programs. Without a
-    path, this changes nothing."""
+    """Inside the ``with`` block, projects must be for the board at this path, which may name
+    programs. Without a path, this changes nothing."""
     mark = _given.set(found.at(Path(path)) if path else None)
     try:
         yield

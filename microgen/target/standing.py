@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from microgen.target.cpu import CPUS, Cpu, Feature
 
-# An FPU decides how floats cost, and whether their costs are known, but nothing for integers.
+# An FPU changes the costs of floats, and whether they are known, but no costs of integers.
 _FLOATS = frozenset({Feature.FPU, Feature.FPU64, Feature.MVE_FLOAT})
 _ARCHITECTURE = "Tag_CPU_arch"
 _VERSIONS = ("v6S-M", "v7", "v7E-M", "v8-M.baseline", "v8-M.mainline", "v8.1-M.mainline")
@@ -34,8 +34,8 @@ def cores(cpu: Cpu, measured: Iterable[str]) -> tuple[Cpu, ...]:
 
 
 def core(cpu: Cpu, measured: Iterable[str]) -> Cpu | None:
-    """The core whose estimates stand for a CPU. None if there is none, such as for the host, or if
-    all have instructions for integers that the CPU has not."""
+    """The core whose estimates stand for a CPU. None if there is no such core, as for the host, or
+    if all of them have integer instructions that the CPU lacks."""
     return next((one for one in cores(cpu, measured) if _stands(one, cpu)), None)
 
 

@@ -98,7 +98,7 @@ class Targets:
     def kinds(self) -> dict[int, str]:
         """DLDeviceType -> kind of the first target that was declared for it; annotations of devices
         are resolved with this."""
-        # Reversed, so that the first declaration of a type is the one that remains.
+        # Reversed, so that the first declaration of a type remains.
         declared = {t.device_type: t.kind for t in reversed(self.declared)}
         return {**declared, CPU: HOST_KIND}
 
