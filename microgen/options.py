@@ -240,7 +240,7 @@ class Options:
     @property
     def uses_outputs(self) -> bool:
         """Whether tensors may lie in an output's buffer until the output is written."""
-        # Only where it works: an option that was not given must not be refused.
+        # Only if it works: an option that was not given must not be refused.
         if self.output_workspace is None and self.optimize == "ram":
             return self.is_unpacked and not (self.workspace_io or self.pool)
         return bool(self.output_workspace)
