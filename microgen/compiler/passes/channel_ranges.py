@@ -114,7 +114,7 @@ def _of_links(node: Node, graph: Graph, found: Ranges) -> Range | None:
 
 
 def _moved(node: Node, own: Sequence[Link], found: Ranges) -> Range:
-    """The range of a node that only moves values: in each channel, all that its inputs have there."""
+    """The range of a node that only moves values: each channel has all values of its inputs."""
     given = [(found[node.inputs[link.position]].at(link.source), link) for link in own]
     # -1 means that this input has nothing in the channel: it gets the neutral elements of min and
     # max.
