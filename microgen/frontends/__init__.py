@@ -203,7 +203,7 @@ def about_operators() -> dict[str, list[str]]:
 
 
 def _own_bytes(path: Path) -> int:
-    """The bytes of a model's file and of the files next to it, as far as they are regular files."""
+    """The bytes of a model's file and of the files next to it, if they are regular files."""
     others = (path.with_suffix(suffix) for suffix in _format_of(path).beside)
     return sum(each.stat().st_size for each in (path, *others) if each.is_file())
 

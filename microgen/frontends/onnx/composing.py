@@ -62,7 +62,7 @@ def binary(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) 
 
 
 def extremum(node: OnnxNode, op: str, lhs: BuiltTensor, rhs: BuiltTensor | float) -> BuiltTensor:
-    """The maximum or minimum of each two elements; NaN if one is NaN."""
+    """The maximum or minimum of each pair of elements; NaN if one is NaN."""
     attrs = _EXTREMA[op](keeps_nan=is_float(lhs))
     return node.emit(op, attrs, (lhs, _operand(node, rhs, lhs.dtype)))
 
@@ -107,7 +107,7 @@ def magnitude(node: OnnxNode, data: BuiltTensor, p: float) -> BuiltTensor:
     result = node.emit("abs", AbsAttrs(), (data,))
     if p != int(p) or p > _MOST_PRODUCTS:
         return power(node, result, p)
-    # Each product rounds once, which is less than exp and log are off.
+    # Each product rounds once, which is a smaller error than the error of exp and log.
     base = result
     for _ in range(int(p) - 1):
         result = binary(node, "multiply", result, base)

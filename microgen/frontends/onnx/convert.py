@@ -57,7 +57,7 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     # conversions.
     notes = (*declared.notes, *halves.notes(model))
     found = recognised(graph, builder.stored)
-    # Only now the floats that are still needed are computed, once for all stages.
+    # The floats that are still needed are computed only now, once for all stages.
     return found.replace(constants=dict(found.constants), notes=notes)
 
 

@@ -40,8 +40,8 @@ def scanned(
 
 
 def _is_distance(body: GraphProto) -> bool:
-    """Whether a body is: the rows as they are, and the sums over features of squared differences
-    between them and the vector."""
+    """Whether a body returns the rows unchanged, and the sums over features of the squared
+    differences between the rows and the vector."""
     if len(body.input) != 2 or len(body.output) != 2:
         return False
     makers = {name: node for node in body.node for name in node.output}

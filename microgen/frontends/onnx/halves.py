@@ -21,7 +21,7 @@ _CODES = (  # attributes whose values are element types
 
 
 def notes(model: ModelProto) -> Iterator[str]:
-    """A sentence if the model computes in 16 bits; nothing if it only stores constants so."""
+    """A sentence if the model computes in 16 bits; nothing if it only stores constants that way."""
     halves = {each.name for each in model.graph.initializer if types.is_half(each.data_type)}
     nodes = [each for each in types.messages(model) if isinstance(each, NodeProto)]
     if not any(_computes(node, halves) for node in nodes):

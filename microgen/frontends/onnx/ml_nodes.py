@@ -172,19 +172,19 @@ def pair(node: OnnxNode, first: BuiltTensor, second: BuiltTensor) -> BuiltTensor
 
 
 def complement(node: OnnxNode, score: BuiltTensor) -> BuiltTensor:
-    """The scores of two classes, of which [rows, 1] is the second one's, that add up to 1."""
+    """The scores of two classes, which add up to 1, from the second class's scores [rows, 1]."""
     rest = binary(node, "subtract", number(node, 1.0, DType.FLOAT32), score)
     return pair(node, rest, score)
 
 
 def opposite(node: OnnxNode, score: BuiltTensor) -> BuiltTensor:
-    """The scores of two classes, of which [rows, 1] is the second one's, that add up to 0."""
+    """The scores of two classes, which add up to 0, from the second class's scores [rows, 1]."""
     return pair(node, node.emit("negative", NegativeAttrs(), (score,)), score)
 
 
 def of_one(node: OnnxNode, score: BuiltTensor, transform: str, *, adds_up: bool) -> BuiltTensor:
-    """The scores of two classes from one [rows, 1], that of the second class. The other one's is
-    the score's complement to 1, or, without ``adds_up``, its negative. Both are probabilities with
+    """The scores of two classes from the second class's scores [rows, 1]. The first class's score
+    is 1 minus the second's or, without ``adds_up``, its negative. Both are probabilities with
     LOGISTIC, and other functions change nothing. UnsupportedError for PROBIT, for which ONNX
     Runtime does not write all scores."""
     if transform == "PROBIT":

@@ -319,7 +319,8 @@ class OnnxNode(Operator):
         return operand is not None and operand.labels is not None
 
     def _unlabelled(self) -> tuple[str, ...] | None:
-        """The labels of the first operand, which this operator moves; then it has none any more."""
+        """The labels of the first operand, which this operator moves; afterwards the operand has
+        none."""
         first = self.typed(0)
         if first is None or first.labels is None:
             return None

@@ -42,7 +42,8 @@ class TreeNodes:
 
 @dataclass(frozen=True, slots=True)
 class TreeTables:
-    """Constants of the op ``tree_ensemble`` in its order, and how many splits have NaN above."""
+    """Constants of the op ``tree_ensemble`` in its order, and the number of splits that treat NaN
+    as above."""
 
     tables: tuple[Array, ...]
     above: int
@@ -158,7 +159,8 @@ class _Builder:
             key = int(float_keys(np.float32(-np.inf), nan_above=False)) - 1
             return self.forest.split(feature, False, key, (no, of_nan))
         above = of_nan == no
-        # -0 and 0 are equal: the limit is the greater one, or what is below the lesser one.
+        # -0 and 0 are equal: the limit is the greater of the two, or the number below the lesser
+        # one.
         limit = np.float32(limit if limit else (-0.0 if less else 0.0))
         key = int(float_keys(limit, nan_above=above)) - less
         return no if key < 0 else self.forest.split(feature, above, key, (no, yes))
@@ -226,7 +228,7 @@ def _expect_sound(node: OnnxNode, given: TreeNodes, targets: int, features: int)
 def _leaf_tables(
     node: OnnxNode, given: TreeNodes, targets: int, absent: float
 ) -> tuple[Array, list[int], tuple[Array, ...]]:
-    """What leaves have as their keys, the number of each leaf's key, and further tables."""
+    """The keys of leaves, the number of each leaf's key, and further tables."""
     of_trees = targets_of_trees(given)
     if targets == 1 or of_trees is not None:
         values = [np.float32(value) for leaf in given.leaves for value in leaf.values()]
@@ -260,7 +262,7 @@ def _vote_tables(
 ) -> tuple[Array, list[int], tuple[Array, ...]]:
     """As ``_leaf_tables``: keys are targets, and the table has the sums of equal values."""
     numbers = [next(k for k, each in leaf.items() if each) for leaf in given.leaves]
-    # As results are added: from 0 on, tree by tree. Zeros of other trees change nothing.
+    # Added like results: from 0 on, tree by tree. Zeros of other trees change nothing.
     sums = np.zeros(len(given.roots) + 1, np.float32)
     for place in range(len(given.roots)):
         sums[place + 1] = sums[place] + value

@@ -125,6 +125,6 @@ def _read(function: FunctionType) -> tuple[list[str], list[str]]:
                 for each in parts
                 if isinstance(each, ast.Constant) and isinstance(each.value, str)
             )
-        # What is compared with a name is not passed on.
+        # A string that is compared with a name is not passed on.
         waiting += [] if isinstance(node, ast.Compare) else ast.iter_child_nodes(node)
     return strings, names

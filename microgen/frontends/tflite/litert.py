@@ -75,7 +75,8 @@ class FileSignature:
     places: tuple[int, ...]  # the place of each among the subgraph's inputs
     # Numbers of computed tensors that have values; handles of variables have no values.
     tensors: frozenset[int]
-    # The values of the graph's tensors that represent the one of a number and a value, by name.
+    # (number of a tensor, its value) -> the values of the graph's tensors that represent it, by
+    # name.
     in_graph: Callable[[int, Array], dict[str, Array]]
     unwritten: Mapping[int, UnwrittenRows]
 

@@ -55,7 +55,7 @@ def open_places(model: FileRecord) -> dict[str, list[Place]]:
 
 
 def _by_name(model: FileRecord, dim: Sequence[str], known: Mapping[str, object]) -> list[str]:
-    """``dim`` with the names of ``known`` instead of those of the inputs' tensors."""
+    """``dim`` with the inputs' names in ``known`` instead of their tensors' names."""
     others = {
         f"{model.tensors[index].name}:{axis}": name
         for name, places in open_places(model).items()
@@ -72,7 +72,7 @@ def _by_name(model: FileRecord, dim: Sequence[str], known: Mapping[str, object])
 
 def check(model: FileRecord) -> None:
     """Raise UnsupportedError unless every open size but the batch is known."""
-    # A size other than 1 is one that somebody chose: LiteRT runs the file with it.
+    # Somebody has chosen a size other than 1: LiteRT runs the file with it.
     missing = [
         name
         for name, places in open_places(model).items()
@@ -90,7 +90,7 @@ def check(model: FileRecord) -> None:
 
 def _vectors(data: bytearray, file: str, subgraph: int, tensor: int) -> list[Array]:
     """The shape of a tensor and its signature, as views of the file."""
-    # The accessors make views of what they are given, and those of a bytearray can be written.
+    # The accessors make views of the data, and views of a bytearray can be written.
     reader = Reader(data, file)
     graph = reader.tables(reader.root(Model), "Subgraphs")[subgraph]
     table = reader.table(reader.get(graph, "Tensors", tensor))

@@ -21,7 +21,7 @@ from microgen.graph.ops.reductions.running import DTYPES, CumprodAttrs, CumsumAt
 from microgen.graph.ops.reductions.softmax import LogSoftmaxAttrs, SoftmaxAttrs
 
 _Rows = Callable[[OnnxNode, BuiltTensor], BuiltTensor]
-_ONE_AXIS = 13  # since this opset the axis is the only one; before, all from the axis on were meant
+_ONE_AXIS = 13  # since this opset only this axis is meant; before, all axes from it on
 
 
 def _along_an_axis(rows: _Rows) -> Importer:

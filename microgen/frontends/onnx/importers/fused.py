@@ -109,7 +109,7 @@ def _quick_gelu(node: OnnxNode) -> BuiltTensor:
 
 def _skip_normalization(scaled: str) -> Importer:
     """The sum of data, skip and bias, normalized over the last axis."""
-    # Of SkipLayerNormalization a further operand, after gamma, is beta.
+    # SkipLayerNormalization has a further operand, beta, after gamma.
     has_beta = scaled == "LayerNormalization"
 
     def importer(node: OnnxNode) -> Value:

@@ -85,7 +85,7 @@ def _greatest(node: OnnxNode, data: BuiltTensor, window: OnnxWindow) -> BuiltTen
     """The pool of greatest values, for numbers of any dtype."""
     if data.dtype is DType.FLOAT32 or data.type.quant is not None:
         return pool_nodes.greatest(node, data, window)
-    # Integers get a scale, which the pool does not look at; uint8 is computed in int16.
+    # Integers get a scale, which the pool ignores; uint8 is computed in int16.
     wide = cast(node, data, DType.INT16) if data.dtype is DType.UINT8 else data
     result = pool_nodes.greatest(node, reinterpreted(node, wide, Quant((1.0,), (0,))), window)
     return cast(node, reinterpreted(node, result, None), data.dtype)

@@ -71,10 +71,9 @@ _OWN = {"DequantizeLinear": _dequantize, "QuantizeLinear": _quantize}
 # ONNX Runtime's quantizer writes operators of its own for 16 and 4 bits, which older opsets lack.
 
 
-# Operators of quantized tensors: DequantizeLinear, the operator of floats, and QuantizeLinear.
-#
-# What is recognised between the two becomes integers (``graph/qdq``), so these
-# operators and the groups of three are computed in the same way.
+# Operators of quantized tensors: DequantizeLinear, the operator of floats, and QuantizeLinear. The
+# recognised operators between the two become integers (``graph/qdq``), so these operators and the
+# groups of three are computed in the same way.
 
 _OPSET = 13  # the semantics of the operators in the functions
 _OUTPUT = "result"

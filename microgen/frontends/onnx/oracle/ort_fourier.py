@@ -56,8 +56,8 @@ def _roundings(weight: Array) -> Array:
 
 def _parts(weight: Array) -> int:
     """The number of parts of a result: 1 for an inverse with real results, otherwise 2, real and
-    imaginary. Otherwise the second row is an imaginary part, to which the real part of the first
-    input adds nothing."""
+    imaginary. If there are 2, the second row is an imaginary part, to which the real part of the
+    first input adds nothing."""
     return 1 if len(weight) > 1 and weight[1].ravel()[0] else 2
 
 

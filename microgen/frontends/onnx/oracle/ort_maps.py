@@ -1,4 +1,4 @@
-"""What ONNX Runtime returns as maps and texts, as tensors of numbers."""
+"""The maps and texts that ONNX Runtime returns, as tensors of numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAPS = "ai.onnx.ml.ZipMap"
 
 
 def without(model: ModelProto) -> ModelProto:
-    """The model whose outputs are the scores of which it makes maps."""
+    """The model with the scores of its maps as outputs, instead of the maps."""
     made = {name for node in model.graph.node if _is_map(node) for name in node.output}
     if not made:
         return model
@@ -37,7 +37,7 @@ def _is_map(node: NodeProto) -> bool:
 
 
 def indices(array: Array, texts: Sequence[str]) -> Array:
-    """The index of each text, int64; an array of numbers as it is. A text that is none of these
+    """The index of each text, int64; an array of numbers unchanged. A text that is none of these
     becomes -1.
     """
     if array.dtype.kind not in "OUS":

@@ -88,7 +88,8 @@ _FLOATS: Mapping[str, float] = {
 # Functions that multiply their argument by an approximation.
 _PRODUCTS = frozenset({"gelu", "gelu_tanh", "mish", "swish"})
 
-# Of these the graph composes normalizations, which ONNX Runtime computes with other roundings.
+# The graph composes normalizations from these, and ONNX Runtime computes normalizations with other
+# roundings.
 _COMPOSED: Mapping[str, Callable[[Array, Array], Array]] = {
     "add": np.add,
     "divide": np.divide,

@@ -100,12 +100,12 @@ def _picked(node: OnnxNode, table: list[Any], index: BuiltTensor) -> BuiltTensor
 
 
 def _index(node: OnnxNode, data: BuiltTensor, keys: list[Any]) -> BuiltTensor:
-    """The int32 place of each value among the keys, the first of equal ones; as many as there are
-    keys if it is none of them."""
+    """The int32 place of each value among the keys, the first of equal ones; the number of keys if
+    it is not among them."""
     column = node.reshaped(data, (*data.shape, 1))
     table = node.constant(np.array(keys, data.dtype.numpy), "keys")
     is_equal = cast(node, compared(node, "equal", column, table), DType.FLOAT32)
-    # A last column of less than 1, so that it is the greatest only if there is no other.
+    # The last column is less than 1, so it is the greatest only if no key matches.
     if data.dtype is DType.FLOAT32 and np.isnan(np.array(keys, np.float32)).any():
         is_nan = cast(node, compared(node, "not_equal", column, column), DType.FLOAT32)
         at_nan = node.constant(np.isnan(np.array(keys)).astype(np.float32), "nan")

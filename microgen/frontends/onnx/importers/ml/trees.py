@@ -36,7 +36,8 @@ def _summed(node: OnnxNode, given: TreeNodes, targets: int, aggregate: str = "SU
 
 
 def _without_infinity(node: OnnxNode, scores: BuiltTensor) -> BuiltTensor:
-    """0 in place of extremes of no leaf, as ONNX Runtime has them. Leaves are finite."""
+    """The results with 0 in place of infinity, the extreme of no leaf, as ONNX Runtime returns
+    them. Leaves are finite."""
     size = node.emit("abs", AbsAttrs(), (scores,))
     zeros = broadcast(node, number(node, 0.0, DType.FLOAT32), scores.shape)
     return chosen(node, compared(node, "equal", size, float("inf")), zeros, scores)
@@ -184,7 +185,7 @@ def _of_two(
     is_text = isinstance(labels[0], str)
     label = ml_nodes.labelled(node, index, labels if is_one or is_text else (0, 1))
     transform = ml_nodes.transform_of(node)
-    # Of a class without leaves, ONNX Runtime returns 0 in place of its base value.
+    # ONNX Runtime returns 0, not the base value, for a class without leaves.
     if 1 in named or base.size == 2:
         both = ml_nodes.pair(node, first, second)
         return label, ml_nodes.transformed(node, both, transform)

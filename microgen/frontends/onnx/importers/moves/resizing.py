@@ -216,7 +216,7 @@ def _along(
 def _is_resize2d(data: BuiltTensor, wanted: _Wanted) -> bool:
     """Whether ``image.resize2d``, which needs no tables, computes the resize."""
     is_plain = not wanted.antialias and wanted.coordinates in _OF_RESIZE2D
-    # PyTorch's places are those of half_pixel, except for a single one.
+    # PyTorch's places equal half_pixel's, except for a single place.
     if wanted.coordinates == "pytorch_half_pixel":
         is_plain = is_plain and all(axis.places > 1 for axis in wanted.axes.values())
     # image.resize2d computes the scale from the sizes, so the scale may have no other fraction.
