@@ -39,7 +39,7 @@ class BuiltTensor:
     is_int4: bool = False  # the model stores the constant in 4 bits
     # for a float constant that the model stores as integers
     stored: Stored | None = field(default=None, compare=False, repr=False)
-    # what its values, which are indices, mean, if the model has texts in their place
+    # the texts that its values index, if the model has texts instead of indices
     labels: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -22,7 +22,7 @@ HALF = 128
 
 def flipped(values: Array) -> Array:
     """uint8 values minus 128 as int8, or int8 values plus 128 as uint8."""
-    # 128 more or less, modulo 256, is the other value of the highest bit.
+    # Adding or subtracting 128, modulo 256, inverts the highest bit.
     other = np.uint8 if values.dtype == np.int8 else np.int8
     return frozen((values.view(np.uint8) ^ np.uint8(HALF)).view(other))
 

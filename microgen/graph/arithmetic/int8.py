@@ -133,18 +133,15 @@ def multiply_by_quantized_multiplier(
     shift = np.asarray(shift, np.int64)
     if rounding in (Rounding.SINGLE, *RELAY):
         # UPWARD's source is TVM v0.14, src/target/intrin_rule.cc, QMultiplyShift: the product,
-        # shifted left before if the shift is positive, plus 2**(r - 1), shifted right by
-        # r = 31 - min(shift, 0). Subtracting a left shift from r instead gives the same result. So
-        # does its shortcut for powers of two (q_multiply_shift's default.FLegalize), as long as
-        # that does not overflow int32. NEAREST's source is src/relay/qnn/utils.cc,
-        # FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is added to negative products.
-        #
-        # SINGLE's source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0
-        # (BUILTIN_REF) equals C's round(x * scale) in double. The 31-bit multiplier is within
-        # 2**-31 of the scale, so the two differ only if a result of at most 8 bits lies within
-        # 2**-24 of a half without being one.
-        #
-        # Of a tie of negative products: half - 1 sends it down, away from zero.
+        # shifted left before if the shift is positive, plus 2**(r - 1), shifted right by r = 31 -
+        # min(shift, 0). Subtracting a left shift from r instead gives the same result. So does its
+        # shortcut for powers of two (q_multiply_shift's default.FLegalize), as long as that does
+        # not overflow int32. NEAREST's source is src/relay/qnn/utils.cc,
+        # FixedPointMultiplyToNearest: there 2**(r - 1) - 1 is added to negative products. SINGLE's
+        # source is measurement: int8 FULLY_CONNECTED of ai-edge-litert 2.3.0 (BUILTIN_REF) equals
+        # C's round(x * scale) in double. The 31-bit multiplier is within 2**-31 of the scale, so
+        # the two differ only if a result of at most 8 bits lies within 2**-24 of a half without
+        # being one. For a tie of negative products, half - 1 sends it down, away from zero.
         less = np.zeros_like(x) if rounding is Rounding.UPWARD else (x < 0).astype(np.int64)
         return _multiply_rounding_once(x, np.asarray(multiplier, np.int64), 31 - shift, less)
     if rounding is Rounding.FLOAT:

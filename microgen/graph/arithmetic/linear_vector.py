@@ -58,8 +58,8 @@ def fit(channels: OutputChannels) -> LinearVector:
         return _none(len(scales))
     parts = [Steps(part) for part in channels.parts()]
     _, exponent = np.frexp(usable.max())
-    # Of the shifts, which all channels share, the left one is as large as the values of the
-    # outputs' range allow. The right one makes the largest multiplier at least 2**30.
+    # All channels share the shifts. The left one is as large as the values of the outputs' range
+    # allow. The right one makes the largest multiplier at least 2**30.
     left = _left(parts, channels)
     right = left - int(exponent)
     if left < 0 or not 0 <= right <= _BITS:
@@ -91,7 +91,7 @@ def _left(parts: Sequence[Steps], channels: OutputChannels) -> int:
 
 
 def _largest(steps: Steps) -> tuple[int, int]:
-    """The largest magnitudes of the sums at thresholds and of what is folded."""
+    """The largest magnitudes of the sums at thresholds and of the folded parts."""
     folded = np.array(steps.channels.folded, np.int64)[:, None]
     at = np.abs(np.where(steps.has_at | steps.has_before, steps.sums - folded, 0))
     return int(at.max()), int(np.abs(folded[~steps.is_constant]).max(initial=0))

@@ -149,7 +149,7 @@ class Node:
     # The global symbol of the external function that the node is part of; empty except in
     # partitioned models.
     function: str = ""
-    # Those with which the model declares its own operator, by attribute, as ("data_layout",
+    # The layouts with which the model declares its own operator, by attribute, as ("data_layout",
     # "NCHW").
     layouts: tuple[tuple[str, str], ...] = ()
 

@@ -23,8 +23,8 @@ def in_round(name: str, done: Sequence[int]) -> str:
 
 
 def in_loop(lead: str, tensor: str, number: int) -> str:
-    """The name outside of the loop of a tensor in round ``number``, whose name inside may be one in
-    rounds of further loops."""
+    """The name outside of the loop for a tensor in round ``number``. Its name inside may itself
+    contain rounds of further loops."""
     match = _IN_ROUND.fullmatch(tensor)
     if match is None:
         return in_round(f"{lead}{tensor}", (number,))

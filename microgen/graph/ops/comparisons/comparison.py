@@ -1,4 +1,4 @@
-"""Comparisons and logic of each two elements, with numpy's broadcasting."""
+"""Comparisons and logic of each pair of elements, with numpy's broadcasting."""
 
 from __future__ import annotations
 

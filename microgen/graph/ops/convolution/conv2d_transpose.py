@@ -79,7 +79,7 @@ def _check(attrs: Conv2DTransposeAttrs, inputs: Types, outputs: Types) -> str | 
     """float32 throughout; or int8 or int16 with int8 weights, symmetric and per tensor or per
     filter. Sums of int8 products fit int32."""
     _, height, width, depth = inputs[1].shape
-    # An output pixel is reached by every stride-th tap of a row and of a column only.
+    # Only every stride-th tap of a row and of a column reaches an output pixel.
     products = -(-height // attrs.strides[0]) * -(-width // attrs.strides[1]) * depth
     return convolution.constraint(inputs, outputs[0], attrs.rounding, axis=0, products=products)
 

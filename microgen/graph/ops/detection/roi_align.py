@@ -105,7 +105,7 @@ class _Axis:
         # ONNX: regions have at least the size of a pixel, unless coordinates are of half pixels.
         if not attrs.is_half and not length > 1:
             length = _F(1)
-        # Of NaN or an infinite width, no int can be made: hence the conditions in the next line.
+        # NaN and infinite widths cannot become ints, hence the conditions in the next line.
         width = length / _F(attrs.size[axis])
         pixels = int(np.ceil(min(width, _F(MOST)))) if width > 0 else 0
         return cls(start, width, attrs.samples or pixels, size)

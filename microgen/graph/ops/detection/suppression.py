@@ -118,7 +118,7 @@ def overlaps(others: Array, box: Array) -> Array:
 def _non_max_suppression_cost(
     attrs: NonMaxSuppressionAttrs, inputs: Types, _outputs: Types
 ) -> ReferenceCost:
-    """Each box is compared with each that is chosen."""
+    """Each box is compared with each chosen box."""
     boxes = inputs[0].shape[0]
     return ReferenceCost(64 * (boxes + 16 * attrs.most), (2000 + 16 * attrs.most) * (boxes + 1))
 
@@ -241,7 +241,7 @@ def _overlaps(others: Array, box: Array) -> Array:
 def _all_class_suppression_cost(
     attrs: AllClassSuppressionAttrs, inputs: Types, outputs: Types
 ) -> ReferenceCost:
-    """Each box of a class is compared with each that is chosen."""
+    """Each box of a class is compared with each chosen box."""
     scores = inputs[1].size
     nbytes = 64 * (scores + inputs[0].size) + 200 * outputs[0].size
     return ReferenceCost(nbytes, (4000 + 32 * attrs.most) * (scores + 1))
@@ -350,7 +350,7 @@ def _best(attrs: MulticlassSuppressionAttrs, boxes: Array, scores: Array, most: 
 def _multiclass_cost(
     attrs: MulticlassSuppressionAttrs, inputs: Types, _outputs: Types
 ) -> ReferenceCost:
-    """Each box is compared with each that is chosen, for each class."""
+    """Each box is compared with each chosen box, for each class."""
     boxes, classes = inputs[1].shape
     rows = attrs.most * attrs.each
     chosen = min(boxes, attrs.per_class) * classes if attrs.per_class else min(boxes, attrs.most)

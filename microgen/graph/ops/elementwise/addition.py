@@ -1,4 +1,4 @@
-"""Sums and differences of each two elements, and squares of differences."""
+"""Sums and differences of each pair of elements, and squares of differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of each two elements: the greater, the lesser, or the one that a condition chooses."""
+"""One of each pair of elements: the greater, the lesser, or the one that a condition chooses."""
 
 from __future__ import annotations
 

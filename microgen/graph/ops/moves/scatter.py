@@ -78,7 +78,7 @@ def reference(attrs: ScatterAttrs, operands: Operands) -> Arrays:
     expect_indices("scatter has positions from {} to {}", positions, attrs.shape[0], position=1)
     result = np.broadcast_to(data.reshape(() if data.size == 1 else data.shape), attrs.shape).copy()
     if attrs.reduction == "none":
-        # Of several updates of a row the last one remains, which numpy's assignment does not
+        # If a row has several updates, the last one remains, which numpy's assignment does not
         # promise.
         last = {int(position): row for row, position in enumerate(positions)}
         result[list(last)] = updates[list(last.values())]

@@ -144,7 +144,7 @@ def stored(scaled: Array, zero_point: int, dtype: DType) -> Array:
 
 
 def _rescale_bound(attrs: RescaleAttrs, inexact: Inexact) -> Arrays:
-    # int32 numbers are modulo 2**32, so only for the others results never decrease.
+    # int32 numbers are modulo 2**32, so only the results of other dtypes never decrease.
     is_narrow = inexact.operands.inputs[0].dtype.itemsize < 4
     return (bounds.monotonic(_rescale_reference) if is_narrow else EXACT).of(attrs, inexact)
 

@@ -65,8 +65,8 @@ def _leaky_relu(x: Ball, alpha: float, _beta: float) -> Ball:
 
 
 def _thresholded_relu(x: Ball, alpha: float, _beta: float) -> Ball:
-    # The function jumps from 0 to alpha at its threshold, so both may be results of a near
-    # argument.
+    # The function jumps from 0 to alpha at its threshold, so both may be results of an argument
+    # near it.
     jumps = np.abs(x.value - alpha) <= x.error
     value = np.where(x.value > alpha, x.value, 0)
     return Ball(value, x.error + np.where(jumps & (x.error > 0), abs(alpha), 0))

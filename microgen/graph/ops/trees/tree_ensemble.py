@@ -151,7 +151,7 @@ def known_keys(attrs: TreeEnsembleAttrs, data: Array, used: Array) -> Array:
 
 def leaf_values(attrs: TreeEnsembleAttrs, operands: Arrays) -> tuple[Array, Array]:
     """The values of nodes as leaves, float32 [nodes, width], and the first target of each tree,
-    int64 [trees]. ``width`` is 1, or the number of targets. Of inner nodes, values mean nothing.
+    int64 [trees]. ``width`` is 1, or the number of targets. The values of inner nodes mean nothing.
     Votes are values of 1."""
     key, trees, leaves = operands[2], len(operands[5]), operands[6:]
     if attrs.votes:

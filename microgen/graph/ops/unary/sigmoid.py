@@ -12,8 +12,8 @@ from microgen.graph.ops.base import Operands
 from microgen.graph.ops.tables import tables
 from microgen.graph.ops.unary import unary
 
-# Of int16, the twin of ``crt/include/microgen/unary/sigmoid_table_s16.h``: the argument of both
-# functions is converted to steps of 1 / (3 * 2**12). 2**9 of these are a step of the table for
+# The int16 form is the twin of ``crt/include/microgen/unary/sigmoid_table_s16.h``. The argument of
+# both functions is converted to steps of 1 / (3 * 2**12). 2**9 of these are a step of the table for
 # sigmoid, 2**8 for tanh, whose argument is doubled.
 
 _STEPS = 3 * 2**12

@@ -1,4 +1,4 @@
-"""The definition that ops share which compute each value of one tensor by itself.
+"""The common definition of ops that compute each value of one tensor by itself.
 
 Such an op is a function of one value. For int8 it has no kernel: ``compiler/passes/tabulate.py``
 turns it into a ``lookup`` in the table of all 256 results. For int16 the same happens if TFLite has
