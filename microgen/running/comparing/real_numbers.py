@@ -1,4 +1,4 @@
-"""Real numbers for quantized inputs, and those that quantized outputs mean."""
+"""Real numbers for quantized inputs, and the real numbers that quantized outputs mean."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def stored(port: PortRecord, numerics: str, array: Array) -> Array:
 
 
 def quantized(port: PortRecord, numerics: str, array: Array) -> Array:
-    """The integers of a quantized port that stand for ``array``, floats of any shape. They are
-    rounded to float32 first. Then they are those of a quantize operator at the network's input:
-    ``x / scale`` in float32, rounded to nearest, plus the zero point, clamped to the dtype. Halves
-    are rounded away from zero, under the ``numerics`` profile "onnx" to even. Raises InputError for
-    NaN and infinities, which the runtimes leave undefined."""
+    """The integers of a quantized port that stand for ``array``, floats of any shape. The floats
+    are rounded to float32 first. Then the integers are the results of a quantize operator at the
+    network's input: ``x / scale`` in float32, rounded to nearest, plus the zero point, clamped to
+    the dtype. Halves are rounded away from zero, under the ``numerics`` profile "onnx" to even.
+    Raises InputError for NaN and infinities, which the runtimes leave undefined."""
     _check_finite(port, array)
     with np.errstate(over="ignore"):
         # A larger number becomes infinite, and then the greatest integer, as it should.

@@ -1,4 +1,4 @@
-"""Names of inputs and outputs in samples: which ones an array may have."""
+"""The names that arrays of samples may have for inputs and outputs."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def of_ports(ports: Iterable[PortRecord]) -> list[Ranked]:
 
 
 def accepted(names: Sequence[Ranked]) -> list[tuple[str, ...]]:
-    """The names that each input's array may have, best first: those that no other input has in the
-    same rank or in an earlier one."""
+    """The names that each input's array may have, best first: the names that no other input has in
+    the same rank or in an earlier one."""
     first: dict[str, int] = {}
     for own in names:
         for rank, several in enumerate(own):

@@ -101,7 +101,7 @@ def pack(ports: Sequence[PortRecord], arrays: Mapping[str, Array]) -> Given:
 
 
 def _given(ports: Sequence[PortRecord], found: Sequence[Array], *, can_quantize: bool) -> Given:
-    """``can_quantize``: the user may still ask for it."""
+    """``can_quantize``: the user may still ask for quantization."""
     arrays = [np.asarray(array) for array in found]
     for port, array in zip(ports, arrays, strict=True):
         _check_type(port, array, can_quantize=can_quantize)
