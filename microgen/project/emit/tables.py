@@ -34,7 +34,8 @@ def has_rows(constant: FirmwareConstant) -> bool:
 
 def address(constant: FirmwareConstant, symbol: str) -> str:
     """The address of the first element, as an expression of the element's type."""
-    # A pointer to the whole struct may visit all of its bytes; one to a row only those of the row.
+    # A pointer to the whole struct may visit all of its bytes; a pointer to a row may visit only
+    # the row's bytes.
     return f"(const {constant.ctype} *)&{symbol}" if has_rows(constant) else symbol
 
 
