@@ -210,7 +210,8 @@ def _lives(subject: Subject) -> dict[str, _Life]:
     for record in subject.manifest.plan.buffers:
         planned = (record.first, record.last)
         steps = used.get(record.name)
-        # In half steps, because each call takes two. A buffer that no call names lives as planned.
+        # In half steps, because each call takes two. A buffer that no call names is live as
+        # planned.
         called = (2 * min(steps), 2 * max(steps) + 1) if steps else planned
         if record.is_state:
             called = (0, 2 * len(subject.manifest.calls) + 1)

@@ -86,7 +86,7 @@ class Architecture(Protocol):
 
     # ELF's name of the processor.
     elf_machine: str
-    # In bytes: of the stack at every call, and of an exception's frame.
+    # The alignment in bytes of the stack at every call, and of an exception's frame.
     stack_alignment: int
     calls: CallStandard
     # The number that pointers add to the address of code: 1 for Thumb.

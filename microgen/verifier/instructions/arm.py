@@ -186,7 +186,7 @@ def _of_sources(name: str, target: str, sources: tuple[Source, ...]) -> Effect:
     # The s of `mls` is part of its name and sets no flags.
     stem = name.removesuffix("s") if name != "mls" else name
     has_flags, count = stem != name, len(sources)
-    # The program counter as the first source is left out by objdump, and reads as an operand.
+    # objdump leaves out the program counter as the first source, so it is added here.
     if target == "pc" and count == 1 and stem in _BINARY:
         return _of_sources(name, target, (_PC, *sources))
     # `negs` is the assembler's name of `rsbs` with 0, which decides the flags.
@@ -319,6 +319,6 @@ def _indexed(operands: tuple[str, ...]) -> Update | None:
         change = operands[memory + 1]
     else:
         return None
-    # A register as the change is not followed.
+    # A change by a register is not followed.
     is_known = change.startswith("#")
     return Update(register_name(base.strip()), _number(change) if is_known else None)

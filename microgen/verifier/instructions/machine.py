@@ -107,8 +107,8 @@ class Machine:
     def step(self, instruction: Instruction, registers: Registers) -> Registers:
         """The registers after the instruction. Raises UnknownStackPointerError."""
         effect = instruction.effect
-        # An unknown encoding may change the stack pointer. `_may_use`: before there is a stack, a
-        # use of the stack pointer would be one of any memory.
+        # An unknown encoding may change the stack pointer. Before there is a stack, an instruction
+        # that uses the stack pointer could access any memory (`_may_use`).
         if effect.operation == "undefined" or not _may_use(instruction, registers):
             raise UnknownStackPointerError(str(instruction))
         # Before the result, because a clobbered register may be the target.

@@ -77,7 +77,7 @@ def _tensor_problems(
 
 
 def _data(step: PlannedCall, passed: Passed) -> int | None:
-    """Which argument of ``mg_packed_tensors`` says where it stores its results; None if its other
+    """The argument of ``mg_packed_tensors`` that has the address for its results; None if its other
     arguments are not planned."""
     *arguments, count = (planned.value for planned in step.arguments)
     if passed[: len(arguments)] != arguments:

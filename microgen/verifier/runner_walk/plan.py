@@ -195,7 +195,7 @@ class _Places:
         )
 
     def apart(self) -> frozenset[SymbolicValue]:
-        """The distance of the only output, if other tensors lie there, to the only input."""
+        """The distance between the only output, if other tensors lie there, and the only input."""
         module, shared = self.module, {pool.port for pool in self.module.plan.pools}
         has_one = (len(module.inputs), len(module.outputs)) == (1, 1)
         if self.is_packed or module.options.get("input_rows") or not has_one:
