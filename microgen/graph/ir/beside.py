@@ -264,7 +264,7 @@ def exceeds(actual: Array, expected: Array, bound: Array) -> Array:
 
 
 def distance(actual: Array, expected: Array) -> Array:
-    """The distance of each pair of elements, float64; infinite if only one of the two is a number."""
+    """The distance of each pair of elements, float64; infinite if only one of them is a number."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
     same = (actual == expected) | ((actual != actual) & (expected != expected))

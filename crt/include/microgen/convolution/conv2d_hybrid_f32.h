@@ -3,8 +3,7 @@
 #ifndef MICROGEN_CONV2D_HYBRID_F32_H
 #define MICROGEN_CONV2D_HYBRID_F32_H
 
-#include "microgen/blocks/hybrid.h"
-#include "microgen/convolution/conv2d_window.h"
+#include "microgen/convolution/hybrid_images.h"
 #include "microgen/out_of_line.h"
 
 typedef struct {
@@ -115,22 +114,9 @@ MG_INLINE void mg_conv2d_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_conv2d_hybrid_f3
 {
     const mg_finish_hybrid finish = {bias, scale, p->per_channel, p->activation_min,
                                      p->activation_max};
-    const mg_conv2d_shape *s = &p->shape;
-    const int32_t size = s->input_height * s->input_width * s->input_channels;
-    int8_t *image = (int8_t *)scratch;
-    float *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        const mg_hybrid meaning = mg_quantize_hybrid(&input[n * size], size, p->per_channel, image);
-
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_conv2d_window_at(s, 0, y, x);
-                mg_conv2d_hybrid_pixel(s, &window, image, meaning, weight, &finish, pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_HYBRID_IMAGES(mg_conv2d_hybrid_pixel, mg_conv2d_window_at, p->per_channel, p, input, weight,
+                     &finish, output, scratch);
 }
 
 #ifdef MG_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */

@@ -3,8 +3,7 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
 #define MICROGEN_DEPTHWISE_CONV2D_HYBRID_F32_H
 
-#include "microgen/blocks/hybrid.h"
-#include "microgen/convolution/conv2d_window.h"
+#include "microgen/convolution/hybrid_images.h"
 #include "microgen/out_of_line.h"
 
 /* filter_channels is 1. */
@@ -55,23 +54,9 @@ MG_INLINE void
 mg_depthwise_conv2d_hybrid_f32_body(MG_ARGUMENTS_HYBRID(mg_depthwise_conv2d_hybrid_f32))
 {
     const mg_finish_hybrid finish = {bias, scale, 1, p->activation_min, p->activation_max};
-    const mg_conv2d_shape *s = &p->shape;
-    const int32_t size = s->input_height * s->input_width * s->input_channels;
-    int8_t *image = (int8_t *)scratch;
-    float *pixel = output;
 
-    for (int32_t n = 0; n < s->batches; n++) {
-        const mg_hybrid meaning = mg_quantize_asymmetric(&input[n * size], size, image);
-
-        for (int32_t y = 0; y < s->output_height; y++) {
-            for (int32_t x = 0; x < s->output_width; x++) {
-                const mg_window window = mg_depthwise_window_at(s, 0, y, x);
-                mg_depthwise_conv2d_hybrid_pixel(s, &window, image, meaning, weight, &finish,
-                                                 pixel);
-                pixel += s->output_channels;
-            }
-        }
-    }
+    MG_HYBRID_IMAGES(mg_depthwise_conv2d_hybrid_pixel, mg_depthwise_window_at, 1, p, input, weight,
+                     &finish, output, scratch);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */

@@ -47,7 +47,7 @@ def _slide_check(_attrs: SlideAttrs, inputs: Types, outputs: Types) -> str | Non
 
 
 def _slide_reference(attrs: SlideAttrs, operands: Operands) -> Arrays:
-    """The window without its first rows, as many as there are new rows, followed by the new rows."""
+    """The window without its first rows, as many as there are new rows, then the new rows."""
     # Source: it is TFLite's concatenation.h, Concatenation, and strided_slice.h, StridedSlice.
     window, rows = operands.inputs
     count = window.shape[attrs.axis]
