@@ -50,7 +50,7 @@ def _while(layer: FileLayer) -> Value:
         i for i, pair in enumerate(zip(body.inputs, body.outputs, strict=True)) if len({*pair}) == 1
     )
     counters = rounds.counters(body, start)
-    number = rounds.number(condition, counters, start, kept, layer.where)
+    number = rounds.number(condition, body, start, kept, layer.where)
     if number is None:
         return control.looped(layer, start, kept, None)
     if number == 0:
@@ -154,8 +154,7 @@ def _results(loop: _Loop, found: Body, states: BuiltTensor) -> Value:
             results.append(output)
             continue
         if i in loop.counters:
-            counter = loop.counters[i]
-            last = np.full(shape, counter.start + counter.step * loop.rounds, counter.dtype)
+            last = loop.counters[i].after(loop.rounds, shape)
             value = layer.constant(last, f"{output.name}/last")
         elif i in loop.kept:
             value = loop.start[i]
