@@ -60,8 +60,8 @@ class FileTree:
         return {name: digest(self.contents[name]) for name in sorted(self.contents)}
 
     def beginnings(self) -> list[bytes]:
-        """The contents of small files, and the first pieces of large ones, which have all that
-        these include."""
+        """All of each small file, and the first piece of each large one. All ``#include`` lines are
+        in the first piece."""
         return [beginning(content) for content in self.contents.values()]
 
     def write_to(self, root: Path, *, force: bool = False, record: str = MANIFEST) -> None:

@@ -150,10 +150,10 @@ def field(name: str) -> str:
 
 
 def aliases(names: Sequence[Sequence[str]], fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The second names of inputs or outputs in C: for each, those of its ``names`` that C can have
-    as identifiers, with ``_`` for other characters, as TVM has them.
+    """The second names of inputs or outputs in C: for each, those of its ``names`` that are
+    identifiers in C once ``_`` replaces all other characters, as in TVM.
 
-    ``names`` are empty, or have a list of names for each of the ``fields`` in C. A second name is
+    ``names`` is empty, or has a list of names for each of the ``fields`` in C. A second name is
     left out if it is its field, the field or second name of another, longer than 128 characters, or
     a name that C, C++ or generated code uses for something else.
     """
