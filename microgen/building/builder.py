@@ -39,7 +39,7 @@ _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) ([a-zA-Z]) (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """The firmware, the linker's map, and what the tools printed."""
+    """The firmware, the linker's map, and the output of the tools."""
 
     elf: Path
     map: Path

@@ -1,4 +1,4 @@
-"""Runs other people's programs: finds them, limits their time, says what to install, and whether
+"""Runs external programs: finds them, limits their time, says what to install, and whether
 compilers know a board's core."""
 
 from __future__ import annotations
