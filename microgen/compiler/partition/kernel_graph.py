@@ -215,7 +215,7 @@ def _ordered(nodes: Sequence[Node], graph: Graph) -> tuple[Node, ...]:
     while sorter.is_active():
         for i in sorter.get_ready():
             heapq.heappush(ready, (first[i], i))
-        # Of the nodes that are ready, the one with the earliest place in the graph is next.
+        # The next node is the ready one with the earliest place in the graph.
         _, i = heapq.heappop(ready)
         found.append(nodes[i])
         sorter.done(i)

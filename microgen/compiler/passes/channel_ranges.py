@@ -151,7 +151,7 @@ def _computed(node: Node, graph: Graph, own: Sequence[Link], found: Ranges) -> R
 
 
 def _evaluated(node: Node, graph: Graph, given: Iterable[Array]) -> Range | None:
-    """The results for operands with those values in all pixels."""
+    """The results of an operator if all pixels of its operands have the given values."""
     kinds, output = graph.type_of(node.inputs), graph.types[node.outputs[0]]
     shapes: list[Shape] = [(width(output),)] * len(kinds)
     rest: list[Array] = []

@@ -140,7 +140,7 @@ class _Removal:
 
 
 def _sliced(kind: ArrayType, axis: int, mask: Array) -> ArrayType:
-    """The type with those indices of an axis."""
+    """The type of a tensor of which an axis keeps only the indices in ``mask``."""
     axis %= len(kind.shape)
     shape = (*kind.shape[:axis], int(mask.sum()), *kind.shape[axis + 1 :])
     quant = kind.quant

@@ -120,9 +120,9 @@ def _covers(one: _Axes, other: _Axes) -> bool:
 def explore(
     partition: Partition, cpu: Cpu, ram_of: RamOf, stack_of: StackOf = stacks.unknown
 ) -> Front:
-    """The front of all candidates that the searches for each goal compare, and of divisions into
-    functions with rows. ``ram_of`` lowers and plans regions, ``stack_of`` is the stack of options:
-    with the same ones, ``choose`` finds the same for a goal."""
+    """The Pareto front of all candidates that the searches for each goal compare, and of divisions
+    into functions with rows. ``ram_of`` lowers and plans regions, ``stack_of`` gives the stack of
+    options. With the same two functions, ``choose`` finds the same candidate for a goal."""
     feeding.check(partition)
     found = space(partition, cpu, prefers_shared=False)
     scorer = Scorer(found, ram_of, stack_of)

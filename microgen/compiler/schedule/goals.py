@@ -11,11 +11,11 @@ Key = tuple[int, ...]
 
 RUNTIME = 2560  # bytes of code that firmware has besides its operators
 
-# The key of RAM, cycles and flash that is compared. Less is better; later numbers decide if earlier
-# ones are equal. "balanced" weighs the three alike: one percent less of one is worth one percent
-# more of another. For "ram", one percent less RAM is worth three percent more cycles. An unknown
-# number is treated as 1. Flash is without the constants that all choices need, because a percent of
-# these would be worth more than most functions' code.
+# The key by which RAM, cycles and flash are compared. Less is better; later numbers decide if
+# earlier ones are equal. "balanced" weighs the three alike: one percent less of one is worth one
+# percent more of another. For "ram", one percent less RAM is worth three percent more cycles. An
+# unknown number is treated as 1. Flash does not include the constants that all choices need: a
+# percent of these is more than the code of most functions.
 GOALS: Mapping[str, Callable[[int, int, int], Key]] = {
     "speed": lambda ram, cycles, flash: (cycles, ram, flash),
     "balanced": lambda ram, cycles, flash: (

@@ -91,7 +91,8 @@ class Option:
 
     @property
     def _source(self) -> str:
-        """The C source of its code: the operators' source, or the one of its header's kernels."""
+        """The C source that has the code: the shared header of kernels, or "" for the operators'
+        source."""
         return self.kernel.code.header if self.is_shared else ""
 
     def _function(self) -> Hashable:
@@ -160,11 +161,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All options: ``single`` has each node's by the name of its first result, ``joint`` has the
-    options for several nodes. Both are in the registry's order. ``needed`` are the bytes of
-    constants that no choice saves. ``lean`` has options with scratch memory instead of an array on
-    the stack, which are otherwise not better than the ones in ``single``. ``unmeasured`` has
-    kernels that fit, too, but are not options, because only others have measured costs."""
+    """All options: ``single`` has the options of each node, by the name of its first result,
+    ``joint`` has the options for several nodes. Both are in the registry's order. ``needed`` are
+    the bytes of constants that no choice saves. ``lean`` has options with scratch memory instead of
+    an array on the stack, which are otherwise not better than the ones in ``single``.
+    ``unmeasured`` has kernels that fit, too, but are not options, because they have no measured
+    costs and other kernels have."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]

@@ -93,7 +93,7 @@ def _fastest(options: Sequence[Option]) -> Option:
 
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
-    function of the candidate that it changes; the result is empty if it does not apply to it."""
+    function of a candidate; its result is empty if the change does not apply to the candidate."""
     kinds = list(dict.fromkeys(o.form for options in space.single.values() for o in options))
     yield from (partial(_gathered, space, new) for new in kinds if new[1])
     for old in kinds:

@@ -52,7 +52,7 @@ class Schedule:
 
 
 Picks = Mapping[str, Option]  # by the first result of each node
-Worth = Callable[[int], bool]  # of a bound in bytes; false of all larger ones if it is false
+Worth = Callable[[int], bool]  # of a bound in bytes; if one is not worth it, no larger one is
 RamOf = Callable[[Partition, Worth], Ram]
 
 
