@@ -26,8 +26,8 @@ class Request:
     numerics: Numerics = PROFILES["litert"]
     # device type (DLPack's number) -> kind of target
     targets: Mapping[int, str] = field(default_factory=dict)
-    # Of models that may already be partitioned: the names of the code generators whose functions
-    # become one node each.
+    # names of code generators, whose functions become one node each if the model is already
+    # partitioned
     generators: Collection[str] = ()
     signature: str = ""  # the name of one of several networks of a file; empty for the first
     dim: Sequence[str] = ()  # ``NAME=N`` for sizes that the model leaves open

@@ -181,7 +181,7 @@ class Operator:
 
     def _settled(self, output: BuiltTensor, shape: tuple[int, ...]) -> BuiltTensor:
         """A tensor that the model declares, with the shape that was inferred for it."""
-        del shape  # formats whose declarations differ from it say what then holds
+        del shape  # formats that declare shapes compare it with theirs
         return output
 
     def _impossible(self, error: str) -> ModelError:

@@ -72,7 +72,7 @@ def _is_sum_of_squares(
 
 
 def _source(makers: dict[str, NodeProto], name: str) -> str:
-    """The tensor of which a name is a copy."""
+    """The original tensor, if a name is a copy of it by Identity; otherwise the name."""
     for _ in range(len(makers)):
         maker = makers.get(name)
         if maker is None or maker.op_type != "Identity" or len(maker.input) != 1:

@@ -26,7 +26,7 @@ class FunctionBody:
     outputs: Sequence[str]
     nodes: Sequence[NodeProto]
     versions: Mapping[str, int]  # of each domain
-    # the ones to which nodes refer
+    # the attributes to which nodes refer
     attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
 
 

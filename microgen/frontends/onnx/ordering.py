@@ -79,7 +79,8 @@ def _sorted(nodes: Sequence[NodeProto], file: str) -> list[int] | None:
     makers: dict[str, int] = {}
     for k, node in enumerate(nodes):
         for name in filter(None, node.output):
-            # Of two makers of one name the first counts; ``OnnxScope.add`` refuses the second one.
+            # If two nodes make one name, the first counts; ``OnnxScope.add`` refuses the second
+            # one.
             makers.setdefault(name, k)
     needs = [[makers[name] for name in reads(node) if name in makers] for node in nodes]
     if all(maker < k for k, own in enumerate(needs) for maker in own):

@@ -44,8 +44,8 @@ def moved(op: str, attrs: Attrs, inputs: Sequence[BuiltTensor], where: str) -> S
 def _axis(
     attrs: Attrs, old: tuple[int, ...], new: tuple[int, ...], axis: int
 ) -> tuple[int, Array] | None:
-    """The axis of the output along which the scales are, and the old index of each of its indices;
-    None if there is no such axis. The shapes are those before and after the op."""
+    """The axis of the output that has the scales, and for each index of this axis the index before
+    the op; None if there is no such axis. The shapes are those before and after the op."""
     if isinstance(attrs, ReshapeAttrs):
         return _axis_of_view(old, new, axis)
     places = np.arange(old[axis])

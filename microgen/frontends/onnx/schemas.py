@@ -30,7 +30,7 @@ def domain(name: str) -> str:
 
 
 def of_runtime(domain_: str) -> str:
-    """What to do with an operator of a domain of ONNX Runtime; empty for other domains."""
+    """Advice about an operator of a domain of ONNX Runtime; empty for other domains."""
     if not domain_.startswith(_RUNTIMES):
         return ""
     level = "ORT_ENABLE_EXTENDED" if domain_ == _OF_PROCESSOR else "ORT_DISABLE_ALL"

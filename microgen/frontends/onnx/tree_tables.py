@@ -169,7 +169,7 @@ class _Builder:
 def packed(
     node: OnnxNode, given: TreeNodes, targets: int, features: int, absent: float = 0.0
 ) -> TreeTables:
-    """The tables of trees of an operator whose input has so many features. Leaves have the value
+    """The tables of an operator's trees. Its input has ``features`` features. Leaves have the value
     ``absent`` for the targets that they do not list. ModelError for a node that does not exist, or
     is below itself; UnsupportedError for more than the tables can have."""
     _expect_sound(node, given, targets, features)

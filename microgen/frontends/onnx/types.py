@@ -25,7 +25,7 @@ _DTYPES: dict[int, DType] = {
 _INT4: dict[int, DType] = {TensorProto.INT4: DType.INT8, TensorProto.UINT4: DType.UINT8}
 # Numbers of 16 bits, which are computed in float32.
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
-_INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
+_INSTEAD: dict[int, str] = {  # advice for models with such elements
     TensorProto.DOUBLE: "call network.float() before torch.onnx.export, or convert the model "
     "from float32 (skl2onnx: give to_onnx an example of float32)",
     TensorProto.STRING: "no kernel reads texts: turn them into numbers before the model",
@@ -33,7 +33,7 @@ _INSTEAD: dict[int, str] = {  # what to do with a model that has such elements
 _NAMES: dict[int, str] = {code: name for name, code in TensorProto.DataType.items()}
 # onnx packs these elements, but numpy's dtypes for them have a byte for each.
 _NARROW = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
-_BITS: dict[int, int] = {  # of an element, by its type, except for those of any length
+_BITS: dict[int, int] = {  # of an element, by its type; texts are missing
     code: _NARROW.get(name, 8 * helper.tensor_dtype_to_np_dtype(code).itemsize)
     for name, code in TensorProto.DataType.items()
     if name not in ("UNDEFINED", "STRING")
@@ -50,8 +50,8 @@ def messages(message: Message) -> Iterator[Message]:
 
 
 def listed(message: Message) -> list[tuple[FieldDescriptor, Any]]:
-    """The fields of a message with their values, but not the bytes of a tensor: they would be
-    copied. A tensor's fields include those that are not set."""
+    """The fields of a message with their values, but without the bytes of a tensor, because reading
+    them copies them. A tensor's fields include those that are not set."""
     if not isinstance(message, TensorProto):
         return list(message.ListFields())
     fields = (each for each in message.DESCRIPTOR.fields if each.type != each.TYPE_BYTES)

@@ -115,8 +115,8 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
 
 
 def _named(graph: Graph, model: FileRecord, tensors: FileTensors) -> Graph:
-    """The graph with the names that its inputs and outputs have for callers: the signature's, and
-    the names of their tensors as further ones."""
+    """The graph with the names by which callers know its inputs and outputs: those of the
+    signature, and further those of the tensors."""
     given, made = model.given, model.made
     # Without a signature these are the names that the tensors would have.
     plain = FileTensors(model.tensors).names

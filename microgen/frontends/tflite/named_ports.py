@@ -121,10 +121,10 @@ def called(ports: NamedPorts, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def numbered(made: NamedPorts, listed: Sequence[int]) -> list[tuple[str, ...]]:
-    """For each output, the name that it has in C without a signature, as a further name:
-    ``output``, or ``output0``, ``output1``, .... Empty if they have this name anyway, or if they
-    are in another order than the subgraph's ``listed`` ones, because the number would then mean
-    another output than before."""
+    """A further name for each output, which is its name in C if there is no signature: ``output``,
+    or ``output0``, ``output1``, .... Empty if they have this name anyway, or if they are in another
+    order than in ``listed``, the order of the subgraph: the number would then mean another output.
+    """
     if not made.names or made.tensors != tuple(listed):
         return [()] * len(made.tensors)
     count = len(listed)

@@ -28,7 +28,8 @@ CIRCULAR_BUFFER = "CIRCULAR_BUFFER"  # the custom operator of TensorFlow Lite Mi
 LIST_WRITE = "LIST_WRITE"  # not an operator of files: ``loops/list_writes.py`` makes it
 ABSENT = -1  # an optional input that an operator does not have
 
-# Operator -> its options, the fields that are numbers of subgraphs, and what they are by default.
+# Operator -> its options, the fields that are numbers of subgraphs, and the defaults of these
+# fields.
 _CALLING: Mapping[str, tuple[Any, tuple[str, ...], tuple[int, ...]]] = {
     "CALL_ONCE": (CallOnceOptions, ("InitSubgraphIndex",), (0,)),
     "IF": (IfOptions, ("ThenSubgraphIndex", "ElseSubgraphIndex"), ()),
@@ -53,7 +54,7 @@ class QuantizationRecord:
     scale: Array
     zero_point: Array
     axis: int
-    details: str  # what else it has: "", "custom" or "blockwise"
+    details: str  # "custom" or "blockwise" if it has such details, else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +116,8 @@ class FileRecord(SubgraphRecord):
     signature: str  # empty if the model has none
     # Other subgraphs that operators run and that composites stand for, by number.
     called: Mapping[int, SubgraphRecord]
-    # Of a network, not of a subgraph that an operator runs: its inputs and outputs with their
-    # names, and both in the subgraph's order.
+    # The next three are set for a network, not for a subgraph that an operator runs: inputs and
+    # outputs with their names, and both in the subgraph's order.
     given: NamedPorts = named_ports.UNNAMED
     made: NamedPorts = named_ports.UNNAMED
     listed: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())

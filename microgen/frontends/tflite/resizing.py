@@ -1,9 +1,9 @@
 """Sizes that a file leaves open: -1 in the shape signature of an input.
 
-A converter that does not know a size writes -1 into the signature and 1 into the shape. For the
-batch, dimension 0, 1 is what a firmware wants; every other open size has to be given. A size that
-is given is written into the file, so that the project's copy of the model, and the runtimes that
-are compared with the firmware, have it, too.
+A converter that does not know a size writes -1 into the signature and 1 into the shape. A firmware
+needs the size 1 for the batch, dimension 0. Every other open size has to be given. A given size is
+written into the file, so the project's copy of the model has it, and so do the runtimes that are
+compared with the firmware.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def _vectors(data: bytearray, file: str, subgraph: int, tensor: int) -> list[Arr
 
 def _check_others(before: FileRecord, after: FileRecord, changes: dict[Place, int]) -> None:
     """Raise ModelError if the new sizes have changed the shape of another tensor."""
-    # A writer may store equal vectors once. The shapes of computed tensors are inferred, so only
-    # those of inputs and constants matter.
+    # A file may store equal vectors once. Computed tensors get inferred shapes, so only the shapes
+    # of inputs and constants matter.
     given = {
         i for i, tensor in enumerate(before.tensors) if tensor.is_constant or tensor.is_variable
     }

@@ -39,8 +39,8 @@ class Level:
 
     is_dense: bool
     size: int  # of a dense level, which has the indices 0 to ``size`` - 1 under each node
-    # Of a compressed level: under node i of the level before are ``indices`` from ``segments[i]``
-    # up to ``segments[i + 1]``.
+    # In a compressed level, node i of the level before has the ``indices`` from ``segments[i]`` up
+    # to ``segments[i + 1]``.
     segments: Array
     indices: Array
 

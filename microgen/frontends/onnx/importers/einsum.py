@@ -116,7 +116,7 @@ def _diagonal(node: OnnxNode, tensor: BuiltTensor, first: int, second: int) -> B
         raise node.invalid(f"takes the diagonal of {tensor.type}")
     others = [axis for axis in range(rank) if axis not in (first, second)]
     moved = transposed(node, tensor, (*others, first, second))
-    # Of a flattened square, the diagonal is every (size + 1)-th element.
+    # The diagonal of a flattened square is every (size + 1)-th element.
     flat = node.reshaped(moved, (*moved.shape[:-2], size * size))
     places = node.constant(np.arange(size, dtype=np.int32) * (size + 1), "diagonal")
     return node.emit("take", TakeAttrs(rank - 2), (flat, places))

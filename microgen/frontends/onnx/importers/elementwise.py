@@ -72,8 +72,8 @@ def _pow(node: OnnxNode) -> BuiltTensor:
         if product is not None:
             return product
     dtype = base.dtype
-    # Integers with exponents of another integer dtype are raised in int64, those with floats as
-    # exponents in float32.
+    # Integers are raised in int64 if the exponents are integers of another dtype, and in float32 if
+    # these are floats.
     if dtype is not exponent.dtype and not is_float(base):
         dtype = DType.FLOAT32 if is_float(exponent) else DType.INT64
     operands = [cast(node, each, dtype) for each in (base, exponent)]

@@ -228,7 +228,7 @@ def _zeros(node: OnnxNode, columns: int, blocks: int, bits: int) -> Array:
 
 
 def _unpacked(rows: Array, bits: int) -> Array:
-    """The numbers of rows of bytes; the lowest bits of a byte come first."""
+    """The numbers that are packed in rows of bytes. A byte's lowest bits come first."""
     each = np.arange(0, 8, bits, dtype=np.uint8)
     values: Array = (rows[..., None] >> each) & np.uint8(2**bits - 1)
     return values.reshape(len(rows), -1)

@@ -19,7 +19,7 @@ _DOMAINS = ("finn.custom_op.general", "onnx.brevitas", "qonnx.custom_op.general"
 
 
 def _quant(node: OnnxNode) -> Value:
-    """Clip(round(x / scale + zero)) between the limits of so many bits, as floats again."""
+    """Clip(round(x / scale + zero)) to the limits of a number of bits, as floats again."""
     data = node.tensor(0, DType.FLOAT32)
     scale, zero, axis = _scales(node, data)
     low, high, bits = _limits(node)

@@ -98,7 +98,7 @@ _COMPOSED: Mapping[str, Callable[[Array, Array], Array]] = {
 }
 _ROUNDINGS = 8 * 2.0**-24  # of the magnitudes of the operands
 
-# Of images: the axes along which they are interpolated, or may be.
+# Axes of images along which an op interpolates, or may interpolate.
 _PLACED: Mapping[str, slice] = {"image.resize2d": slice(1, -1), "resample": slice(None)}
 
 # The errors of the functions of recurrent layers, relative to their alpha; see ``_off``.

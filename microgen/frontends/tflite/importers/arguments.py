@@ -117,7 +117,7 @@ def one_axis(layer: FileLayer, position: int, rank: int) -> int:
 
 
 def cut(values: tuple[int, ...]) -> str:
-    """The numbers as text for messages, of which only the first are shown if there are many."""
+    """The numbers as text for messages. If there are many, only the first ones are shown."""
     # A message needs no more of a long vector.
     shown = ", ".join(map(str, values[:8]))
     return f"[{shown}, ...]" if len(values) > 8 else f"[{shown}]"

@@ -162,8 +162,8 @@ def _first(reduction: str, dtype: DType) -> Array:
 
 
 def _of_segments(layer: FileLayer, numbers: BuiltTensor, count: int) -> BuiltTensor:
-    """The row of each segment. Negative segments have the row ``count``, and those from ``count``
-    on one that does not exist."""
+    """The row of each segment. It is ``count`` for negative segments, and a row that does not exist
+    for segments from ``count`` on."""
     value = numbers.value
     if value is not None and value.max() >= count:
         raise layer.invalid(f"has the segment {value.max()}; at most {count - 1} is expected")
@@ -177,7 +177,7 @@ def _of_segments(layer: FileLayer, numbers: BuiltTensor, count: int) -> BuiltTen
 def _replaced(
     layer: FileLayer, op: str, numbers: BuiltTensor, bound: int, instead: int
 ) -> BuiltTensor:
-    """int32 numbers, in which those less or greater than a bound are replaced."""
+    """int32 numbers, with ``instead`` in place of those that are less or greater than a bound."""
     limit, other = (layer.constant(np.array(n, np.int32), op) for n in (bound, instead))
     found = layer.emit(op, ComparisonAttrs(), (numbers, limit), dtype=DType.BOOL)
     return layer.emit("where", WhereAttrs(), (found, other, numbers), dtype=DType.INT32)

@@ -40,7 +40,7 @@ def _one_hot(node: OnnxNode) -> BuiltTensor:
     # Floats are truncated, as ONNX Runtime converts them.
     values = cast(node, node.tensor(0, *NUMBERS), DType.INT64)
     column = node.reshaped(values, (*values.shape, 1))
-    # Of equal categories, the last one counts; the others have a value that no input has.
+    # If categories are equal, the last one counts, and the others match no input.
     places = {value: k for k, value in enumerate(whole)}
     table = np.array(whole, np.int64)
     is_last = np.array([places[value] == k for k, value in enumerate(whole)])
@@ -89,7 +89,7 @@ def _label_encoder(node: OnnxNode) -> BuiltTensor:
 
 
 def _picked(node: OnnxNode, table: list[Any], index: BuiltTensor) -> BuiltTensor:
-    """The values at some indices. Texts are the indices of the distinct ones."""
+    """The values at some indices. Texts become their indices among the distinct texts."""
     texts = None
     if isinstance(table[0], str):
         texts = tuple(dict.fromkeys(table))
