@@ -18,8 +18,9 @@ import numpy as np
 from microgen.graph.arithmetic import linear
 from microgen.graph.ir.graph import Array
 
-# Shifts of MG_HIGH and MG_HIGH_WIDE of crt/include/microgen/requantization/scaling_s8.h. With the
-# first one, multipliers of scales below 1/8 fit int32, and with the second one those below 1/2.
+# Shifts of MG_HIGH and MG_HIGH_WIDE of crt/include/microgen/requantization/scaling_s8.h.
+# Multipliers fit int32 for scales below 1/8 with the first shift, and below 1/2 with the second
+# one.
 SHIFT, WIDE_SHIFT = 42, 40
 UNIT = 256  # of paired weights: kernels/requantization/paired.py
 # Each bias allows other multipliers, so a channel without a multiplier for one may have one for the

@@ -141,8 +141,8 @@ def _none(channels: int) -> Linear:
 
 
 class Steps:
-    """The thresholds of all channels: the least sums, at most one past the reachable ones, with
-    which an output is at least low + 1, ..., high."""
+    """The thresholds of all channels: the least sums with which an output is at least low + 1, ...,
+    high. They are at most one past the reachable sums."""
 
     def __init__(self, channels: OutputChannels) -> None:
         self.channels = channels

@@ -183,7 +183,8 @@ class _State:
 def _with_inside(
     node: Node, graph: Graph, op: OpDefinition, state: _State, slack: Slack
 ) -> Iterable[Expected]:
-    """The results of a node, after those of the graph inside if some of its tensors are known."""
+    """The results of a node, preceded by the results of the graph inside it if some of these are
+    known."""
     # A name inside begins with the first result's name and a colon.
     lead = f"{node.outputs[0]}:"
     is_open = op.inside is not None

@@ -249,7 +249,7 @@ class Graph:
     in_floats: Mapping[str, str] = field(default_factory=dict)
     # The tensors that are indices where the model has texts: the text of each index.
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what the user should know of the model's file
+    notes: tuple[str, ...] = ()  # notes about the model's file for the user
     details: tuple[str, ...] = ()  # further notes, which only -v prints
     # Names of tensors that passes have removed, which no other tensor may get.
     dropped: frozenset[str] = frozenset()

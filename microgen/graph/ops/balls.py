@@ -159,7 +159,7 @@ def total(products: Sequence[Products], added: Sequence[Ball] = ()) -> Ball:
     size = summed(lambda ball: ball.largest)
     plain = summed(lambda ball: np.abs(ball.value))
     terms = sum(each.terms for each in products) + len(added)
-    # Roundings are relative to partial sums, which the sum of all magnitudes bounds, whatever
-    # cancels.
+    # Roundings are relative to partial sums. The sum of all magnitudes bounds these, even if terms
+    # cancel.
     error = np.maximum(size - plain, 0) + gamma(terms) * size + terms * LEAST
     return Ball(summed(lambda ball: ball.value), error)

@@ -139,7 +139,7 @@ class Inexact:
     # same bits), float64 of the inputs' shapes.
     errors: Arrays
     expected: Arrays  # the reference's results
-    found: tuple[Array | None, ...]  # the implementation's results, as far as they are known
+    found: tuple[Array | None, ...]  # the implementation's results; None if unknown
 
     @property
     def is_exact(self) -> bool:
@@ -155,8 +155,8 @@ class Bound:
     # ``of(attrs, inexact)``: one array for each of the reference's results, the greatest distance
     # of each element, float64 of the array's shape, infinite if any value is possible.
     of: Callable[[Any, Inexact], Arrays]
-    # If the op is computed together with the ops that read it, up to so many roundings of each
-    # element may be missing.
+    # Up to this number of roundings of each element may be missing if the op is computed together
+    # with the ops that read it.
     roundings: int = 0
 
 
@@ -200,10 +200,10 @@ class OpDefinition:
     bound: Bound = EXACT  # for every implementation: kernels, code generators, LiteRT
     # ``cost(attrs, input_types, output_types)`` of ``reference``: see graph/ops/cost.py
     cost: costs.Rule = costs.elementwise
-    # ``inside(node, operands, errors, found, slack)``: what ``graph.ir.beside.walk`` yields for a
-    # node with a graph inside some of whose tensors are ``found``: these, then the outputs.
+    # ``inside(node, operands, errors, found, slack)``: for a node with a graph inside, of whose
+    # tensors ``found`` are known: yields these, then the outputs, as ``graph.ir.beside.walk`` does.
     inside: Callable[..., Iterator[Any]] | None = None
-    about: str = ""  # in a few words what it computes; by default a docstring says it
+    about: str = ""  # a few words about the result; by default those of a docstring
 
     def parts(self, attrs: Attrs, n_inputs: int) -> tuple[str, ...]:
         """The words of the primitive function's name for a node with a number of inputs."""

@@ -1,9 +1,8 @@
 """The budget for computing constants while a model is compiled: bytes and steps for each model.
 
-Frontends and passes compute constants before there is a program. They charge each computation here
-before it begins, so that a small file cannot demand much. Only constants that a model creates are
-charged, not the contents of its file, because the size of the file bounds them. A large file has
-large weights, which are moved and converted, so its size also adds to what may be created.
+Frontends and passes charge each computation here before it begins, so that a small file cannot
+demand much. Constants that a model computes are charged, but not those in its file. A large file
+has large weights, which are moved and converted, so the budget grows with the file's size.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class ComputeBudget:
         self._steps = 0
 
     def owns(self, nbytes: int) -> None:
-        """Note that the model's files have at least so many bytes."""
+        """Tell the budget that the model's files have at least ``nbytes`` bytes."""
         self._own = max(self._own, nbytes)
 
     def spend(self, cost: ReferenceCost, kept: int, where: str) -> None:

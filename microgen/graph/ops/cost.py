@@ -1,4 +1,4 @@
-"""The cost of computing an op's reference, from attributes and types, before it is computed.
+"""The cost of an op's reference, from attributes and types, before it runs.
 
 The costs are upper bounds for the numpy references, which compute in float64 and int64 whatever
 the dtype. ``tests/graph/ops/test_cost.py`` measures the bytes.

@@ -106,7 +106,7 @@ _CHANNELS = {  # layers -> the axis of the output's channels in the weight
 _ROUNDINGS = 2.0**-22  # of a bias: scale and bias are products of float32 numbers
 _SAME = 1e-6  # relative difference of scales that are meant to be equal
 _SUMS = 2**10  # of each sign, for which results are compared
-_LEAST = 1e-9  # of a result: what a step counts by which the bias is off
+_LEAST = 1e-9  # of a result: the weight of each step by which the bias is off
 _MANY = 4 * _SUMS  # results: more than are compared
 
 

@@ -70,7 +70,7 @@ class Geometry:
     """The steps of a group of stages."""
 
     steps: int  # iterations of the loop
-    # Of each stage, by its result, and of each tensor that is copied into a buffer.
+    # For each stage, by its result, and for each tensor that is copied into a buffer.
     timings: Mapping[str, Timing]
     # By their tensors. A tensor that is read without a buffer is whole.
     buffers: Mapping[str, RowBuffer]

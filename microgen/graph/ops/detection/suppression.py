@@ -88,8 +88,9 @@ def best_boxes(
     overlap: float,
     most: int,
 ) -> list[int]:
-    """Up to ``most`` boxes with the best scores, of those that are high, that do not overlap better
-    ones. Of equal scores the first one is the best. ``ratios`` are the overlaps of some with one.
+    """Up to ``most`` boxes with the best of the high scores, without those that overlap better
+    boxes. If scores are equal, the first one is the best. ``ratios`` are the overlaps of several
+    boxes with one.
     """
     # The negative of float32 is exact, and a stable sort keeps the first of equal scores first.
     left = np.argsort(-scores.astype(np.float64), kind="stable")

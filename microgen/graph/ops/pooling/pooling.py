@@ -111,10 +111,10 @@ def _sum_constraint(attrs: AvgPool2DAttrs, data: ArrayType) -> str | None:
 
 
 def _avg_pool2d_reference(attrs: AvgPool2DAttrs, operands: Operands) -> Arrays:
-    # Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool.
-    # The mean of stored values over the cells inside the input, halves away from zero, or upwards
-    # (reference/pooling.h, AveragePool of uint8, whose values are not negative). Of plain int32
-    # numbers it is truncated, and the sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
+    # Source of the integer form: TFLite reference/integer_ops/pooling.h, AveragePool. The mean of
+    # stored values over the cells inside the input, halves away from zero, or upwards
+    # (reference/pooling.h, AveragePool of uint8, whose values are not negative). The mean of plain
+    # int32 numbers is truncated, and their sum is modulo 2**32: TVM v0.14, topi/nn/pooling.h,
     # pool_impl_nd.
     data, output = operands.inputs[0], operands.output_types[0]
     rows, columns = attrs.axes(data.shape)

@@ -112,7 +112,7 @@ def _softmax_int16(attrs: SoftmaxAttrs, operands: Operands) -> Arrays:
     multiplier, shift = softmax_parameters_16(operands.input_types[0], attrs.beta)
     difference = data - data.max(axis=-1, keepdims=True)
     steps = multiply_by_quantized_multiplier(difference, multiplier, shift, Rounding.DOUBLE)
-    # The table's last argument, 2**15 - 1, is the one of exp(0).
+    # The table's last argument, 2**15 - 1, stands for exp(0).
     exponential = _softmax_looked_up(tables.exp_of_negative(), steps + np.int64(2**15 - 1))
     total = exponential.sum(axis=-1, keepdims=True)
     bits = _bits(total)  # 15 to 31
@@ -293,7 +293,7 @@ def _reduced(x: Array) -> tuple[Array, Array]:
     quarter = 1 << 23
     power_a = ((_SUM_INTEGER_BITS - 1 - headroom_a) << 25) + quarter
     power_b = ((_SUM_INTEGER_BITS - headroom_b) << 25) - quarter
-    # Of the two reductions, TFLite takes the one with the smaller r.
+    # TFLite takes the reduction with the smaller r.
     return np.minimum(r_a, r_b), np.maximum(power_a, power_b)
 
 

@@ -29,7 +29,7 @@ from microgen.graph.ops.cost import ReferenceCost
 Aggregate = Literal["sum", "min", "max"]
 AGGREGATES: tuple[Aggregate, ...] = ("sum", "min", "max")
 STEPS = 2  # of a round
-# The keys of -infinity and of the greatest float are these two less or more than those of floats.
+# The number of NaNs of one sign. Keys move by it, so that all NaNs are at one end.
 _NAN_OFFSET = 0x007FFFFF
 _INDICES = (DType.UINT8, DType.UINT16, DType.UINT32)
 

@@ -28,7 +28,7 @@ class Formula:
     real: Real
     # units in the last place by which other kernels may differ from the rounded result,
     ulps: int = 0
-    units: int = 0  # plus so many times 2**-24 |x|
+    units: int = 0  # and the number of times 2**-24 |x| in addition
     is_stepwise: bool = False
     # ``margin(numbers, x, error)``: the additional distance of results for arguments within an
     # error of x, compared with the results at both ends of that interval. It is 0 for monotonic
@@ -130,7 +130,7 @@ def _at_zero(numbers: Numbers, x: Array, error: Array) -> Array:
     return np.where(np.abs(x) <= error, np.abs(_scaled_elu(numbers, x)), 0)
 
 
-# ulps: those that the functions' headers state, plus half for the reference's own rounding
+# ulps: as in the headers of the functions, plus half for the reference's own rounding
 FORMULAS = {
     "erf": _plain(erf, 2),
     "tan": Formula(lambda _n, x: np.tan(x), 3, margin=_pole(_crosses_pole)),
