@@ -72,7 +72,7 @@ class Implementation:
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()  # of ``inputs``, the variables, which the kernel updates
     can_fail: bool = False  # the C function returns a status, like the runner
-    # Of a float kernel: the number of units in the last place by which an element may differ from
+    # In a float kernel, the number of units in the last place by which an element may differ from
     # the numpy reference. The unit belongs to the output's largest magnitude; for sums, to the
     # largest sum of magnitudes.
     ulps: int = 0

@@ -40,8 +40,8 @@ def _separately(node: Node, graph: Graph) -> str | None:
     data, weight = graph.type_of(node.inputs[:2])
     values = largest_sum(data, weight.size // weight.shape[0]) // 128
     sums = largest_sums(node, graph, 0).sum(axis=0)
-    # Products with the zero point and those with stored weights are two sums, so the zero point
-    # counts twice.
+    # The zero point counts twice, because its products are a sum apart from those of the stored
+    # weights.
     worst = int(sums.max()) + 2 * abs(weight_zero(weight)) * values
     if worst < 2**31:
         return None

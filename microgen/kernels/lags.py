@@ -108,8 +108,8 @@ def blocks(node: Node, graph: Graph, starts: Iterable[int]) -> base.Lags:
 
 
 def one_by_one(node: Node, graph: Graph, last: int) -> base.Lags:
-    """The lag if pixels are computed one after the other, and all channels but the ``last`` ones
-    are stored before the window is read for the ``last`` ones.
+    """The lag if pixels are computed one after the other. All channels except the ``last`` ones are
+    stored before the last read of the window.
     """
     output = graph.types[node.outputs[0]]
     channels = output.shape[3]
@@ -125,8 +125,8 @@ def each_channel(node: Node, graph: Graph, last: int) -> base.Lags:
     channels = graph.types[node.outputs[0]].shape[3]
     read = first_read(node, graph).ravel()
     written = np.arange(len(read), dtype=np.int64) * channels
-    # Each pixel has two steps: before its first channel, and before its last ones, for which only
-    # their own values are still read.
+    # Each pixel has two steps: before its first channel, and before its last channels, which still
+    # read their own values.
     late = read + max(0, depth - last)
     return of_steps(
         node,

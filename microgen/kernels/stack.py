@@ -19,8 +19,8 @@ RELEASES = {"gcc": 12, "llvm": 14}  # of the compilers whose code was measured
 _WORD, _ALIGNMENT = 4, 8
 _REGISTERS = 4  # arguments in registers, of Arm's cores; RISC-V's cores have more
 _SHARED = 24  # registers that an operator saves around the call of an out-of-line form
-# Of a form that is compiled for a shape, if only the general one was measured. The most by which
-# a form of its own took more was 8 bytes with GCC, and 208 with LLVM, which unrolls loops.
+# Added for a form that is compiled for a shape, if only the general form was measured. Such forms
+# took up to 8 bytes more with GCC, and up to 208 with LLVM, which unrolls loops.
 _SPECIALISED = {"gcc": 32, "llvm": 240}
 # Frames differ with shapes and options of the compiler that were not measured, by 72 bytes of 1,000
 # and by 48 of 450 in firmware of the tests. So a fraction, 1 / DOUBT, is reserved in addition.

@@ -47,8 +47,8 @@ class Cost:
     instructions: int
     cycles: int  # without wait states of flash
     code_bytes: int  # of the operator's function and parameters, without its weights
-    # Of the kernel's functions that all of its operators have in common: its out-of-line form.
-    # Operators that are compiled for their own shapes have few or none.
+    # Of the kernel's out-of-line functions, which all of its operators share. Operators that are
+    # compiled for their own shapes have few or none.
     shared_bytes: int = 0
     # functions that several kernels have in common, with their bytes
     cores: tuple[tuple[str, int], ...] = ()
@@ -201,9 +201,9 @@ def _conv2d(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
 
 
 def _tiles(attrs: _Convolution, weight: Shape, output: Shape) -> dict[str, int]:
-    """Parts of loops over rows of pixels: passes of four pixels over all filters, tiles of these
-    and four filters, and the columns of strips. Pixels are left after each row of long ones, after
-    some rows of short ones, or at the end if windows are pixels."""
+    """Parts of loops over rows of pixels: passes of four pixels over all filters, tiles of four
+    pixels and four filters, and the columns of strips. Pixels are left after each row of long ones,
+    after some rows of short ones, or at the end if windows are pixels."""
     filters, height, width, depth = weight
     rows, pixels = output[0] * output[1], output[2]
     if height * width == 1 or (pixels < _STRIP and pixels % _TILE):

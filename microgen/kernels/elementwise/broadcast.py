@@ -42,7 +42,7 @@ def merged_axes(node: Node, graph: Graph) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def too_many_axes(node: Node, graph: Graph, most: int = _AXES) -> str | None:
-    """Refusal unless ``most`` axes are enough after adjacent ones are merged where possible."""
+    """Refusal of more than ``most`` axes. Adjacent axes are merged first where possible."""
     count = len(merged_axes(node, graph))
     if count > most:
         return f"its elements lie along {count} axes, the kernel takes at most {most}"
@@ -84,7 +84,7 @@ def _row_work(node: Node, graph: Graph) -> Work:
 
 
 def strided(node: Node, graph: Graph, names: Sequence[str]) -> base.Fields:
-    """The output's shape and every operand's strides, which are fields with those names."""
+    """The output's shape, and the strides of every operand as a field, called as ``names`` says."""
     axes = merged_axes(node, graph)
     axes = [(1, (0,) * len(names))] * (_AXES - len(axes)) + axes
     strides = zip(*(steps for _, steps in axes), strict=True)

@@ -1,7 +1,7 @@
 """Orders of weights that several kernels have in common.
 
-The transforms take no arguments. Their source is a weight of int8, whose first axis is the one of
-output channels, unless a comment says otherwise.
+The transforms take no arguments. Unless a comment says otherwise, their source is an int8 weight
+whose first axis is output channels.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array
         raise TypeError("two or more filters of int8 are laid out in vectors, without arguments")
     filters = weight.reshape(len(weight), -1)
     filters = np.pad(filters, ((0, 0), (0, -filters.shape[1] % VECTOR)))
-    # Of an odd number of filters, the last pair overlaps the one before it.
+    # If the number of filters is odd, the last pair overlaps the one before it.
     first = np.minimum(np.arange(0, len(filters), 2), len(filters) - 2)
     pairs = np.stack([filters[first], filters[first + 1]], axis=1)
     ordered: Array = pairs.reshape(len(first), 2, -1, VECTOR).transpose(0, 2, 1, 3)

@@ -212,11 +212,11 @@ LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)
 # - ``single``: if it is 1, there is one multiplier for all channels, and ``channels`` is 1;
 # - ``output_zero``, ``low``, ``high``, ``rounding``: the specified requantization.
 TRANSFORMS: Mapping[str, transforms.Function] = {
-    # Of MG_LINEAR: int32 [channels].
+    # For MG_LINEAR: int32 [channels].
     "linear_multiplier": _PROOF.transform(multipliers),
     "linear_bias": _PROOF.transform(biases),
-    # Of MG_LINEAR_VECTOR: int32 [channels], int32 [filters], and int8 [2], to the left and to the
-    # right. ``channels`` is 1 if all filters have one multiplier.
+    # For MG_LINEAR_VECTOR: int32 [channels], int32 [filters], and int8 [2], the shifts to the left
+    # and to the right. ``channels`` is 1 if all filters have one multiplier.
     "linear_vector_multiplier": _VECTOR_PROOF.transform(multipliers),
     "linear_vector_bias": _VECTOR_PROOF.transform(biases),
     "linear_vector_shift": _VECTOR_PROOF.transform(_shifts),

@@ -138,8 +138,7 @@ def _pack_int4(sources: Sequence[Array], arguments: Arguments) -> Array:
     return packed
 
 
-# clamp: one array of integers; ``low``, ``high``. Its values, with those outside the range replaced
-# by the nearer limit.
+# clamp: one array of integers; ``low``, ``high``. Values outside the range become the nearer limit.
 def _clamp(sources: Sequence[Array], arguments: Arguments) -> Array:
     (array,) = sources
     clamped: Array = np.clip(array, int(arguments["low"]), int(arguments["high"]))

@@ -88,7 +88,7 @@ def _in_place(node: Node, graph: Graph, *, areas: int) -> base.Lags:
     last = (np.minimum(y + _ROWS, height) - 1, np.minimum(x + _WIDTH, width))
     ends = ((n * height + last[0]) * width + last[1]) * channels
     before = np.maximum.accumulate(np.concatenate(([0], ends[:-1])))
-    # The windows of so many areas are copied before their results are stored.
+    # The number of areas whose windows are copied before their results are stored.
     starts = np.arange(0, len(read), areas)
     return lags.of_steps(node, graph, before[starts], np.minimum.reduceat(read, starts))
 
