@@ -102,7 +102,7 @@ def best(models: Iterable[Sequence[Offer]], limit: int) -> Combination:
 def _useful(combinations: Iterable[Combination]) -> list[Combination]:
     """The Pareto-optimal combinations, the fastest first."""
     found: list[Combination] = []
-    least: dict[tuple[int, int], int] = {}  # own bytes, by the shared ones
+    least: dict[tuple[int, int], int] = {}  # by shared bytes and stack: the least own bytes
 
     def order(one: Combination) -> tuple[int, int, int, int]:
         return one.cycles, one.ram.own, one.ram.shared, one.ram.stack

@@ -108,7 +108,8 @@ def _forms(
 def _best(
     forms: list[tuple[Program, tuple[Pool, ...]]], algorithm: str
 ) -> tuple[MemoryPlan, Program]:
-    """The plan that needs the least, and its form of the program; the first of equal ones."""
+    """The plan that needs the fewest bytes, and its form of the program. The first of equal plans
+    wins."""
     (first, own), *others = forms
     plain = planner.plan(first, algorithm=algorithm, pools=own)
     for found, added in others:
