@@ -32,8 +32,8 @@ from microgen.planner.repair import find_core, repaired
 from microgen.planner.search import NodeBudget, PlacementSearch
 
 WORK = 1_000_000  # buffers looked at; one node looks at all live buffers of every step
-FEWEST_NODES = 50  # however many buffers a node looks at
-MOST_NODES = 10_000  # however few
+FEWEST_NODES = 50  # even if each node looks at many buffers
+MOST_NODES = 10_000  # even if each node looks at few
 CHOICE = 250  # cost, in nodes, of making the blocks for one choice of pairs
 
 

@@ -44,7 +44,7 @@ def find_core(problem: Problem, ceiling: int) -> CriticalBlocks:
             # Only a block that becomes easy now is new on the list.
             if before <= 0 < spare[j]:
                 todo.append(j)
-    # The first one found fits wherever all others are, so it is placed last.
+    # The first block of ``easy`` fits wherever all others are, so it is placed last.
     return CriticalBlocks(tuple(i for i in order if i not in easy), tuple(reversed(easy)))
 
 

@@ -45,7 +45,7 @@ class Heap:
 
     def where(self, nbytes: int) -> int:
         """The offset for ``nbytes`` bytes: in the smallest free range, or at the end."""
-        # The smallest range that is large enough; of equal ones the lowest.
+        # The smallest range that is large enough. If several are equal, the lowest is taken.
         place = bisect_left(self._sizes, (aligned(nbytes, self.alignment), 0))
         if place < len(self._sizes):
             return self._sizes[place][1]

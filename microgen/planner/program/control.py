@@ -23,7 +23,7 @@ class InnerFunction:
 
     @property
     def kernels(self) -> tuple[KernelCall, ...]:
-        """All of its kernels, and those of the functions that it calls."""
+        """Its own kernels, and those of the functions that it calls."""
         return self.control.kernels if self.control else self.body
 
     @property
@@ -131,7 +131,7 @@ def is_certain(control: Control) -> bool:
 
 
 def functions(control: Control) -> Iterator[InnerFunction]:
-    """The functions that it calls, and the functions that those call, before their callers."""
+    """All functions that it calls, also indirectly. Each comes before its callers."""
     for call in control.every:
         if call.function.control:
             yield from functions(call.function.control)

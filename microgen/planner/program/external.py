@@ -73,7 +73,8 @@ class RuntimeFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LoadedModule:
-    """A module of the blob. ``payload`` is what ``SaveToBinary`` writes and the runtime loads.
+    """A module of the blob. ``payload`` are the bytes that ``SaveToBinary`` writes and the runtime
+    loads.
 
     ``pool_bytes`` are its bytes in the module pool, on a target whose pointers have the board's
     size. ``files``, by path, are the files of a runtime that does not ship with microgen.
