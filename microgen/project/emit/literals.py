@@ -11,7 +11,7 @@ from microgen.graph.ir.graph import Array
 from microgen.planner.program.types import Value
 from microgen.project.emit import floats
 
-# Numbers in a line of a table. With any numbers, the line is no longer than layout.WIDTH.
+# Numbers in a line of a table. Even the longest numbers fit in layout.WIDTH.
 _PER_LINE = {"int8_t": 16, "uint8_t": 16, "int16_t": 12, "uint16_t": 12}
 _PER_LINE |= {"int64_t": 4, "uint64_t": 3}
 _PER_LINE_OF_OTHERS = 6

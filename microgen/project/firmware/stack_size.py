@@ -27,9 +27,9 @@ _PORTS = 2  # in which tensors may lie, before it is known
 _PER_KERNEL = 8  # of each further kernel in one function
 # Assumed of code that no kernel is: other code generators' functions, runtimes of modules, drivers.
 _FOREIGN = 2048  # bytes
-# Of a build whose compiler or flags were not measured: so many of the kernels' functions call one
-# another, and so many of the platform's (without optimization 2 and 7 were found), and so much do
-# functions of GCC's library take (48 were found).
+# For a build whose compiler or flags were not measured: levels of calls between the kernels'
+# functions and between the platform's functions (2 and 7 were found without optimization), and
+# bytes of functions of GCC's library (48 were found).
 _KERNEL_NESTING = 6
 _PLATFORM_NESTING = 10
 _LIBRARY = 128
