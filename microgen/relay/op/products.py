@@ -49,7 +49,7 @@ def output_channels(attrs: Attrs, channels: int, kernel: Sequence[int]) -> int:
             raise ValueError(f"groups is {groups}, which does not divide {channels} and {out}")
         same("weight's number of input channels", inner, channels // groups)
         count = out
-    # None or 0 means as many as the weight has.
+    # None or 0 stands for the weight's number.
     same("channels", attrs["channels"] or count, count)
     return count
 
