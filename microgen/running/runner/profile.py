@@ -1,8 +1,8 @@
 """Counts retired instructions of the shipped ELF with a TCG plugin for QEMU.
 
-The plugin (``plugin/profile.c``, which says exactly what is counted) is compiled once with the
-host's C compiler and kept in the user's cache. Instructions are not cycles; ``costs`` models these
-from the executions of blocks that the plugin counts, too.
+The plugin (``plugin/profile.c``, whose comment defines the counts) is compiled once with the host's
+C compiler and kept in the user's cache. Instructions are not cycles; ``costs`` models these from
+the executions of blocks that the plugin counts, too.
 """
 
 from __future__ import annotations
