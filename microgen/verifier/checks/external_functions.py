@@ -144,7 +144,7 @@ def signature_problems(function: FunctionRecord, codegen: str, content: Payload)
     if actual.symbol not in (function.symbol, f"{codegen}_{function.symbol}"):
         yield f"the graph of {function.symbol} has the symbol {actual.symbol}"
     planned = _planned(function)
-    # Of inputs and outputs a signature has the types, of constants the names, too.
+    # A signature has the types of inputs and outputs, and the types and names of constants.
     for what in ("inputs", "constants", "outputs"):
         have, want = getattr(actual, what), getattr(planned, what)
         if have != want:

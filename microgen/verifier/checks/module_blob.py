@@ -96,7 +96,7 @@ def _content_problems(subject: Subject, record: BlobRecord) -> Iterator[str]:
 
 def _tree_problems(blob: Blob, module: ModuleRecord) -> Iterator[str]:
     """Problems of the root: it must be a const loader without arrays, with the planned imports."""
-    # The root and its imports are all modules: what they import would be loaded, too.
+    # The root and its imports are all the modules there are: further imports would be loaded, too.
     keys = sorted(blob.modules[child].type_key for child in blob.children[0])
     planned = sorted([LIBRARY, *(own.type_key for own in module.loaded)])
     if keys != planned or len(blob.modules) != len(planned) + 1:

@@ -1,6 +1,6 @@
 """Names of C library functions, for the checks that no such function is linked.
 
-Source: ISO/IEC 9899:1999, annex B; POSIX.1-2008 for what newlib adds; newlib for its heap.
+Source: ISO/IEC 9899:1999, annex B; POSIX.1-2008 for newlib's additions; newlib for its heap.
 """
 
 from __future__ import annotations

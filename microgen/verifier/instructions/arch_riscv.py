@@ -144,7 +144,7 @@ class RiscV:
         return "" if is_same else f"{asked}, and the ELF's float ABI is {wanted}"
 
     def missing(self, cpu: Cpu, elf: Elf) -> str:
-        """Every extension of the CPU must be among those that the linker has merged."""
+        """The linker must have merged every extension of the CPU into the attribute."""
         wanted = _letters(dict(cpu.attributes)["Tag_RISCV_arch"])
         merged = _letters(elf.attributes.get("Tag_RISCV_arch", ""))
         return ", ".join(sorted(wanted - merged))

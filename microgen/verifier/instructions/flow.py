@@ -166,7 +166,8 @@ class _Walk:
     def follows_call(self, instruction: Instruction) -> bool:
         """Whether it is a call or breakpoint, or only alignment after one."""
         while _is_padding(instruction):
-            # The instruction before has 2 or 4 bytes. Of two candidates one ends here.
+            # The instruction before has 2 or 4 bytes, so there are two candidates. One of them ends
+            # here.
             before = [self.code.instructions.get(instruction.address - n) for n in (2, 4)]
             previous = next((i for i in before if i and i.next == instruction.address), None)
             if previous is None:
