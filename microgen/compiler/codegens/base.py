@@ -23,15 +23,15 @@ LAYOUT_TRANSFORM = "layout_transform"
 class Choice:
     """How a part of a region is computed.
 
-    ``nodes`` are a chain: only the next node reads the result of each but the last. ``symbol`` is
-    the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and does not have a
-    body compiled for its own shape. ``in_place``: the result may take the place of an input if the
-    kernel allows it. ``rows``: the number of rows of the result that it computes at a time; 0: all.
-    If one choice of a region computes rows, all do, and the tensors between them never exist whole.
-    ``fed``: the number of rows of the model's input that the caller passes at a time; 0: all.
-    ``is_assembled``: the node is a concatenation whose parts are computed in its result's bytes, so
-    nothing calls the kernel. ``reason`` says why this was chosen, ``refusals`` why the kernels
-    before it in the registry cannot compute the nodes.
+    ``nodes`` are a chain: the result of each node except the last is read by the next node only.
+    ``symbol`` is the kernel. ``is_shared``: the operator calls the kernel's out-of-line form, and
+    does not have a body compiled for its own shape. ``in_place``: the result may take the place of
+    an input if the kernel allows it. ``rows``: the number of rows of the result that it computes at
+    a time; 0: all. If one choice of a region computes rows, all do, and the tensors between them
+    never exist whole. ``fed``: the number of rows of the model's input that the caller passes at a
+    time; 0: all. ``is_assembled``: the node is a concatenation whose parts are computed in its
+    result's bytes, so nothing calls the kernel. ``reason`` says why this was chosen, ``refusals``
+    why the kernels before it in the registry cannot compute the nodes.
     """
 
     nodes: tuple[Node, ...]

@@ -34,8 +34,8 @@ class AssembledRegions:
 
 
 def of(partition: Partition, primitives: Sequence[Primitive]) -> AssembledRegions:
-    """The places of all parts of a partition with its copies (``assembly.with_copies``), whose
-    regions have these primitive functions."""
+    """The places of all parts of concatenations. ``partition`` has their copies
+    (``assembly.with_copies``), and ``primitives`` has a function for each of its regions."""
     dropped = [i for i, region in enumerate(partition.regions) if region.is_assembled]
     graph, bytes_of = partition.graph, roots(partition.graph)
     parts = {i: tuple(_parts(partition.regions[i].main, graph, bytes_of)) for i in dropped}

@@ -67,7 +67,7 @@ def is_identity(axes: Axes) -> bool:
 def is_view(shape: Sequence[int], axes: Axes) -> bool:
     """Whether elements keep their order when the axes of a tensor of that shape are reordered:
     only axes of size 1 change places."""
-    # An axis of size 1 has one index, so only the order of the others places elements.
+    # Axes of size 1 do not affect the order of elements, so only the other axes count.
     moving = [axis for axis in axes if shape[axis] != 1]
     return moving == sorted(moving)
 

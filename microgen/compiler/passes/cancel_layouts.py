@@ -85,8 +85,8 @@ class _Rewriting:
         return self.changes.made(nodes=tuple(self.nodes), outputs=outputs, updates=updates)
 
     def _leave(self, function: str) -> None:
-        """Compute the results that other nodes read of an external function. Its nodes are then
-        still next to each other."""
+        """Compute the pending results of an external function at its end, so that its nodes stay
+        next to each other."""
         for name, change in list(self.pending.items()):
             if change.node.function == function:
                 self._computed(name)

@@ -51,7 +51,7 @@ class ChannelSums:
 
     @property
     def is_padded(self) -> bool:
-        """Whether windows may lie partly outside the data, where it means 0."""
+        """Whether windows may cover places outside the data, which count as 0."""
         return not isinstance(self.attrs, DenseAttrs) and max(explicit(self.attrs.padding)) > 0
 
     def is_read(self) -> Array:
@@ -148,8 +148,8 @@ def scaled(sums: ChannelSums, found: Array) -> Array:
         dataclasses.replace(kind, shape=shape)
         for kind, shape in zip((sums.data, sums.weight, bias, sums.output), shapes, strict=True)
     )
-    # The layer's own reference computes them: from one pixel that means 0, with a window of one
-    # place and the sums as biases.
+    # The layer's own reference computes them. The data is one pixel that means 0, the window has
+    # one place, and the sums are the biases.
     data = np.full(shapes[0], sums.data.zero, sums.data.dtype.numpy)
     operands = Operands((data, np.zeros(shapes[1], np.int8), found), kinds[:3], kinds[3:])
     (result,) = registry()[sums.node.op].reference(attrs, operands)

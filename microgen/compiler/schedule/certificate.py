@@ -75,7 +75,7 @@ def _alive(parts: Partition, free: Collection[str]) -> dict[str, _Alive]:
     foreign = {bytes_of[name] for name in graph.results if name not in free}
     ends: dict[str, int] = {}
     for number, root, result in _placed_parts(parts):
-        # From then on, or always if it is the caller's, the result has these bytes.
+        # The result has these bytes from this region on, or always if the result is the caller's.
         ends[root] = number - 1
         if result in foreign:
             foreign.add(root)

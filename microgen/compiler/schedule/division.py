@@ -274,7 +274,7 @@ class _Pieces:
                 yield from self._in_rows(nodes, first, live, fed)
 
     def _helps(self, alone: Sequence[Sequence[CallRange]]) -> bool:
-        """Whether layers should be tried in one function, by their pieces alone."""
+        """Whether to try one function for layers whose pieces by themselves are ``alone``."""
         limit = self.lean
         return limit is None or any(min(p.nbytes for p in own) > limit for own in alone)
 
