@@ -86,8 +86,8 @@ def load(
 
 def read(path: Path, request: Request) -> tuple[Graph, dict[str, Content]]:
     """The graph of the model file at ``path``, and by suffix the files that a project keeps of it,
-    in which the request's ``dim`` and ``bind`` are applied. Large files that a project keeps as
-    they are are read again, piece by piece, when they are written. Raises the errors of ``load``.
+    in which the request's ``dim`` and ``bind`` are applied. Large files that a project keeps
+    unchanged are read again, piece by piece, when it is written. Raises the errors of ``load``.
     """
     graph, kind = graph_of(path, request), _format_of(path)
     unchanged = kind.unchanged(path, request) if _own_bytes(path) >= _LARGE else {}

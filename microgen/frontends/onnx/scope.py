@@ -160,8 +160,8 @@ class DeclaredTypes:
     def check(self, name: str, tensor: BuiltTensor, *, is_loose: bool = False) -> None:
         """Raise ModelError if the model declares another element type or shape for the tensor that
         it calls ``name``. A symbolic size agrees with any. A tensor of one element may have any
-        number of axes, as in ONNX Runtime; of an output there is a note. There also is one for any
-        other shape if it ``is_loose``."""
+        number of axes, as in ONNX Runtime; for an output, a note reports it. If the tensor
+        ``is_loose``, a note also reports any other shape, in place of the error."""
         type_ = self._types.get(name)
         if type_ is None:
             return

@@ -153,8 +153,8 @@ class _Builder:
     def _at_most(
         self, feature: int, limit: np.float32, less: int, of_nan: int, no: int, yes: int
     ) -> int:
-        """The node that leads to ``yes`` for numbers up to the limit, or below it with ``less`` 1,
-        and to ``of_nan`` for NaN."""
+        """The node that leads to ``yes`` for numbers up to the limit (below the limit if ``less``
+        is 1), and to ``of_nan`` for NaN."""
         if np.isnan(limit):  # only NaN is less than the least number
             key = int(float_keys(np.float32(-np.inf), nan_above=False)) - 1
             return self.forest.split(feature, False, key, (no, of_nan))

@@ -92,7 +92,7 @@ def code(dtype_: DType) -> int:
 
 
 def proto(tensor: BuiltTensor | None) -> TypeProto:
-    """The type of an operand as ONNX writes it; of no kind if the operand is left out."""
+    """The type of an operand as ONNX's message, which is empty if the operand is left out."""
     if tensor is None:
         return TypeProto()
     return helper.make_tensor_type_proto(code(tensor.dtype), tensor.shape)

@@ -160,7 +160,7 @@ def window(node: OnnxNode, sizes: Sequence[int], kernel: Sizes) -> OnnxWindow:
 def _refuse_last_windows(node: OnnxNode, axes: Sequence[tuple[int, int, int]]) -> None:
     """UnsupportedError if ``ceil_mode`` would matter without padding."""
     for size, cover, stride in axes:
-        # By ONNX's formula for VALID it does not matter, but ONNX Runtime adds a window.
+        # ONNX's formula for VALID ignores ceil_mode, but ONNX Runtime adds a window.
         if (size - cover) % stride and size > cover:
             raise node.unsupported(
                 f"has ceil_mode with auto_pad=VALID, whose last window exceeds {size} cells",

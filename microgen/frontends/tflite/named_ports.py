@@ -34,8 +34,8 @@ UNNAMED = NamedPorts(())
 
 
 def inputs(reader: Reader, signature: Any, listed: Sequence[int]) -> NamedPorts:
-    """The inputs of a network whose subgraph has ``listed`` ones. ``signature`` is a SignatureDef,
-    or None. ModelError if two of its inputs have one name."""
+    """The inputs of a network. ``listed`` are the inputs of its subgraph. ``signature`` is a
+    SignatureDef, or None. ModelError if two of its inputs have one name."""
     found = _ports(reader, signature, "Inputs", listed)
     firsts: dict[int, str] = {}
     others: dict[int, tuple[str, ...]] = {}
@@ -73,7 +73,7 @@ def _ports(reader: Reader, signature: Any, side: str, listed: Sequence[int]) -> 
     if not any(name for name, _ in pairs):
         return NamedPorts(tuple(listed))
     _check_once(reader, [name for name, _ in pairs if name], side)
-    # A port that the signature leaves out is still one of the subgraph, which has to be fed.
+    # The subgraph has this port even if the signature leaves it out, so it has to be fed.
     named = {number for _, number in pairs}
     left = [number for number in listed if number not in named]
     return NamedPorts(

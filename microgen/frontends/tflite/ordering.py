@@ -44,7 +44,7 @@ def check(model: FileRecord, tensors: FileTensors) -> None:
 def _check_variables(model: FileRecord, tensors: FileTensors) -> None:
     read = [i for operator in model.operators for i in operator.inputs if i != ABSENT]
     for index in dict.fromkeys(read):
-        # With two readers it would depend on the order which of them sees the old state.
+        # With two readers, their order would decide which of them sees the old state.
         if model.tensors[index].is_variable and read.count(index) > 1:
             raise UnsupportedError(
                 f'the variable "{short(tensors.names[index])}" has more than one reader',

@@ -63,7 +63,7 @@ EXACT = frozenset(
 )
 CONVERSIONS = frozenset(("CAST", "DEQUANTIZE", "QUANTIZE"))
 _MIXED = CONVERSIONS | {DETECTION}  # its outputs are float32
-_OTHERS = ("float32", "int8", "int16")  # data that LiteRT does not compute with together with uint8
+_OTHERS = ("float32", "int8", "int16")  # LiteRT computes none of these together with uint8
 
 
 def is_signed_inside(record: TensorRecord) -> bool:

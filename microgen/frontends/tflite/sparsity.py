@@ -113,7 +113,8 @@ class Expansion:
                 f"has {len(record.levels)} levels, {len(record.order)} places in its traversal "
                 f"order and {len(record.blocks)} blocked axes, for {rank} axes"
             )
-        # LiteRT finds the size of a block by its place, which is its own only in this order.
+        # LiteRT finds the size of a block by its place in the order, which is the right size only
+        # in this order.
         if sorted(axes) != list(range(rank)) or list(inner) != list(range(rank, rank + len(inner))):
             raise self._error("has an impossible traversal order")
         blocks = record.blocks

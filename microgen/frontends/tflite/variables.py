@@ -72,9 +72,9 @@ class Variables:
     def read(
         self, key: Key, declared: BuiltTensor, stored: ArrayType, where: str
     ) -> BuiltTensor | None:
-        """The tensor that has a variable's value; None if it is the value of the inference before,
-        and no tensor has that yet. The value is read as ``declared``, which the file declares as
-        ``stored``."""
+        """The tensor that has a variable's value. None if it is the value of the inference before,
+        which no tensor has yet. ``declared`` is the tensor as which it is read, ``stored`` the type
+        of this tensor in the file."""
         self.are_used = True
         self._expect(key, stored, "is read as", where)
         value = self._value(key, declared, where)

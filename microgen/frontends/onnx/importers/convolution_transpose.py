@@ -97,8 +97,8 @@ def _opposite(spread: OnnxWindow, sizes: Sequence[int]) -> Sizes | None:
     after = []
     for size, stride, kernel, before, output in cells:
         needed = (size - 1) * stride + kernel - before - output
-        # The output ends beyond the last tap by a stride or more, where that convolution has
-        # another place.
+        # If the output ends a stride or more beyond the last tap, that convolution has another
+        # place there.
         if needed <= -stride:
             return None
         after.append(max(needed, 0))

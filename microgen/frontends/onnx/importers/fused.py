@@ -74,7 +74,8 @@ def _gemm(node: OnnxNode) -> Value:
 
 
 def _matmul(node: OnnxNode) -> Value:
-    """Alpha * A * B, each transposed in its last two axes, or with its first axis moved there."""
+    """Alpha * A * B. In each operand, the last two axes may be exchanged, and the first axis may
+    move before the last one."""
     group, alpha = Group(node, opset=_OPSET), np.float32(node.attr("alpha", 1.0))
     names = []
     for k, side in enumerate("AB"):

@@ -128,8 +128,8 @@ class Group:
         return self.value()
 
     def value(self, *further: str) -> Value:
-        """The result of the node called ``result``, and further outputs; "" is one that the nodes
-        do not make."""
+        """The result of the node called ``result``, and further outputs; "" stands for an output
+        that the nodes do not compute."""
         inputs, outputs = [f"x{i}" for i in range(len(self.node.operands))], [_OUTPUT, *further]
         return self.node.called(FunctionBody(inputs, outputs, self.nodes, {"": self.opset}))
 

@@ -109,7 +109,8 @@ def resolved_axis(layer: FileLayer, axis: int, rank: int) -> int:
 
 
 def one_axis(layer: FileLayer, position: int, rank: int) -> int:
-    """The axis of a tensor with ``rank`` axes that a constant input has, counted from the front."""
+    """The axis that a constant input names for a tensor with ``rank`` axes. It counts from the
+    front."""
     stated = integers(layer, position)
     if len(stated) != 1:
         raise layer.invalid(f"has {len(stated)} axes; one is expected")

@@ -164,7 +164,8 @@ def _of_equal_shapes(op: str, attrs: Callable[[Activation], Attrs], *dtypes: DTy
     """The importer of an elementwise operator of StableHLO."""
 
     def importer(layer: FileLayer) -> BuiltTensor:
-        # The left element is chosen of two equal ones, or if one is NaN, so it is the op's right.
+        # LiteRT chooses the left element if both are equal or one is NaN. The op then chooses the
+        # right one, so the operands are exchanged.
         rhs, lhs = layer.data(1), layer.data(0)
         layer.expect(lhs, *dtypes)
         if lhs.shape != rhs.shape:

@@ -88,7 +88,7 @@ def _direction(
     layer: FileLayer, data: BuiltTensor, first: int, *, reverse: bool = False
 ) -> BuiltTensor:
     """The hidden states [steps + 1, batches, cells], the last one twice. ``first`` is the position
-    of the weights, which the weights of the state, the bias and the state follow."""
+    of the weights. The weights of the state, the bias and the state follow them."""
     # Source: TFLite kernel_utils.cc, RnnBatchStep.
     weight, recurrent = layer.weights(first, 2), layer.weights(first + 1, 2)
     layer.expect(weight, DType.FLOAT32)

@@ -98,7 +98,7 @@ def _scatter_nd(layer: FileLayer) -> Value:
 def _reduction(layer: FileLayer, places: BuiltTensor, updates: BuiltTensor) -> str:
     if updates.dtype in _ADDED and updates.type.quant is None:
         return "add"
-    # A sum of stored values and nothing is the value.
+    # If all places differ, each stored value is added to nothing, and remains as it is.
     if places.value is not None and np.unique(places.value).size == places.type.size:
         return "none"
     raise layer.unsupported(

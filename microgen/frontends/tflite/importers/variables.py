@@ -55,7 +55,7 @@ def _assign(layer: FileLayer) -> Value:
 
 _PERIOD = "cycles_max"
 _LONGEST = 1024  # inferences
-_EACH_TIME = (5, 13, 25)  # rows of the buffers without a period that run the rest each time
+_EACH_TIME = (5, 13, 25)  # rows of the buffers that have no period but still run the rest each time
 
 
 def _circular_buffer(layer: FileLayer) -> Value:

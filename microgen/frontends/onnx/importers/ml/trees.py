@@ -178,7 +178,7 @@ def _of_two(
     first, second = (_column(node, scores, places.get(each)) for each in (0, 1))
     if base.size and 0 in named:
         first = binary(node, "add", first, float(base[0]))
-    # With leaves of one class only, the labels are the model's, and otherwise 0 and 1.
+    # Labels that are integers are the model's if only one class has leaves, otherwise 0 and 1.
     is_one, is_positive = len(named) == 1, _is_positive(given)
     limit = 0.5 if is_one and is_positive else 0.0
     index = ml_nodes.above(node, second if 1 in named else first, limit)
