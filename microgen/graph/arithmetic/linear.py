@@ -194,8 +194,8 @@ class Steps:
         most = np.where(self.has_before, product - 1 - (self.sums - 1) * multipliers[:, None], _FAR)
         lower, upper = least.argmax(axis=1), most.argmin(axis=1)
         from_, to = _picked(least, lower), _picked(most, upper)
-        # C has no limit on a side where no threshold is reachable.
-        # One output's width, 2**34, is enough of an interval.
+        # If no threshold is reachable on a side, C has no limit there, and the interval gets the
+        # width of one output, 2**34.
         from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
         to = np.where(to == _FAR, from_ + (1 << SHIFT), to)
         return from_, to, lower, upper

@@ -74,8 +74,8 @@ class Shown:
         return index
 
     def filled(self, left: Array, whole: Array) -> Array:
-        """The model's tensor: its elements are from ``left``, the graph's tensor, and in the
-        channels that the graph's tensor lacks from ``whole``, which has the model's shape.
+        """The model's tensor, with the elements of ``left``, the graph's tensor. In the channels
+        that ``left`` lacks, it has the elements of ``whole``, which has the model's shape.
         """
         if self.channels is not None:
             left = self.channels.filled(left, self._in_graph(whole))

@@ -11,8 +11,8 @@ _IN_ROUND = re.compile(r"(.*)@([0-9.]+)", re.S)
 
 
 def inner_name(result: str, number: int, tensor: str) -> str:
-    """The name outside of a tensor of graph number ``number`` of the node whose first result is
-    ``result``. Tensors of different graphs may have one name."""
+    """The name that a tensor of a graph inside a node has outside. ``result`` is the node's first
+    result, ``number`` the number of the graph. Tensors of different graphs may have one name."""
     return f"{result}:{number}:{tensor}"
 
 

@@ -20,7 +20,7 @@ VIEWS = ("layout_transform", "reshape", "transpose")
 _OF_FIRST = (
     *(*VIEWS, "broadcast_to", "copy", "gather_nd", "nn.mirror_pad", "nn.pad"),
     *("strided_slice", "take"),
-    # Their results depend on the order of values, which uint8 and int8 have in common inside.
+    # Their results depend on the order of values, which is the same for uint8 and its int8 form.
     *("max", "min", "nn.max_pool2d"),
 )
 _OF_ALL = ("concatenate", "maximum", "minimum")

@@ -50,7 +50,7 @@ class Timing:
         return self.first + (self.count - 1) * self.period + 1
 
     def times(self, step: int) -> int:
-        """The number of times by the end of a step, if there were no last time."""
+        """The number of times by the end of a step, as if they had no end."""
         return (step - self.first) // self.period + 1
 
 

@@ -206,12 +206,12 @@ def _all_class_suppression_reference(attrs: AllClassSuppressionAttrs, operands: 
 
 
 def _corners(boxes: Array, is_centred: bool) -> Array:
-    """Lowest and highest corner: [boxes, 4] in an order in which both have two axes."""
+    """The lowest and the highest corner of each box: [boxes, 4], two coordinates of each."""
     first, second = boxes[:, :2], boxes[:, 2:]
     if is_centred:
         half = second / np.float32(2)
         return np.concatenate([first - half, first + half], 1)
-    # As in C: the first one unless the second is less, which decides for NaN.
+    # The corners are exchanged only if the second is less, as in C, so NaN stays in its place.
     is_less = second < first
     low, high = np.where(is_less, second, first), np.where(is_less, first, second)
     return np.concatenate([low, high], 1)

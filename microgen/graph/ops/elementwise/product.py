@@ -146,8 +146,8 @@ def _power_whole(lhs: Array, rhs: Array) -> Array:
 
 
 def _power_grown(_attrs: PowerAttrs, inexact: Inexact, expected: Array) -> Array:
-    """The greatest distance at the corners of both operands' errors. A base that may be negative
-    or 0 has any power."""
+    """The greatest distance at the corners of both operands' errors. It is infinite if the base may
+    be negative or 0."""
     (x, y), (left, right) = inexact.operands.inputs, inexact.errors
     corners = [_power_real(x + i * left, y + j * right) for i in (-1, 1) for j in (-1, 1)]
     grown = np.max([np.abs(corner - expected) for corner in corners], axis=0)
