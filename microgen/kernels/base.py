@@ -67,8 +67,8 @@ class Implementation:
     # the lag or by the lag rounded up to a power of two (kernels.lags).
     in_place: InPlace = not_in_place
     stack: int = 0  # bytes of an array that it has on the stack
-    # The kernel is called once for each input, all calls write parts of one output, and ``inputs``
-    # is ignored: the fields for each input, which follow the fields of ``params``.
+    # The fields for each input, which follow the fields of ``params``. The kernel is called once
+    # for each input, all calls write parts of one output, and ``inputs`` is ignored.
     each_input: Callable[[Node, Graph], tuple[Fields, ...]] | None = None
     writes: tuple[int, ...] = ()  # of ``inputs``, the variables, which the kernel updates
     can_fail: bool = False  # the C function returns a status, like the runner
@@ -82,7 +82,7 @@ class Implementation:
     # Functions of its headers that compilers keep out of line, and that other kernels may call,
     # too.
     cores: tuple[str, ...] = ()
-    # For each core, the part of ``work`` that calls it: a function for one shape that does not have
+    # For each core, the part of ``work`` in which it is called. A function for one shape without
     # this part does not call it.
     core_parts: tuple[str, ...] = ()
     # Kernels with one loop differ only in their requantizations; by default it is the symbol.

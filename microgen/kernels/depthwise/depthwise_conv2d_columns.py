@@ -49,7 +49,7 @@ def _stride(node: Node) -> int:
 
 
 def _parts(node: Node, graph: Graph) -> list[int]:
-    """The outputs of each part of a row, nearly as many in each."""
+    """The number of outputs in each part of a row. These numbers are about equal."""
     width, most = graph.types[node.outputs[0]].shape[2], _PART // _stride(node)
     size = -(-width // max(1, -(-width // most))) or 1
     whole, last = divmod(width, size)

@@ -101,8 +101,8 @@ def _in_place_of_copied(node: Node, graph: Graph) -> base.Lags:
     row = np.minimum(row, f["input_height"]) + lines // f["output_height"] * f["input_height"]
     depth = f["input_channels"]
     written, read = lines * f["output_width"] * depth, row * f["input_width"] * depth
-    # The rows of a window that are not there from the row of results before are copied before the
-    # next one is stored.
+    # Rows of a window that the row of results before has not copied yet are copied before the next
+    # result is stored.
     return lags.of_steps(node, graph, written, read)
 
 

@@ -27,7 +27,7 @@ def _addition_params(node: Node, graph: Graph) -> base.Fields:
 
 
 def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
-    """``mg_<op>_<dtype>`` for every dtype, and the affine ones."""
+    """The kernels ``mg_<op>_<dtype>`` for every dtype, and the affine kernels."""
     plain = broadcast.plain_params
     return (
         *affine.KERNELS,

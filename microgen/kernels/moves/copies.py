@@ -75,8 +75,8 @@ def _concatenate_each_input(node: Node, graph: Graph) -> tuple[base.Fields, ...]
 
 def _concatenate_in_place(node: Node, graph: Graph) -> base.Lags:
     first, whole = (_row(node, graph.types[name]) for name in (node.inputs[0], node.outputs[0]))
-    # The first input is copied before the others are, row after row. When row k is, the output has
-    # been written up to that row's end, and the input is read from its row k on.
+    # The first input is copied before the others are, row after row. When row k is copied, the
+    # output has been written up to that row's end, and the input is read from its row k on.
     return {0: (_rows(node, graph) - 1) * (whole - first) + first}
 
 

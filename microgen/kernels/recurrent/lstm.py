@@ -231,6 +231,6 @@ IMPLEMENTATIONS = (
         constants=_constants(*["float"] * 6),
         scratch=_scratch(4),
         writes=_STATES,
-        ulps=64,  # of 1: sums of magnitude 16 err by 16 such units, and steps pass errors on
+        ulps=64,  # units of 1: sums of magnitude 16 are off by 16 of them, and steps pass errors on
     ),
 )

@@ -107,7 +107,8 @@ def _recurrent_f32_kernel(kind: str, is_usual: bool) -> base.Implementation:
         scratch=_recurrent_f32_scratch,
         cores=_USUAL_CORES if is_usual else _CORES,
         work=_recurrent_f32_work,
-        ulps=64,  # as of mg_lstm_f32: sums err by units of theirs, and steps pass errors on
+        # as for mg_lstm_f32: sums are off by units of their own size, and steps pass errors on
+        ulps=64,
     )
 
 

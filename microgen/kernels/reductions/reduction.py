@@ -1,4 +1,4 @@
-"""Kernels for reductions over axes, and for results up to each value along one."""
+"""Kernels for reductions over axes, and for running results along an axis."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ PLAIN_SUM = kernel("sum_s32", DType.INT32, shape_fields)
 
 
 def extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
-    """``mg_reduce_max_<dtype>``, for one of the two directions."""
+    """The kernels of one of the two directions, such as ``mg_reduce_max_<dtype>``."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         return (*shape_fields(node, graph), ("is_minimum", int(is_minimum)))
@@ -160,7 +160,8 @@ def _arg_extreme_refusal(dtype: DType) -> base.Refuse:
 
 
 def _arg_extreme_kernels(*, is_minimum: bool) -> tuple[base.Implementation, ...]:
-    """``mg_argmax_<dtype>`` in one of the two directions, for any output dtype of the ops."""
+    """The kernels of one of the two directions, such as ``mg_argmax_<dtype>``, for any output dtype
+    of the ops."""
 
     def params(node: Node, graph: Graph) -> base.Fields:
         attrs = base.attrs_of(node, ArgExtremeAttrs)

@@ -167,7 +167,7 @@ def dsp(loop: Loop) -> Loop:
 
 
 def in_floats(loop: Loop) -> Loop:
-    """The loop of vectors for ``FLOAT_MVE``, whose functions out of line are others."""
+    """The loop of vectors for ``FLOAT_MVE``, which has other out-of-line functions."""
     return dataclasses.replace(loop, cores=tuple(f"{core}_float" for core in loop.cores))
 
 
@@ -196,7 +196,7 @@ class Layer:
     def kernels(
         self, loops: Sequence[Loop], requantizations: Sequence[Requantization]
     ) -> Iterator[base.Implementation]:
-        """A kernel for each of the loops with each of the requantizations."""
+        """A kernel for each combination of a loop and a requantization."""
         for loop in loops:
             yield from (self._kernel(loop, one) for one in requantizations)
 

@@ -54,9 +54,9 @@ def _halves(factors: Array) -> Array:
 
 @functools.lru_cache(maxsize=4096)
 def proven(scale: float) -> int:
-    """The factor that rounds every sum of int32 as REAL rounds its product with the scale, after
-    saturation: the next factor above the scale, which rounds ties away from zero, or the next one
-    below. ValueError if neither does so.
+    """The factor with which the product rounds every int32 sum as REAL does, after saturation. It
+    is the next factor above the scale, which rounds ties away from zero, or the next one below.
+    ValueError if neither rounds so.
     """
     below = int(scale * 2.0**64)
     if not 2.0**-30 <= scale < 0.5:
