@@ -192,7 +192,7 @@ def _micro_sum(layer: FileLayer, terms: Sequence[BuiltTensor]) -> BuiltTensor:
     total, *others = (_wide(layer, term) for term in terms)
     for other in others:
         total = layer.emit("add", AddAttrs(Activation.NONE), (total, other))
-    # The zero point of each term, and one more for the stored 0 with which TFLite Micro begins.
+    # The zero point of each term, and once more, because TFLite Micro starts with a stored 0.
     total = _plus(layer, total, -(len(terms) + 1) * terms[0].type.zero_point)
     return _rescaled(layer, total, terms[0])
 
