@@ -128,8 +128,8 @@ def _gated(product: Call) -> Expr:
 def refusal(
     name: str, root: Expr, types: Mapping[Expr, Type], outside: Collection[Expr] = ()
 ) -> str | None:
-    """A sentence why ``root`` cannot become the composite function ``name``, whose operands are
-    ``outside``; None if it can."""
+    """A sentence that says why ``root`` cannot become the composite function ``name``, whose
+    operands are ``outside``; None if it can."""
     try:
         parts = body(name, root, outside)
     except ValueError as error:
