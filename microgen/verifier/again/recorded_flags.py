@@ -120,7 +120,7 @@ def of_source(units: Sequence[CompiledUnit], source: PurePosixPath) -> RecordedF
 
 
 def _of_name(units: Sequence[CompiledUnit], source: PurePosixPath) -> list[CompiledUnit]:
-    """The units whose paths share the largest number of last parts with the source's path."""
+    """The units whose paths end like the source's path, with the largest number of equal parts."""
     # The other build may have the sources in any folder, so only the ends of paths are equal.
     common = {id(own): _common(own.source, source) for own in units}
     most = max(common.values(), default=0)

@@ -140,9 +140,9 @@ class Arm:
         return "" if address & 1 else "has no Thumb bit"
 
     def attributes(self, cpu: Cpu, elf: Elf) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Architecture, profile, float calling convention, and extensions that the core lacks. An
-        extension that it has need not be used, and v7E-M has DSP instructions without naming
-        them."""
+        """Architecture, profile, float calling convention, and extensions that the core lacks. The
+        ELF need not use all extensions of the core. v7E-M includes DSP instructions, so the
+        attributes do not name them."""
         wanted = {
             **dict(cpu.attributes),
             "Tag_ABI_VFP_args": "VFP registers" if cpu.is_hard_float else "AAPCS",

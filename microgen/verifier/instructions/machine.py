@@ -192,7 +192,7 @@ class Machine:
         if access is None or access.size != 4 or effect.update:
             return None
         if access.address.index:
-            # The index on this path does not matter, because other paths have other indices here.
+            # Other paths have other indices here, so only the base matters.
             base = _of_source(access.address.base, address, known)
             index = None if access.address.shift else known.get(access.address.index)
             table = _base(base, index)
