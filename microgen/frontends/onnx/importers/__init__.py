@@ -24,7 +24,7 @@ def direct(
     op: str, attrs: Attrs, *accepted: DType, dtype: DType | None = None
 ) -> Callable[[OnnxNode], BuiltTensor]:
     """The importer of an operator that is one node of the graph. ``accepted`` are the dtypes of the
-    first operand, whose dtype is the result's, too, unless ``dtype`` is given."""
+    first operand. The result has the operand's dtype, unless ``dtype`` is given."""
 
     def importer(node: OnnxNode) -> BuiltTensor:
         operands = node.tensors()
