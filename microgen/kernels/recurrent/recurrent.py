@@ -64,7 +64,8 @@ def _recurrent_f32_scratch(node: Node, graph: Graph) -> int:
 
 
 def _recurrent_f32_work(node: Node, graph: Graph) -> Work:
-    """Steps of sequences, their cells, and products; cells with parts that few layers have."""
+    """Steps of sequences, their cells, and products. Cells with parts that few layers have are
+    counted apart."""
     attrs = base.attrs_of(node, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
     count = graph.types[node.outputs[0]].shape[2]
