@@ -35,8 +35,8 @@ class End:
 
     @cached_property
     def is_vague(self) -> bool:
-        """Whether an element differs for which the bound allows any value. Then only layers tell
-        whether the output is right."""
+        """Whether an infinite bound hides a difference: the element may have any value, and only
+        layers tell whether the output is right."""
         # An infinite bound has ratio 0, so ``ratio`` alone would not find such elements.
         apart = beside.distance(self.found, self.values) > 0
         return bool((apart & np.isinf(self.bound)).any())
