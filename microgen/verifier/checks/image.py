@@ -45,7 +45,7 @@ def _segment_problems(subject: Subject, segment: ProgramHeader) -> Iterator[str]
         yield f"{segment} is in none of the board's memories"
     elif "w" in segment.rights and "w" not in memory.access:
         yield f"{segment} is writable, but {memory.name} is not"
-    # A segment that is writable, too, is reported for that.
+    # A writable segment is reported by the rule about writable and executable segments.
     elif segment.rights == "rx" and "x" not in memory.access:
         yield f"{segment} is executable, but {memory.name} is not"
     if segment.file_size and subject.board.memory_at(segment.load) is None:
