@@ -65,9 +65,9 @@
         body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
     }
 
-/* The same for kernels whose parameters have 16 bits. These are the last argument, and the function
- * returns 0, so that operators pass on all other arguments in the places in which they get them,
- * and the result. `shifts` is MG_SHIFTS, or MG_NO_SHIFTS if the requantization has none. */
+/* The same for kernels whose parameters have 16 bits. The parameters are the last argument,
+ * so operators pass on all other arguments in the same places. The function returns 0, which
+ * operators pass on, too. `shifts` is MG_SHIFTS, or MG_NO_SHIFTS if the requantization has none. */
 #define MG_SHIFTS_DECLARED const int8_t *shift,
 #define MG_SHIFTS_PASSED shift
 #define MG_NO_SHIFTS_DECLARED

@@ -55,7 +55,7 @@ MG_INLINE float mg_f32_log1p(float x)
         return x - mg_log_tail(x);
     }
     const float found = mg_f32_log(u);
-    if (!(u > 0.0F && u < 1.0e9F)) { /* adding 1 loses nothing that matters, or u is no argument */
+    if (!(u > 0.0F && u < 1.0e9F)) { /* the error of 1 + x does not matter, or u has no logarithm */
         return found;
     }
     const float lost = (x >= 1.0F) ? 1.0F - (u - x) : x - (u - 1.0F);

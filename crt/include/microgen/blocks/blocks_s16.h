@@ -113,8 +113,8 @@ MG_INLINE mg_sums_2x2_s16 mg_add_2x2_s16(mg_sums_2x2_s16 sums, mg_four_s16 p, mg
  * words of each filter, at least two. `aligned` says whether p and q are multiples of 4. */
 #if defined(__ARM_FEATURE_DSP) && defined(__OPTIMIZE__) && !defined(__clang__)
 /* In assembly, because the compiler begins loads too early, keeps sums on the stack, and does not
- * know when p and q can be read by LDRD, which LDR needs two of. `end` is in memory for want of
- * registers. */
+ * know when one LDRD can read p or q in place of two LDR. `end` is in memory for want of registers.
+ */
 #define MG_LDRD_2X2_S16                                                                            \
     "ldrd %[p_low], %[p_high], [%[p]], #8\n\t"                                                     \
     "ldrd %[q_low], %[q_high], [%[q]], #8\n\t"

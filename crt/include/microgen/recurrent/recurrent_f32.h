@@ -94,7 +94,7 @@ MG_INLINE mg_recurrent_f32_sums mg_recurrent_f32_products(const float *values, c
     return sums;
 }
 
-/* Functions that are large, and not in the innermost loops, are once in the code. */
+/* Large functions outside of the innermost loops, which the code has only once. */
 
 MG_ONCE float mg_recurrent_sigmoid(float x)
 {
@@ -145,8 +145,8 @@ MG_INLINE float mg_recurrent_f32_of(int32_t which, float alpha, float beta, floa
     }
 }
 
-/* The same, for functions that are not known while the code is compiled. It is not inlined, so that
- * there is one table of functions in the code, which is not in a loop. */
+/* The same, for functions that are not known while the code is compiled. It is not inlined, so the
+ * code has one table of functions, outside of all loops. */
 MG_ONCE float mg_recurrent_function(int32_t which, float alpha, float beta, float x)
 {
     return mg_recurrent_f32_of(which, alpha, beta, x);
@@ -188,8 +188,8 @@ MG_INLINE void mg_recurrent_f32_rnn(const mg_recurrent_f32_params *p,
     }
 }
 
-/* The update gate, into the first half of scratch, and the reset gate, into the second; times the
- * state unless it is needed alone. */
+/* Computes the update gate into the first half of scratch, and the reset gate into the second. The
+ * reset gate is multiplied by the state, unless it is needed alone. */
 MG_INLINE void mg_recurrent_f32_gru_gates(const mg_recurrent_f32_params *p,
                                           const mg_recurrent_f32_weights *w, const float *input,
                                           const mg_recurrent_f32_states *s, int is_usual)

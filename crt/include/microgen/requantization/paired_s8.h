@@ -447,7 +447,8 @@ MG_INLINE void mg_paired_pixel_body(const mg_paired_filters *filters, const mg_s
 }
 
 /* The assembly above takes all registers, so the stack of its function must be small enough to be
- * addressed without one. The functions are not inlined into those that have columns on theirs. */
+ * addressed without one. The functions are therefore not inlined: callers may have columns on their
+ * stacks. */
 #define MG_PAIRED_BLOCK(name, requantization)                                                      \
     MG_ONCE void name(const mg_paired_filters *filters, const mg_scaling *s,                       \
                       const uint32_t *columns, int8_t *output, int32_t step)                       \

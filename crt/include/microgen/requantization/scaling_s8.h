@@ -140,9 +140,9 @@ MG_INLINE int32_t mg_linear(int32_t x, int32_t multiplier, int32_t bias)
     return mg_quarter_as_s8(mg_product_high(x, multiplier, bias));
 }
 
-/* Of kernels whose sums are times 256 and begin with the bias: floor(x * multiplier / 2^42) for
- * MG_HIGH, and / 2^40 for MG_HIGH_WIDE, saturated to int8. The output's zero point is in the bias,
- * too, which need not be a multiple of 256. See microgen/graph/arithmetic/high.py. */
+/* For kernels whose sums are times 256 and begin with the bias: floor(x * multiplier / 2^42) for
+ * MG_HIGH, and / 2^40 for MG_HIGH_WIDE, saturated to int8. The bias contains the output's zero
+ * point, too, and need not be a multiple of 256. See microgen/graph/arithmetic/high.py. */
 MG_INLINE int32_t mg_high(int32_t x, int32_t multiplier, int requantization)
 {
     const int32_t high = mg_smmul(x, multiplier);
