@@ -101,7 +101,7 @@ def check_known(given: Iterable[str], known: Sequence[str]) -> None:
 
 
 def output(value: Any, *, force: Any) -> Path:
-    """A path to write to. Files of others are replaced only with ``force``. It must be a bool,
+    """A path to write to. Files of others are replaced only with ``force``, which must be a bool,
     because the text "no" would be true. Raises UsageError."""
     typed("force", bool, force)
     return path("output", value)
