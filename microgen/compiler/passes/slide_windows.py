@@ -1,4 +1,4 @@
-"""Replaces a variable to which new rows are joined by a window that slides in its own buffer."""
+"""Turns variables to which new rows are joined into windows that slide in their own buffers."""
 
 from __future__ import annotations
 
