@@ -146,7 +146,8 @@ def _plus(layer: FileLayer, data: BuiltTensor, number: int) -> BuiltTensor:
 
 
 def _rescaled(layer: FileLayer, total: BuiltTensor, data: BuiltTensor) -> BuiltTensor:
-    """The output: int32 sums of values with the scale of ``data`` in the output's scale."""
+    """The output, made of int32 sums: they have the scale of ``data``, and are converted to the
+    output's scale."""
     output, scale = layer.output(), data.type.scale
     layer.expect(output, DType.INT8)
     if not 2 * scale < 2**20 * output.type.scale:
