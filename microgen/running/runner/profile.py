@@ -136,9 +136,9 @@ def counts(
 def counts_of_runs(
     directory: Path, modules: Sequence[ModuleRecord], names: Sequence[str]
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The counts of a program that is not the project's main, which ran the modules ``names`` in
-    this order: as many samples as each module has complete inferences. Raises RunError if the
-    counts are of other inferences."""
+    """The counts of a program that is not the project's main. ``names`` are the modules in the
+    order in which it ran them. Each complete inference of a module is a sample. Raises RunError if
+    the counts are of other inferences."""
     rows, names = _counted(directory), _whole(modules, names)
     if len(rows) != len(names):
         raise RunError(
