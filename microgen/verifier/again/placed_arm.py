@@ -74,7 +74,7 @@ KINDS = {
 
 
 def joined(lower: int, upper: int) -> int:
-    """The word whose halves two instructions hold."""
+    """The word that two instructions contain, a half in each."""
     return (upper & 0xFFFF) << 16 | lower & 0xFFFF
 
 

@@ -236,8 +236,8 @@ def _thread_variables(elf: Headers) -> Iterator[str]:
 
 
 def _load_addresses_of(elf: Headers, section: SectionHeader, kind: int) -> set[int]:
-    """The section's load addresses as objcopy finds them, from places in the file, in segments of a
-    kind."""
+    """The section's load addresses as objcopy computes them: for each segment of that kind around
+    the section, from the places of both in the file."""
     start, end = section.address, section.address + section.size
     around = (s for s in elf.segments if s.address <= start <= end <= s.address + s.size)
     return {s.load + section.offset - s.offset for s in around if s.kind == kind}
