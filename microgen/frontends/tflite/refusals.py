@@ -13,8 +13,11 @@ from microgen.frontends.tflite.records import FileRecord, OperatorRecord
 from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
 
-# Custom operators that are commands for an NPU: the NPU, and the compiler that wrote them.
+# Custom operators that only an NPU runs, by the begins of their names: the NPU, and the compiler
+# that wrote them.
 _NPUS = {
+    "DISPATCH_OP": ("an NPU", "LiteRT's ahead-of-time compiler"),  # in its metadata: which NPU
+    "MTKEXT_": ("a MediaTek NPU", "the NeuroPilot converter"),
     "edgetpu-custom-op": ("an Edge TPU", "edgetpu_compiler"),
     "ethos-u": ("an Ethos-U NPU", "vela"),
     "NeutronGraph": ("an eIQ Neutron NPU", "the Neutron converter"),
@@ -90,11 +93,12 @@ def _called(operator: OperatorRecord) -> str:
 
 def _check_npu(layers: _Layers) -> None:
     for layer, operator in layers.pairs:
-        if operator.custom in _NPUS:
-            npu, compiler = _NPUS[operator.custom]
+        prefix = next((each for each in _NPUS if operator.custom.startswith(each)), None)
+        if prefix is not None:
+            npu, compiler = _NPUS[prefix]
             raise UnsupportedError(
-                f"was compiled for {npu}: layer {layer} is {_called(operator)}, which contains "
-                "commands of that NPU",
+                f"was compiled for {npu}: layer {layer} is {_called(operator)}, which only that "
+                "NPU runs",
                 where=layers.model.reader.file,
                 hint=f"give the file that was the input of the NPU's compiler ({compiler})",
             )

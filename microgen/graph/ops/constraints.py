@@ -74,8 +74,11 @@ def activation_constraint(
     return _quant_constraint(role, tensor, may_be_dead=may_be_dead)
 
 
-def _quant_constraint(role: str, tensor: ArrayType, *, may_be_dead: bool = False) -> str | None:
-    """One usable scale, or 0 if the tensor ``may_be_dead``, and one zero point."""
+def _quant_constraint(
+    role: str, tensor: ArrayType, *, may_be_dead: bool = False, any_zero_point: bool = False
+) -> str | None:
+    """One usable scale, or 0 if the tensor ``may_be_dead``, and one zero point, which may be any of
+    the dtype's values or is limited as ``_ZERO_POINTS`` says."""
     sentence = one_quant_constraint(role, tensor)
     if sentence or tensor.quant is None:
         return sentence
@@ -83,6 +86,9 @@ def _quant_constraint(role: str, tensor: ArrayType, *, may_be_dead: bool = False
     if not 0 <= quant.scale[0] < math.inf or not (quant.scale[0] or may_be_dead):
         return f"the {role}'s scale is {quant.scale[0]}; it must be positive and finite"
     low, high = _ZERO_POINTS.get(tensor.dtype, (0, 0))
+    if any_zero_point:
+        limits = np.iinfo(tensor.dtype.numpy)
+        low, high = int(limits.min), int(limits.max)
     if not low <= quant.zero_point[0] <= high:
         expected = "0" if low == high else f"{low} to {high}"
         return (
@@ -99,10 +105,14 @@ def one_quant_constraint(role: str, tensor: ArrayType) -> str | None:
     return f"the {role} {tensor} must have one scale and one zero point"
 
 
-def quantized_constraint(role: str, tensor: ArrayType, accepted: Sequence[DType]) -> str | None:
+def quantized_constraint(
+    role: str, tensor: ArrayType, accepted: Sequence[DType], *, any_zero_point: bool = False
+) -> str | None:
     """The tensor must be stored integers of an accepted dtype, with one usable scale and zero
-    point (0, except for int8 and uint8)."""
-    return dtype_constraint(role, tensor, accepted) or _quant_constraint(role, tensor)
+    point (0, except for int8 and uint8, or unless it may have ``any_zero_point``)."""
+    return dtype_constraint(role, tensor, accepted) or _quant_constraint(
+        role, tensor, any_zero_point=any_zero_point
+    )
 
 
 def plain_constraint(role: str, tensor: ArrayType) -> str | None:

@@ -90,6 +90,8 @@ def test_an_operator_newer_than_the_schema_is_called_by_its_number() -> None:
 @pytest.mark.parametrize(
     ("custom", "npu", "compiler"),
     [
+        ("DISPATCH_OP", "an NPU", "LiteRT's ahead-of-time compiler"),
+        ("MTKEXT_CONV_2D", "a MediaTek NPU", "the NeuroPilot converter"),
         ("edgetpu-custom-op", "an Edge TPU", "edgetpu_compiler"),
         ("ethos-u", "an Ethos-U NPU", "vela"),
         ("NeutronGraph", "an eIQ Neutron NPU", "the Neutron converter"),
@@ -100,8 +102,8 @@ def test_a_network_for_an_npu(custom: str, npu: str, compiler: str) -> None:
     network = chain("UNIQUE", "CUSTOM")
     network = network.with_operator(custom_code=custom)
     assert refusal(network, UnsupportedError) == (
-        f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", which contains '
-        f"commands of that NPU; give the file that was the input of the NPU's compiler ({compiler})"
+        f'm.tflite: was compiled for {npu}: layer "t1" is CUSTOM "{custom}", which only '
+        f"that NPU runs; give the file that was the input of the NPU's compiler ({compiler})"
     )
 
 

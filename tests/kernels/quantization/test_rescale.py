@@ -124,6 +124,9 @@ def random_wide(
     bits = 8 * (target.nbytes - source.nbytes)
     off = rng.uniform(-reach, reach) if rng.random() < 0.4 else rng.uniform(-2, 2)
     scale = float(np.float32(quants[0].scale[0] * 2.0 ** (off - bits)))
+    if source is DType.INT16 is not target:
+        zero_point = int(rng.choice([-32768, 0, 32767, rng.integers(-32768, 32768)]))
+        quants[0] = Quant(quants[0].scale, (zero_point,))
     return quants[0], Quant((scale,), quants[1].zero_point)
 
 

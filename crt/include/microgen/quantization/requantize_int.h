@@ -15,7 +15,8 @@ typedef struct {
     int32_t size;          /* elements */
     int32_t input_bytes;   /* 1, 2 or 4: int8, int16 or int32 */
     int32_t output_bytes;  /* the same */
-    int32_t input_offset;  /* minus the input's zero point: -127 to 128; 0 unless it is int8 */
+    int32_t input_offset;  /* minus the input's zero point: -127 to 128 of int8, -32,767 to 32,768
+                              of int16; 0 of int32 */
     int32_t output_offset; /* the output's zero point: -128 to 127; 0 unless it is int8 */
     int32_t multiplier;    /* Q31, input scale / output scale */
     int32_t shift;         /* as microgen/requantization/requantize.h says */

@@ -25,6 +25,17 @@ MG_EXTERN void mg_svdf_s8_narrow(const mg_svdf_s8_narrow_params *p, const int8_t
                                  int8_t *state, const int8_t *feature_weight,
                                  const int8_t *time_weight, const int32_t *bias, int8_t *output);
 
+/* A filter's sum of features, quantized for its memory. The zero point is added after saturation,
+ * modulo 2^8, as TensorFlow Lite Micro does. */
+MG_INLINE int8_t mg_svdf_s8_narrow_latest(const mg_svdf_s8_narrow_params *p, int32_t sum)
+{
+    const int32_t scaled = mg_requantize(sum, p->feature_multiplier, p->feature_shift);
+    const int32_t kept =
+        mg_offset_and_clamp(scaled, 0, INT8_MIN, INT8_MAX) + p->state_offset; /* -256 to 254 */
+
+    return (int8_t)(((kept - INT8_MIN) & (int32_t)UINT8_MAX) + INT8_MIN);
+}
+
 /* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
 MG_INLINE uint32_t mg_svdf_s8_narrow_remember(const mg_svdf_s8_narrow_params *p, int8_t *memory,
                                               const int8_t *weight, int8_t latest)
@@ -48,8 +59,7 @@ MG_INLINE void mg_svdf_s8_narrow_row(const mg_svdf_s8_narrow_params *p, const in
         for (int32_t f = u * p->rank; f < (u + 1) * p->rank; f++) {
             const int32_t features =
                 mg_dot(0, input, &feature_weight[f * p->features], p->features, p->input_offset);
-            const int32_t scaled = mg_requantize(features, p->feature_multiplier, p->feature_shift);
-            const int8_t latest = mg_offset_and_clamp(scaled, p->state_offset, INT8_MIN, INT8_MAX);
+            const int8_t latest = mg_svdf_s8_narrow_latest(p, features);
             sum += mg_svdf_s8_narrow_remember(p, &state[f * p->memory], &time_weight[f * p->memory],
                                               latest);
         }

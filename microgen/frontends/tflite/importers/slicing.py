@@ -102,6 +102,9 @@ def _strided_slice(layer: FileLayer) -> BuiltTensor:
             "counts its ends from its begins (offset)", supported="ends counted from the front"
         )
     spec = _Spec(tuple(zip(*vectors, strict=True)), layer)
+    # LiteRT adds these axes, too, and then slices other axes than the entries say.
+    if layer.option("NewAxisMask") >> len(vectors[0]):
+        raise layer.invalid(f"adds axes for more than its {len(vectors[0])} entries")
     axes, shape = _axes(layer, spec, data.type.shape)
     begin, strides, counts = zip(*axes, strict=True) if axes else ((), (), ())
     attrs = StridedSliceAttrs(begin, strides, counts)

@@ -187,9 +187,11 @@ def requantize_multiplier(data: ArrayType, output: ArrayType) -> tuple[int, int]
 def _requantize_check(_attrs: RequantizeAttrs, inputs: Types, outputs: Types) -> str | None:
     """A pair of dtypes that TFLite has, and a ratio of scales that the fixed point can hold."""
     data, output = inputs[0], outputs[0]
-    sentence = quantized_constraint("input", data, tuple(PAIRS)) or quantized_constraint(
-        "output", output, PAIRS[data.dtype]
-    )
+    # TFLite has int16 data with a zero point, such as a softmax's, unless the output is int16, too.
+    wide = data.dtype is DType.INT16 is not output.dtype
+    sentence = quantized_constraint(
+        "input", data, tuple(PAIRS), any_zero_point=wide
+    ) or quantized_constraint("output", output, PAIRS[data.dtype])
     return sentence or too_large_ratio(requantize_multiplier, data, output)
 
 

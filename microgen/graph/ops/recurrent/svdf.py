@@ -175,8 +175,9 @@ def _integer(attrs: SvdfAttrs, operands: Operands) -> Arrays:
     factors, kind = scales(types, output), types[STATE]
     limits = np.iinfo(kind.dtype.numpy)
     sums = (data - types[0].zero_point) @ feature.T
-    latest = scale(sums, *factors.feature)
-    kept = np.clip(latest + kind.zero_point, limits.min, limits.max)
+    latest = np.clip(scale(sums, *factors.feature), limits.min, limits.max)
+    # TFLite Micro adds the zero point after it has saturated, so that an int8 state wraps around.
+    kept = (latest + kind.zero_point).astype(limits.dtype).astype(np.int64)
     memories = _shifted(state, kept, time.shape)
     sums = np.einsum("bfm,fm->bf", memories - kind.zero_point, time)
     total = _reduced(attrs, sums) + (bias[0] if bias else 0)

@@ -235,6 +235,12 @@ def test_an_ellipsis_for_no_axis_is_refused() -> None:
         model.load()
 
 
+def test_new_axes_without_entries_are_refused() -> None:
+    model = strided_model((4,), (4,), [0], [4], [1], newAxisMask=2)
+    with pytest.raises(ModelError, match="adds axes for more than its 1 entries"):
+        model.load()
+
+
 def test_each_output_is_made_for_itself() -> None:
     graph = split_model(3).load()
     assert [node.op for node in graph.nodes] == ["strided_slice"] * len(graph.outputs)

@@ -168,3 +168,9 @@ def test_requantize_constraints() -> None:
     data, tiny = activation_type((1,), 1.0, 0), activation_type((1,), 2.0**-40, 0)
     found = REQUANTIZE.check(RequantizeAttrs(), [data], [tiny])
     assert "output's scale is too small for the input's" in str(found)
+
+
+def test_int16_to_int16_has_no_zero_points() -> None:
+    data, output = (ArrayType((1,), DType.INT16, Quant((1.0,), (z,))) for z in (3, 0))
+    found = REQUANTIZE.check(RequantizeAttrs(), [data], [output])
+    assert found == "the input's zero point is 3; for int16 it must be 0"

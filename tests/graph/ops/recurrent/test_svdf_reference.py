@@ -171,7 +171,8 @@ def _by_micro(network: Network) -> list[list[list[int]]]:
             sums = []
             for f, weights in enumerate(feature):
                 dot = sum(w * (v - zero["x"]) for w, v in zip(weights, row, strict=True))
-                latest = min(max(_scaled(dot, to_state) + zero["state"], -128), 127)
+                latest = min(max(_scaled(dot, to_state), -128), 127) + zero["state"]
+                latest = (latest + 128) % 256 - 128
                 memory[f] = [*memory[f][1:], latest]
                 seen = (value - zero["state"] for value in memory[f])
                 sums.append(sum(w * v for w, v in zip(time[f], seen, strict=True)))
