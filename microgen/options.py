@@ -39,7 +39,8 @@ class Options:
     ``signature`` names one of the networks in a model's file; empty means the first. ``dim`` are
     sizes of symbolic dimensions (``NAME=N``), ``bind`` are values of inputs that become constants
     (``INPUT=FILE.npy`` or ``INPUT=NUMBERS``). ``max_rounds`` are the most rounds of loops whose
-    number of rounds depends on data (``LAYER=N``).
+    number of rounds depends on data (``LAYER=N``). ``state`` are pairs of an output and an input
+    (``OUT=IN``): the output's value is the input's in the next inference.
 
     ``codegen``: code generators, best first; the built-in kernels take the rest.
     ``codegen_option``: ``NAME.KEY=VALUE``, each for one of them. ``codegen_path``: a folder
@@ -99,6 +100,7 @@ class Options:
     dim: tuple[str, ...] = ()
     bind: tuple[str, ...] = ()
     max_rounds: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> Options:

@@ -72,6 +72,7 @@ def load(
     dim: Sequence[str] = (),
     bind: Sequence[str] = (),
     max_rounds: Sequence[str] = (),
+    state: Sequence[str] = (),
 ) -> Graph:
     """The checked graph of the model file at ``path`` under the numerics profile ``numerics``, by
     default the first profile of its format. The other arguments are the fields of ``Request``.
@@ -80,14 +81,15 @@ def load(
     feature that microgen does not have.
     """
     profile = profiles.profile(numerics_of(Path(path), numerics))
-    request = Request(profile, targets or {}, generators, signature, dim, bind, max_rounds)
+    request = Request(profile, targets or {}, generators, signature, dim, bind, max_rounds, state)
     return graph_of(Path(path), request)
 
 
 def read(path: Path, request: Request) -> tuple[Graph, dict[str, Content]]:
     """The graph of the model file at ``path``, and by suffix the files that a project keeps of it,
-    in which the request's ``dim`` and ``bind`` are applied. Large files that a project keeps
-    unchanged are read again, piece by piece, when it is written. Raises the errors of ``load``.
+    in which the request's ``dim``, ``bind`` and ``state`` are applied. Large files that a project
+    keeps as unchanged are read again, piece by piece, when it is written. Raises the errors of
+    ``load``.
     """
     graph, kind = graph_of(path, request), _format_of(path)
     unchanged = kind.unchanged(path, request) if _own_bytes(path) >= _LARGE else {}
@@ -157,6 +159,10 @@ def _check(path: Path, request: Request) -> None:
         "bind": (
             kind.has_open_inputs,
             f"has no parameters: the inputs of {files} cannot become constants",
+        ),
+        "state": (
+            kind.has_states,
+            f"has no pairs of outputs and inputs: {files} have operators for their states",
         ),
     }
     for name, (has, what) in lacks.items():

@@ -34,6 +34,7 @@ class Request:
     bind: Sequence[str] = ()  # ``INPUT=VALUE`` for inputs that become constants
     # ``LAYER=N`` for loops whose number of rounds depends on data
     max_rounds: Sequence[str] = ()
+    state: Sequence[str] = ()  # ``OUT=IN`` for outputs that are inputs of the next inference
 
 
 class OracleError(MicrogenError):
@@ -101,6 +102,9 @@ class Format(abc.ABC):
 
     has_open_inputs: ClassVar[bool] = False
     """Whether a request may give values of inputs, which become constants."""
+
+    has_states: ClassVar[bool] = False
+    """Whether a request may make pairs of outputs and inputs states."""
 
     has_loops: ClassVar[bool] = False
     """Whether a request may give the most rounds of loops."""

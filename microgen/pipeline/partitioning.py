@@ -62,7 +62,7 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     generators = selection.external(found)
     how = Partitioning(options.name, options.composite, options.merge_regions)
     profile, kinds = PROFILES[options.numerics], options.target_map.kinds
-    given = (options.signature, options.dim, options.bind, options.max_rounds)
+    given = (options.signature, options.dim, options.bind, options.max_rounds, options.state)
     request = Request(profile, kinds, (), *given)
     source, files, module = _source(model, request, generators, how)
     graph = passes.run(source)

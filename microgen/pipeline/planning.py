@@ -35,7 +35,7 @@ from microgen.target.board import Board
 _EXPLORED = (
     *("signature", "executor", "numerics", "planner", "alignment", "pool", "workspace_io"),
     *("output_workspace", "input_consumed", "input_headroom", "output_overlay", "input_rows"),
-    *("max_rounds", "targets", "codegen", "codegen_option", "composite", "merge_regions"),
+    *("max_rounds", "state", "targets", "codegen", "codegen_option", "composite", "merge_regions"),
 )
 
 

@@ -32,6 +32,7 @@ class _Onnx(Format):
     beside = (".onnx.data", ".onnx_data", ".data")  # as exporters call external data
     has_open_sizes = True
     has_open_inputs = True
+    has_states = True
 
     def files(self, path: Path) -> dict[str, bytes]:
         return self.kept(path, Request())
@@ -46,7 +47,8 @@ class _Onnx(Format):
     def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
         # Each tensor with external data has an entry of this name.
         is_embedded = not model_files.contains(path, b"location")
-        return {self.suffix: path} if is_embedded and not (request.dim or request.bind) else {}
+        is_changed = bool(request.dim or request.bind or request.state)
+        return {self.suffix: path} if is_embedded and not is_changed else {}
 
     def load(self, path: Path, request: Request) -> Graph:
         _check_installed(path)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import numpy as np
 import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends.onnx import given, halves, schemas, types
+from microgen.frontends.onnx import given, halves, schemas, states, types
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxWalk
@@ -28,41 +28,58 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     Raises ModelError if the model contradicts itself, and UnsupportedError if it is sound but uses
     a feature that microgen does not have.
     """
+    found = states.pairs(model, file)
+    begin = states.initial(model, found, file)
     builder = GraphBuilder()
     scope = OnnxScope(file, schemas.versions(model.opset_import))
-    inputs = _inputs(model.graph, builder, scope)
+    ports = _inputs(model.graph, builder, scope)
+    inputs = list(ports.values())
     declared = DeclaredTypes(model.graph, file)
-    walk = OnnxWalk(
-        file,
-        builder,
-        Functions(model, file),
-        declared,
-        inputs=frozenset(tensor.name for tensor in inputs),
-        importers=registry(),
-    )
-    names = [info.name for info in model.graph.output]
-    outputs = named(builder, walk.graph(model.graph, scope), names, file)
-    for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
-        if not tensors:
-            raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
+    outputs = _outputs(model, inputs, builder, scope, declared)
     # Constants that only importers have read, such as shapes, are no part of the graph.
     builder.drop_dead(outputs)
     graph = builder.graph(PurePath(file).stem, inputs, outputs)
     # Outputs may have got other names.
     labels = {**builder.labels, **{each.name: each.labels for each in outputs if each.labels}}
-    labels = {name: texts for name, texts in labels.items() if name in graph.types}
-    _check_labels(labels, file)
-    graph = graph.replace(labels=labels)
+    graph = _labelled(graph, labels, file)
     # Integers are recognised in the complete graph, because any nodes may be between two
     # conversions.
     notes = (*declared.notes, *halves.notes(model))
-    found = recognised(graph, builder.stored)
+    graph = recognised(graph, builder.stored)
+    if found:
+        names = [info.name for info in model.graph.output]
+        graph = states.kept(graph, list(ports), names, found, begin, file)
     # The floats that are still needed are computed only now, once for all stages.
-    return found.replace(constants=dict(found.constants), notes=notes)
+    return graph.replace(constants=dict(graph.constants), notes=notes)
 
 
-def _check_labels(labels: Mapping[str, tuple[str, ...]], file: str) -> None:
-    """UnsupportedError for a text that is no string in C."""
+def _outputs(
+    model: onnx.ModelProto,
+    inputs: Sequence[BuiltTensor],
+    builder: GraphBuilder,
+    scope: OnnxScope,
+    declared: DeclaredTypes,
+) -> list[BuiltTensor]:
+    """The outputs of the model, after all nodes. ModelError without inputs or outputs."""
+    walk = OnnxWalk(
+        scope.file,
+        builder,
+        Functions(model, scope.file),
+        declared,
+        inputs=frozenset(tensor.name for tensor in inputs),
+        importers=registry(),
+    )
+    names = [info.name for info in model.graph.output]
+    outputs = named(builder, walk.graph(model.graph, scope), names, scope.file)
+    for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
+        if not tensors:
+            raise ModelError(f"has no {kind}", where=scope.file, hint="give a model with both")
+    return outputs
+
+
+def _labelled(graph: Graph, every: Mapping[str, tuple[str, ...]], file: str) -> Graph:
+    """The graph with the texts of its tensors. UnsupportedError for one that is no string in C."""
+    labels = {name: texts for name, texts in every.items() if name in graph.types}
     for name, texts in labels.items():
         for text in texts:
             if len(text) > _LONGEST_LABEL or "\0" in text:
@@ -71,17 +88,21 @@ def _check_labels(labels: Mapping[str, tuple[str, ...]], file: str) -> None:
                     where=file,
                     hint=f"supported: up to {_LONGEST_LABEL}, without NUL",
                 )
+    return graph.replace(labels=labels)
 
 
-def _inputs(graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope) -> list[BuiltTensor]:
-    """The inputs without initialisers, which old models list among the inputs."""
+def _inputs(
+    graph: onnx.GraphProto, builder: GraphBuilder, scope: OnnxScope
+) -> dict[str, BuiltTensor]:
+    """The inputs without initialisers, which old models list among the inputs, by the names that
+    the model has for them."""
     # All missing sizes are named in one error, so they are looked up before the first input.
-    sizes, tensors = _sizes(graph, scope.file), []
+    sizes, tensors = _sizes(graph, scope.file), dict[str, BuiltTensor]()
     for info in given.inputs(graph):
         type_ = _type(info, sizes, scope.file)
         if type_.size:
             tensor = builder.declare(info.name, type_)
-            tensors.append(tensor)
+            tensors[info.name] = tensor
         else:
             # An input without elements has only one value, so it is a constant.
             tensor = builder.constant(info.name, np.zeros(type_.shape, type_.dtype.numpy), type_)

@@ -1,5 +1,5 @@
 """The user's values for a model: sizes of symbolic dimensions (``--dim``), and the values of inputs
-that become constants (``--bind``).
+that become constants, or of states before the first inference (``--bind``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from onnx import GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, helpe
 from microgen.base.errors import MicrogenError, few, short
 from microgen.base.files import content
 from microgen.frontends import open_sizes
-from microgen.frontends.onnx import types
+from microgen.frontends.model_format import Request
+from microgen.frontends.onnx import states, types
 from microgen.graph.ir.graph import Array, DType
 
 Dimension = TensorShapeProto.Dimension
@@ -26,17 +27,18 @@ _SAVED = "numpy.save writes such a file"
 _HINT = "give a number, a list such as [1,2], true or false, or a file that ends in .npy"
 
 
-def apply(model: ModelProto, dim: Sequence[str], bind: Sequence[str], file: str) -> bool:
+def apply(model: ModelProto, request: Request, file: str) -> bool:
     """Write the user's values into the model. Returns whether there are such values.
 
-    ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``.
-    Raises MicrogenError for a name that the model does not have, and for a value that does not
-    fit.
+    ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``,
+    which is the first value of an input that is a state. ``state``: ``OUT=IN``. Raises
+    MicrogenError for a name that the model does not have, and for a value that does not fit.
     """
-    for name, text in open_sizes.pairs(bind, "--bind", "INPUT=FILE.npy"):
-        _bind(model.graph, name, text, file)
-    _resize(model.graph, dim, file)
-    return bool(dim or bind)
+    kept = states.apply(model, request.state, file)
+    for name, text in open_sizes.pairs(request.bind, "--bind", "INPUT=FILE.npy"):
+        _bind(model.graph, name, text, file, is_state=name in kept)
+    _resize(model.graph, request.dim, file)
+    return bool(request.dim or request.bind or request.state)
 
 
 def symbolic(graph: GraphProto) -> dict[str, list[Dimension]]:
@@ -93,31 +95,37 @@ def _others(graph: GraphProto, name: str) -> list[Dimension]:
     return [dim for dim in dims if dim.dim_param == name]
 
 
-def _bind(graph: GraphProto, name: str, text: str, file: str) -> None:
-    """Make an input an initialiser."""
+def _bind(graph: GraphProto, name: str, text: str, file: str, *, is_state: bool) -> None:
+    """Make an input an initialiser. A state remains an input, which begins with the value."""
     where = f"{file}: --bind {short(name)}"
     infos = [info for info in graph.input if info.name == name]
     if not infos:
         names = few([f'"{short(info.name)}"' for info in graph.input])
         raise MicrogenError("the model has no such input", where=where, hint=f"it has {names}")
     tensor = infos[0].type.tensor_type
-    value = literal(text, types.dtype(tensor.elem_type, "the input", where), where)
+    code = tensor.elem_type
+    value = literal(text, types.dtype(code, "the input", where), where)
     if tensor.HasField("shape"):
         _check_shape(tensor.shape, value, where)
-    _drop(graph, name)
-    if types.is_half(tensor.elem_type):
+    _drop(graph.initializer, name)
+    if is_state:
+        # Symbolic sizes are those of the value.
+        for each, size in zip(tensor.shape.dim, value.shape, strict=False):
+            each.dim_value = size
+    else:
+        _drop(graph.input, name)
+    if types.is_half(code):
         with np.errstate(over="ignore"):
-            value = value.astype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+            value = value.astype(helper.tensor_dtype_to_np_dtype(code))
     proto = numpy_helper.from_array(value, name)
     graph.initializer.append(proto)
 
 
-def _drop(graph: GraphProto, name: str) -> None:
-    """Remove an input, and its initialiser if it has one."""
-    for entries in (graph.input, graph.initializer):
-        # From the end, because deleting an entry moves all later entries.
-        for i in reversed([i for i, each in enumerate(entries) if each.name == name]):
-            del entries[i]
+def _drop(entries: Any, name: str) -> None:
+    """Remove the entries of a name from the inputs or the initialisers."""
+    # From the end, because deleting an entry moves all later entries.
+    for i in reversed([i for i, each in enumerate(entries) if each.name == name]):
+        del entries[i]
 
 
 def _check_shape(declared: TensorShapeProto, value: Array, where: str) -> None:

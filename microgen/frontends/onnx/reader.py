@@ -25,7 +25,7 @@ def read(path: Path, request: Request) -> tuple[onnx.ModelProto, bytes]:
     data = model_files.read(path)
     model = parsed(data, path.name)
     is_embedded = external.embed(model, path)
-    is_given = given.apply(model, request.dim, request.bind, path.name)
+    is_given = given.apply(model, request, path.name)
     if is_embedded or is_given:
         # The same model must give the same bytes in every run.
         data = model.SerializeToString(deterministic=True)

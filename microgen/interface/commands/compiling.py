@@ -26,6 +26,7 @@ _SIGNATURE = "the network to use of a file that has several, by its name (defaul
 _DIM = "an open size, for example batch=4 or INPUT:AXIS=64 (default: batch 1); may be repeated"
 _BIND = "make an .onnx model's input a constant: a .npy file, a number or a list; may be repeated"
 _ROUNDS = "the most rounds of a loop whose number of rounds depends on data; may be repeated"
+_STATE = "let an output of an .onnx model be an input of the next inference; may be repeated"
 _BUDGET = "for example 12288, 12K or 1M (K is 1024); a project that exceeds it is refused"
 _POOL = (
     "add a memory pool; pools are tried in the order given; it may end in :const, :align=N, "
@@ -45,6 +46,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add("--dim", action="append", default=[], metavar="NAME=N", help=_DIM)
     add("--max-rounds", action="append", default=[], metavar="LAYER=N", help=_ROUNDS)
     add("--bind", action="append", default=[], metavar="INPUT=VALUE", help=_BIND)
+    add("--state", action="append", default=[], metavar="OUT=IN", help=_STATE)
 
 
 def add_given_board(parser: argparse.ArgumentParser) -> None:

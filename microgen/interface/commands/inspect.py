@@ -27,7 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> Outcome:
     """Print the file's contents. The format is found from the contents, not from the name."""
-    reading = compiling.options_of(args, "codegen_path", "signature", "dim", "bind", "max_rounds")
+    names = ("codegen_path", "signature", "dim", "bind", "max_rounds", "state")
+    reading = compiling.options_of(args, *names)
     inspected = inspection.inspect(args.path, verbose=console.verbose, **reading)
     if args.extract is None:
         return Outcome(inspected.data, inspected.text)

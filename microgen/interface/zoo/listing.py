@@ -11,20 +11,21 @@ from microgen.base.errors import MicrogenError
 
 FILE = ".npy"  # the end of a value that is a file
 _MAX_BYTES = 16 << 20
-_GIVEN = re.compile(r"[ \t]+--(dim|bind)[ \t]+([^ \t]+)")
+_GIVEN = re.compile(r"[ \t]+--(dim|bind|state)[ \t]+([^ \t]+)")
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*")
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model: the number of its line, its line, the path to open, and the values of ``--dim`` and
-    ``--bind`` after it. Files of values have absolute paths."""
+    """A model: the number of its line, its line, the path to open, and the values of ``--dim``,
+    ``--bind`` and ``--state`` after it. Files of values have absolute paths."""
 
     line: int
     name: str
     path: Path
     dim: tuple[str, ...] = ()
     bind: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
 
 
 def read(path: Path) -> tuple[ListedModel, ...]:
@@ -55,7 +56,8 @@ def _entry(number: int, line: str, folder: Path) -> ListedModel:
     flags = _GIVEN.findall(line)
     dim = tuple(value for flag, value in flags if flag == "dim")
     bind = tuple(_placed(value, folder) for flag, value in flags if flag == "bind")
-    return ListedModel(number, line, folder / _GIVEN.sub("", line), dim, bind)
+    state = tuple(value for flag, value in flags if flag == "state")
+    return ListedModel(number, line, folder / _GIVEN.sub("", line), dim, bind, state)
 
 
 def _placed(bind: str, folder: Path) -> str:

@@ -111,7 +111,8 @@ def _inputs(entry: ListedModel, plan: ZooPlan) -> tuple[dict[str, Any], dict[str
             each = f"{name}={own}"
         bind.append(each)
     dim = [*plan.options.get("dim", ()), *entry.dim]
-    return {**plan.options, "dim": dim, "bind": bind}, files
+    state = [*plan.options.get("state", ()), *entry.state]
+    return {**plan.options, "dim": dim, "bind": bind, "state": state}, files
 
 
 def _done(

@@ -13,6 +13,7 @@ from onnx import ModelProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, halves, reader
+from microgen.frontends.onnx import states as kept_states
 from microgen.frontends.onnx.oracle import (
     ort_maps,
     ort_products,
@@ -22,6 +23,7 @@ from microgen.frontends.onnx.oracle import (
 )
 from microgen.graph.ir.beside import Slack
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
+from microgen.graph.ir.interpreter import initial_state
 
 _FATAL = 4  # the severity of messages that are printed: errors are raised, too
 
@@ -51,11 +53,12 @@ class OnnxRuntime:
         # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
         model = ort_recurrent.with_floats(model)
+        kept, state = kept_states.pairs(model, "the model"), initial_state(graph)
         states = ort_states.named(model)
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
         session = _session(ort_products.widened(model))
         for sample in samples:
-            inputs = dict(zip(graph.inputs, sample, strict=True))
+            inputs = {**dict(zip(graph.inputs, sample, strict=True)), **state}
             try:
                 arrays = session.run(wanted, inputs)
             except Exception as error:  # of the runtime's own kinds
@@ -63,6 +66,8 @@ class OnnxRuntime:
             pairs = zip(wanted, arrays, strict=True)
             every = {n: ort_maps.indices(array, graph.labels.get(n, ())) for n, array in pairs}
             items = every.items()
+            # By hand: each output of a pair is given as the input of the next inference.
+            state = {own: every[output] for own, output in kept.items()}
             known = {n: _stored(graph.types[n], value) for n, value in items if n in graph.types}
             yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))
 
