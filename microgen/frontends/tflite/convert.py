@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
-from microgen.base.errors import MicrogenError, ModelError, UnsupportedError, few, short
+from microgen.base.errors import ModelError, UnsupportedError, few, short
 from microgen.frontends import open_sizes
 from microgen.frontends.numerics import Numerics
+from microgen.frontends.rounds import MostRounds
 from microgen.frontends.tflite import (
     advice,
     composites,
@@ -21,7 +22,7 @@ from microgen.frontends.tflite import (
 )
 from microgen.frontends.tflite import signature as identifier
 from microgen.frontends.tflite.constants import SMALL
-from microgen.frontends.tflite.layers import Fix, Importing, MostRounds
+from microgen.frontends.tflite.layers import Fix, Importing
 from microgen.frontends.tflite.records import FileRecord
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
@@ -68,7 +69,7 @@ def _loaded(
     most = MostRounds(open_sizes.rounds(max_rounds))
     shared = Importing(model, tensors, numerics, graph, Variables(model, graph), most=most)
     importers.run(model.operators, shared)
-    _check_most(most, file)
+    most.check(file)
     return _graph(model, shared)
 
 
@@ -86,19 +87,6 @@ def _check_operators(model: FileRecord) -> None:
     ):
         if not layers:
             raise ModelError(f"has no {kind}", where=file, hint="give a model with both")
-
-
-def _check_most(most: MostRounds, file: str) -> None:
-    """Raise MicrogenError if ``--max-rounds`` names something else than a loop whose number of
-    rounds depends on data."""
-    for name in most.given:
-        if name not in most.found:
-            names = few([f'"{short(each)}"' for each in dict.fromkeys(most.found)])
-            raise MicrogenError(
-                f'has no loop "{short(name)}" whose number of rounds depends on data',
-                where=f"{file}: --max-rounds",
-                hint=f"it has {names}" if most.found else "it has none: leave --max-rounds out",
-            )
 
 
 def _graph(model: FileRecord, shared: Importing) -> Graph:

@@ -5,12 +5,13 @@ reads them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from microgen.base.errors import short
 from microgen.frontends.numerics import Numerics
+from microgen.frontends.rounds import MostRounds
 from microgen.frontends.tflite import declarations
 from microgen.frontends.tflite.options import OperatorOptions
 from microgen.frontends.tflite.quantization import is_signed_inside, quant_of
@@ -51,20 +52,6 @@ class Fix:
     tensor: str
     value: tuple[int, ...]  # the only one that the shapes allow, which the caller must feed
     origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class MostRounds:
-    """The most rounds of loops whose number of rounds depends on data: ``given``, by the layers'
-    names, and the names of these loops that were ``found`` so far."""
-
-    given: Mapping[str, int]
-    found: list[str] = field(default_factory=list)
-
-    def of(self, layer: str) -> int | None:
-        """The most rounds of such a loop, None if they are not given."""
-        self.found.append(layer)
-        return self.given.get(layer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from microgen.frontends import cells
+from microgen.frontends import cells, rounds
 from microgen.frontends.cells import Body, RecurrentCell
+from microgen.frontends.rounds import LoopCounter
 from microgen.frontends.tflite.importers import control
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
-from microgen.frontends.tflite.loops import rounds, subgraphs
-from microgen.frontends.tflite.loops.rounds import LoopCounter
+from microgen.frontends.tflite.loops import subgraphs
 from microgen.frontends.tflite.records import LIST_WRITE
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType, Graph

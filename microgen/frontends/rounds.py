@@ -1,12 +1,13 @@
-"""The number of rounds of a loop, if constants decide it."""
+"""The number of rounds of a loop, if constants decide it, and the most rounds that users give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from microgen.base.errors import MicrogenError, few, short
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir import interpreter
@@ -17,6 +18,32 @@ from microgen.graph.ops.cost import ReferenceCost
 from microgen.graph.ops.elementwise.addition import AddAttrs
 
 _MOST = 1 << 16  # rounds, each of which is computed
+
+
+@dataclass(frozen=True, slots=True)
+class MostRounds:
+    """The most rounds of loops whose number of rounds depends on data: ``given``, by the layers'
+    names, and the names of these loops that were ``found`` so far."""
+
+    given: Mapping[str, int]
+    found: list[str] = field(default_factory=list)
+
+    def of(self, *names: str) -> int | None:
+        """The most rounds of such a loop, which has these names; None if they are not given."""
+        self.found.extend(names)
+        return next((self.given[name] for name in names if name in self.given), None)
+
+    def check(self, file: str) -> None:
+        """Raise MicrogenError if ``--max-rounds`` names something else than a loop whose number of
+        rounds depends on data."""
+        for name in self.given:
+            if name not in self.found:
+                names = few([f'"{short(each)}"' for each in dict.fromkeys(self.found)])
+                raise MicrogenError(
+                    f'has no loop "{short(name)}" whose number of rounds depends on data',
+                    where=f"{file}: --max-rounds",
+                    hint=f"it has {names}" if self.found else "it has none: leave --max-rounds out",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +85,14 @@ def _adds(node: Node, body: Graph) -> bool:
 
 
 def number(
-    condition: Graph, body: Graph, start: Sequence[BuiltTensor], kept: Sequence[int], where: str
+    condition: Graph,
+    body: Graph,
+    start: Sequence[BuiltTensor],
+    kept: Sequence[int],
+    where: str,
+    most: int | None = None,
 ) -> int | None:
-    """The number of rounds; None unless the condition follows from constants and from integers that
+    """The number of rounds, up to ``most``; None unless the condition follows from constants and from integers that
     only depend on each other, or if it still holds after the most rounds that are tried.
 
     Raises UnsupportedError if computing it exceeds the model's budget.
@@ -78,19 +110,24 @@ def number(
         return None
     values = {i: tensor.value for i, tensor in enumerate(start) if tensor.value is not None}
     try:
-        return _counted(test, step, {i: values[i] for i in sorted(used)}, changed, where)
+        return _counted(test, step, {i: values[i] for i in sorted(used)}, changed, where, most)
     except StatusError:  # the firmware says so in that round
         return None
 
 
 def _counted(
-    test: Graph, step: Graph, values: dict[int, Array], changed: Sequence[int], where: str
+    test: Graph,
+    step: Graph,
+    values: dict[int, Array],
+    changed: Sequence[int],
+    where: str,
+    most: int | None,
 ) -> int | None:
     """The rounds until the test is false, each of which computes the ``changed`` values."""
     cost = _cost(test) + _cost(step)
     for passed in range(_MOST + 1):
         budget.spend(ReferenceCost(0, cost), where)
-        if not _computed(test, values)[0].all():
+        if passed == most or not _computed(test, values)[0].all():
             return passed
         values |= zip(changed, _computed(step, values), strict=True)
     return None
