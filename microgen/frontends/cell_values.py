@@ -201,7 +201,7 @@ def _multiplied(values: Values, node: Node) -> Term:
 def _dense(values: Values, node: Node) -> Term:
     name, *weights = node.inputs
     weight, *bias = (values.graph.constants.get(each) for each in weights)
-    if weight is None or weight.dtype != np.float32 or None in [b is None or None for b in bias]:
+    if weight is None or weight.dtype != np.float32 or any(b is None for b in bias):
         raise _UnknownError
     outputs, inputs = weight.shape
     if values.graph.types[name].size != values.rows * inputs:
@@ -261,6 +261,14 @@ def _sliced(values: Values, node: Node) -> Term:
     return WeightedSum(bias, tuple((base, weight[part]) for base, weight in term.products))
 
 
+def _place(values: Values, node: Node) -> Term:
+    """An index that may count from the end: a counter inside of the axis does not."""
+    attrs: Any = node.attrs
+    if len(attrs.shape) != 1:
+        raise _UnknownError
+    return values.operand(node.inputs[0])
+
+
 def _taken(values: Values, node: Node) -> Term:
     source, index = (values.operand(name) for name in node.inputs)
     attrs: Any = node.attrs
@@ -316,6 +324,7 @@ _ARITHMETIC: _Rules = {
 _MOVES: _Rules = {
     "concatenate": _joined,
     "dynamic_update_slice": _written,
+    "nd_positions": _place,
     "reshape": _reshaped,
     "strided_slice": _sliced,
     "take": _taken,

@@ -17,7 +17,7 @@ from microgen.base.errors import ModelError, UnsupportedError, short
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, checked, folded, renamed
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType, Node, Origin, Quant, Stored
 from microgen.graph.ops import budget, registry
-from microgen.graph.ops.base import StatusError
+from microgen.graph.ops.base import Operands, StatusError
 from microgen.graph.ops.moves.layouts import LayoutTransformAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
 
@@ -105,6 +105,33 @@ class Operator:
             return self._constant(output, value)
         self._graph.add(self._node(op, attrs, inputs, output), (*inputs, output))
         return output
+
+    def emit_several(
+        self,
+        op: str,
+        attrs: Attrs,
+        inputs: Sequence[BuiltTensor],
+        outputs: Sequence[ArrayType],
+    ) -> tuple[BuiltTensor, ...]:
+        """The outputs of a new node, whose types are given. They are constants if all inputs are.
+        ModelError if the op has no such inputs and outputs."""
+        kinds, definition = tuple(tensor.type for tensor in inputs), registry()[op]
+        try:
+            definition.infer(attrs, kinds)
+        except ValueError as error:
+            raise self._impossible(str(error)) from None
+        if sentence := definition.check(attrs, kinds, outputs):
+            raise self.invalid(sentence)
+        values = [tensor.value for tensor in inputs if tensor.is_constant]
+        if len(values) == len(inputs):
+            operands = Operands(tuple(v for v in values if v is not None), kinds, tuple(outputs))
+            found = budget.evaluated(op, attrs, operands, self.where)
+            return tuple(self.constant(array, op, is_counted=True) for array in found)
+        made = tuple(self._graph.declare(f"{self.name}#{op}", kind) for kind in outputs)
+        self._made.update(dict.fromkeys(tensor.name for tensor in made))
+        read, written = (tuple(tensor.name for tensor in side) for side in (inputs, made))
+        self._graph.add(Node(op, read, written, attrs, self.origin), (*inputs, *made))
+        return made
 
     def inferred(self, op: str, attrs: Attrs, inputs: Sequence[BuiltTensor]) -> tuple[int, ...]:
         """The shape of a node's output."""

@@ -33,6 +33,7 @@ class _Onnx(Format):
     has_open_sizes = True
     has_open_inputs = True
     has_states = True
+    has_loops = True
 
     def files(self, path: Path) -> dict[str, bytes]:
         return self.kept(path, Request())
@@ -47,7 +48,7 @@ class _Onnx(Format):
     def unchanged(self, path: Path, request: Request) -> dict[str, Path]:
         # Each tensor with external data has an entry of this name.
         is_embedded = not model_files.contains(path, b"location")
-        is_changed = bool(request.dim or request.bind or request.state)
+        is_changed = any((request.dim, request.bind, request.state, request.max_rounds))
         return {self.suffix: path} if is_embedded and not is_changed else {}
 
     def load(self, path: Path, request: Request) -> Graph:

@@ -14,6 +14,7 @@ from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.importers import registry
 from microgen.frontends.onnx.nodes import OnnxWalk
 from microgen.frontends.onnx.scope import DeclaredTypes, OnnxScope, named
+from microgen.frontends.rounds import MostRounds
 from microgen.graph.builder import BuiltTensor, GraphBuilder, checked
 from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.qdq.recognise import recognised
@@ -68,9 +69,11 @@ def _outputs(
         declared,
         inputs=frozenset(tensor.name for tensor in inputs),
         importers=registry(),
+        most=MostRounds(given.most_rounds(model, scope.file)),
     )
     names = [info.name for info in model.graph.output]
     outputs = named(builder, walk.graph(model.graph, scope), names, scope.file)
+    walk.most.check(scope.file)
     for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
         if not tensors:
             raise ModelError(f"has no {kind}", where=scope.file, hint="give a model with both")

@@ -18,11 +18,13 @@ from microgen.base.errors import MicrogenError, few, short
 from microgen.base.files import content
 from microgen.frontends import open_sizes
 from microgen.frontends.model_format import Request
-from microgen.frontends.onnx import states, types
+from microgen.frontends.onnx import metadata, states, types
 from microgen.graph.ir.graph import Array, DType
 
 Dimension = TensorShapeProto.Dimension
 _MOST = 2**31 - 1  # bytes of a file
+_MOST_ROUNDS = "max_rounds"
+_NUMBERS = "loops with their most rounds"
 _SAVED = "numpy.save writes such a file"
 _HINT = "give a number, a list such as [1,2], true or false, or a file that ends in .npy"
 
@@ -31,14 +33,28 @@ def apply(model: ModelProto, request: Request, file: str) -> bool:
     """Write the user's values into the model. Returns whether there are such values.
 
     ``dim``: ``NAME=N`` or ``INPUT:AXIS=N``. ``bind``: ``INPUT=FILE.npy`` or ``INPUT=NUMBERS``,
-    which is the first value of an input that is a state. ``state``: ``OUT=IN``. Raises
-    MicrogenError for a name that the model does not have, and for a value that does not fit.
+    which is the first value of an input that is a state. ``state``: ``OUT=IN``. ``max_rounds``:
+    ``LAYER=N``. Raises MicrogenError for a name that the model does not have, and for a value that
+    does not fit.
     """
     kept = states.apply(model, request.state, file)
     for name, text in open_sizes.pairs(request.bind, "--bind", "INPUT=FILE.npy"):
         _bind(model.graph, name, text, file, is_state=name in kept)
     _resize(model.graph, request.dim, file)
-    return bool(request.dim or request.bind or request.state)
+    if request.max_rounds:
+        before = {**most_rounds(model, file), **open_sizes.rounds(request.max_rounds)}
+        metadata.put(model, _MOST_ROUNDS, [f"{name}={n}" for name, n in sorted(before.items())])
+    return any((request.dim, request.bind, request.state, request.max_rounds))
+
+
+def most_rounds(model: ModelProto, file: str) -> Mapping[str, int]:
+    """The most rounds of loops that ``--max-rounds`` has given, by the names of the loops. Raises
+    ModelError if the model has malformed ones."""
+    listed = metadata.of(model, _MOST_ROUNDS, str, _NUMBERS, file)
+    try:
+        return open_sizes.rounds(listed)
+    except MicrogenError:
+        raise metadata.malformed(_MOST_ROUNDS, _NUMBERS, file) from None
 
 
 def symbolic(graph: GraphProto) -> dict[str, list[Dimension]]:

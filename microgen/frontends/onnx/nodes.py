@@ -1,13 +1,13 @@
 """Imports nodes in their order, and is the interface of ONNX's importers: the operands and
 attributes of a node, and the methods that add its nodes to the graph.
 
-The nodes of functions and branches replace the node that calls them.
+The nodes of functions replace the node that calls them; ``bodies`` has the graphs of loops and
+branches.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +22,7 @@ from microgen.frontends.onnx.functions import FunctionBody, Functions
 from microgen.frontends.onnx.scope import DeclaredTypes, OnnxScope
 from microgen.frontends.operators import Moved, Operator
 from microgen.frontends.quantization import reinterpreted
+from microgen.frontends.rounds import MostRounds
 from microgen.graph.builder import BuiltTensor, GraphBuilder, Value, fields
 from microgen.graph.ir.graph import Array, Attrs, DType, Origin
 
@@ -66,7 +67,9 @@ class OnnxWalk:
     inputs: frozenset[str]
     importers: Mapping[str, Callable[[OnnxNode], Value]]
     moved: Moved = field(default_factory=dict)
-    _inner: int = 0
+    most: MostRounds = field(default_factory=lambda: MostRounds({}))
+    # One element: the number of nodes in functions and branches so far, also of inner graphs.
+    counted: list[int] = field(default_factory=lambda: [0])
 
     def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
         """The outputs of a graph whose inputs the scope has."""
@@ -108,8 +111,8 @@ class OnnxWalk:
     def count(self, node: OnnxNode, depth: int) -> None:
         """Count a node of a function or a branch. UnsupportedError if there are too many, or
         functions in too many functions."""
-        self._inner += 1
-        if self._inner > _MOST_NODES or depth > _MOST_DEPTH:
+        self.counted[0] += 1
+        if self.counted[0] > _MOST_NODES or depth > _MOST_DEPTH:
             raise UnsupportedError(
                 f"the model's functions have more than {_MOST_NODES} nodes, or call one another "
                 f"more than {_MOST_DEPTH} deep",
@@ -122,7 +125,8 @@ class OnnxNode(Operator):
     """One node while it is imported.
 
     ``version`` is the version of the node's domain that the model imports: 13 for opset 13.
-    ``outputs`` has the names of its outputs, "" for outputs that nothing reads.
+    ``outputs`` has the names of its outputs, "" for outputs that nothing reads. ``walk`` and
+    ``scope`` are the ones in which it is imported.
     """
 
     def __init__(
@@ -146,7 +150,7 @@ class OnnxNode(Operator):
         where = f'{walk.file}: layer "{short(name)}" ({op}, opset {self.version})'
         origin = Origin(walk.file, name)
         super().__init__(op, name, origin, graph=walk.builder, moved=walk.moved, where=where)
-        self._walk, self._scope, self._proto = walk, scope, proto
+        self.walk, self.scope, self.proto = walk, scope, proto
         self._operands = tuple(operands)
         # Operands as plain numbers, by position: one view for each, however often it is read.
         self._plain: dict[int, BuiltTensor] = {}
@@ -208,7 +212,7 @@ class OnnxNode(Operator):
         if tensor.value is not None:
             return tensor.value
         # Only inputs of the model itself can be bound.
-        if tensor.name in self._walk.inputs:
+        if tensor.name in self.walk.inputs:
             hint = f"give its value with --bind {short(tensor.name)}=FILE.npy, or =NUMBERS"
         else:
             hint = "export the model with constant shapes and parameters"
@@ -251,11 +255,11 @@ class OnnxNode(Operator):
         if operand is None or operand.is_constant or output >= len(self.outputs):
             return None
         # Functions declare no shapes.
-        return None if self._scope.depth else self._walk.declared.shape(self.outputs[output])
+        return None if self.scope.depth else self.walk.declared.shape(self.outputs[output])
 
     def note(self, what: str) -> None:
         """Let the graph have a note about this layer."""
-        self._walk.declared.notes.append(f'the layer "{short(self.name)}": {what}')
+        self.walk.declared.notes.append(f'the layer "{short(self.name)}": {what}')
 
     # Attributes
 
@@ -293,17 +297,17 @@ class OnnxNode(Operator):
         """The outputs, from the model's own function, from the importer, or from the function that
         defines the operator.
         """
-        if self._scope.depth:
-            self._walk.count(self, self._scope.depth)
+        if self.scope.depth:
+            self.walk.count(self, self.scope.depth)
         # A function of the model comes first, also if ONNX has an operator of that name.
-        local = self._walk.functions.local(self._proto)
+        local = self.walk.functions.local(self.proto)
         if local is not None:
             return self.called(local)
         labels = self._unlabelled() if self.op in _OF_TEXTS else None
-        schema = schemas.find(self._proto, self.version)
-        for sentence in schemas.violations(self._proto, schema, self._shown()) if schema else ():
+        schema = schemas.find(self.proto, self.version)
+        for sentence in schemas.violations(self.proto, schema, self._shown()) if schema else ():
             raise self.invalid(sentence)
-        importer = self._walk.importers.get(self.op)
+        importer = self.walk.importers.get(self.op)
         value = importer(self) if importer else self.definition()
         if labels is None:
             return value
@@ -330,10 +334,10 @@ class OnnxNode(Operator):
     def definition(self) -> Value:
         """The outputs, computed by the function with which ONNX defines the operator, so that an
         importer may leave cases to it. UnsupportedError if there is none."""
-        body = functions.of_schema(self._proto, self.version, self.operands)
+        body = functions.of_schema(self.proto, self.version, self.operands)
         if body:
             return self.called(body)
-        advice = schemas.of_runtime(self._proto.domain)
+        advice = schemas.of_runtime(self.proto.domain)
         if advice:
             what = f"operator {self.op} is of ONNX Runtime only, whose optimizations make such"
             raise self.unsupported(what, hint=advice)
@@ -346,13 +350,13 @@ class OnnxNode(Operator):
             raise self.invalid(
                 f"has {len(self.operands)} inputs, but its function has {len(body.inputs)}"
             )
-        scope = self._scope.inner(self.name, body.versions, body.attributes)
+        scope = self.scope.inner(self.name, body.versions, body.attributes)
         pairs = list(zip(body.outputs, self.outputs, strict=False))
         wanted = [name for name, output in pairs if output]
         scope.public = {name: output for name, output in pairs if output}
         for i, name in enumerate(body.inputs):
             scope.add(name, self.optional(i))
-        made = dict(zip(wanted, self._walk.outputs(body.nodes, scope, wanted), strict=True))
+        made = dict(zip(wanted, self.walk.outputs(body.nodes, scope, wanted), strict=True))
         # Any tensor takes the place of an output that is left out.
         return tuple(made.get(name, made[wanted[0]]) for name, _ in pairs)
 
@@ -364,28 +368,6 @@ class OnnxNode(Operator):
         """The graph that is an attribute; None if it is no graph."""
         proto = self._attrs.get(name)
         return proto.g if proto is not None and proto.type == AttributeProto.GRAPH else None
-
-    def branch(self, name: str, operands: Sequence[BuiltTensor] = (), step: str = "") -> Value:
-        """The outputs of a graph that is the value of an attribute. Its nodes replace this node.
-        ``operands`` are the graph's inputs; it also reads tensors around the node. If the graph is
-        imported several times, ``step`` is part of its tensors' names.
-        """
-        graph = self.graph_of(name)
-        if graph is None:
-            raise self.invalid(f"has no graph {name!r}, which the operator needs")
-        caller = f"{self.name}/{step}" if step else self.name
-        scope = self._scope.inner(caller, self._scope.versions, self._scope.attributes)
-        # A branch reads the tensors around it, but its own names end with it.
-        scope.values = ChainMap({}, self._scope.values)
-        if len(operands) != len(graph.input):
-            raise self.invalid(f"gives {len(operands)} tensors to a graph of {len(graph.input)}")
-        for info, tensor in zip(graph.input, operands, strict=True):
-            scope.add(info.name, tensor)
-        # A body of several iterations has no output that is this node's.
-        if not step:
-            names = [info.name for info in graph.output]
-            scope.public = {n: o for n, o in zip(names, self.outputs, strict=False) if o}
-        return self._walk.graph(graph, scope)
 
     # Result
 

@@ -7,17 +7,16 @@ option. An initialiser of such an input's name is its value before the first inf
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from onnx import GraphProto, ModelProto
 
 from microgen.base.errors import MicrogenError, ModelError, few, short
-from microgen.frontends.onnx import types
+from microgen.frontends.onnx import metadata, types
 from microgen.graph.ir.graph import Array, ArrayType, Graph
 
-_KEY = "microgen.state"
+_KEY = "state"
+_PAIRS = "pairs of its inputs and outputs"
 _FLAG = "--state"
 _FORM = "OUT=IN"
 
@@ -42,42 +41,19 @@ def apply(model: ModelProto, texts: Sequence[str], file: str) -> Pairs:
                 hint="pair each input once",
             )
     if texts:
-        others = [each for each in model.metadata_props if each.key != _KEY]
-        kept = [(each.key, each.value) for each in others]
-        del model.metadata_props[:]
-        for key, value in (*kept, (_KEY, json.dumps(sorted(found.items())))):
-            model.metadata_props.add(key=key, value=value)
+        metadata.put(model, _KEY, sorted(found.items()))
     return found
 
 
 def pairs(model: ModelProto, file: str) -> Pairs:
     """The pairs that a model has. Raises ModelError if they are no pairs of its inputs and
     outputs."""
-    texts = [each.value for each in model.metadata_props if each.key == _KEY]
-    if not texts:
-        return {}
-    try:
-        listed: Any = json.loads(texts[0])
-        found = dict(listed)
-        names = [*found, *found.values()]
-        is_sound = len(texts) == 1 and len(found) == len(listed)
-        is_sound = is_sound and all(isinstance(name, str) for name in names)
-    except (ValueError, TypeError, RecursionError):
-        found, is_sound = {}, False
-    if not is_sound:
-        raise _malformed(file)
+    listed = metadata.of(model, _KEY, list, _PAIRS, file)
     inputs, outputs = _names(model.graph)
-    if not {*found} <= {*inputs} or not {*found.values()} <= {*outputs}:
-        raise _malformed(file)
-    return found
-
-
-def _malformed(file: str) -> ModelError:
-    return ModelError(
-        f'has the metadata "{_KEY}", which is no list of pairs of its inputs and outputs',
-        where=file,
-        hint="remove it, and give --state OUT=IN",
-    )
+    is_sound = all(len(p) == 2 and p[0] in inputs and p[1] in outputs for p in listed)
+    if not is_sound or len({own for own, _ in listed}) != len(listed):
+        raise metadata.malformed(_KEY, _PAIRS, file)
+    return dict(listed)
 
 
 def _names(graph: GraphProto) -> tuple[list[str], list[str]]:

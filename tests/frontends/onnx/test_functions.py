@@ -141,9 +141,15 @@ def test_a_known_condition_chooses_a_branch(condition: bool, expected: int, tmp_
     assert (len(graph.nodes), value(graph)[0, 0]) == (1, expected)
 
 
-def test_a_computed_condition_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MicrogenError, match=r"has computed conditions; give its value with --bind"):
-        frontends.load(written(_choosing(None), tmp_path))
+@pytest.mark.parametrize(("condition", "expected"), [(True, 4), (False, 3)])
+def test_a_computed_condition_chooses_on_the_board(
+    condition: bool, expected: int, tmp_path: Path
+) -> None:
+    graph = frontends.load(written(_choosing(None), tmp_path))
+    assert [node.op for node in graph.nodes] == ["branch"]
+    given = {name: np.ones(graph.types[name].shape, np.float32) for name in graph.inputs}
+    given["c"] = np.array(condition)
+    assert evaluate(graph, given, registry())[graph.outputs[0]][0, 0] == expected
 
 
 def test_a_branch_knows_the_attributes_of_its_function(tmp_path: Path) -> None:

@@ -1,134 +1,156 @@
-"""Operators that have graphs of their own: Loop, Scan and If."""
+"""Loop: a graph that is computed in rounds, whose number may depend on data."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from onnx import GraphProto
 
-from microgen.frontends.onnx import distances, move_nodes
-from microgen.frontends.onnx.importers import arguments
+from microgen.base.errors import UnsupportedError, short
+from microgen.frontends.onnx import bodies, looping, move_nodes, unrolling
+from microgen.frontends.onnx.looping import OnnxLoop, Results
 from microgen.frontends.onnx.nodes import OnnxNode
-from microgen.graph.builder import BuiltTensor, Value, fields
-
-_MOST = 4096  # iterations
-
-
-def _loop(node: OnnxNode) -> tuple[BuiltTensor, ...]:
-    limit, first = node.optional(0), node.optional(1)
-    # Without a limit the loop is followed one step too far, so that a longer one is refused.
-    most = _MOST + 1 if limit is None else int(move_nodes.number_of(node, 0, "iterations"))
-    goes = True if first is None else _condition(node, first)
-    carried = [node.tensor(i) for i in range(2, len(node.operands))]
-    stacks: list[tuple[BuiltTensor, ...]] = []
-    while goes and len(stacks) < most:
-        i = len(stacks)
-        _check_count(node, i + 1)
-        # The iteration's number and condition are constants, and nodes that read them are folded.
-        number = node.constant(np.asarray(i, np.int64), "iteration")
-        truth = node.constant(np.asarray(True), "condition")
-        made = fields(node.branch("body", (number, truth, *carried), str(i)))
-        if len(made) <= len(carried):
-            raise node.invalid(f"has a body with {len(made)} outputs for {len(carried)} values")
-        goes = _condition(node, made[0])
-        carried, row = list(made[1 : 1 + len(carried)]), made[1 + len(carried) :]
-        stacks.append(row)
-    return (*carried, *_stacked(node, stacks, itertools.repeat(0)))
+from microgen.graph.builder import BuiltTensor, Value
+from microgen.graph.ir.graph import DType
+from microgen.graph.ops.control.loop import MOST_ROUNDS
 
 
-def _condition(node: OnnxNode, tensor: BuiltTensor) -> bool:
-    if tensor.value is None or tensor.value.size != 1:
-        raise node.unsupported("ends at a computed condition", supported="known iterations")
-    return bool(tensor.value.ravel()[0])
+def _loop(node: OnnxNode) -> Value:
+    made = _Loop.of(node)
+    try:
+        return tuple(made.outputs())
+    except UnsupportedError as error:
+        if made.count == 0:
+            raise
+        return tuple(unrolling.instead(error, made.unrolled))
 
 
-def _check_count(node: OnnxNode, count: int) -> None:
-    if count > _MOST:
-        raise node.unsupported(f"has more than {_MOST} iterations", supported=f"up to {_MOST}")
+@dataclass(slots=True)
+class _Loop:
+    """A Loop: its limit and its first condition, with the greatest number of rounds if constants
+    say it; its first values, and its body. ``count`` is the number of rounds if it is known."""
 
+    node: OnnxNode
+    limit: BuiltTensor | None
+    first: BuiltTensor | None
+    most: int | None
+    carried: Sequence[BuiltTensor]
+    body: GraphProto
+    count: int | None = None
 
-def _stacked(
-    node: OnnxNode, stacks: Sequence[Sequence[BuiltTensor]], axes: Iterable[int]
-) -> list[BuiltTensor]:
-    """The results of all iterations: each output's values are joined along a new axis."""
-    outputs = []
-    for axis, parts in zip(axes, zip(*stacks, strict=True), strict=False):
-        at = arguments.checked_axis(node, axis, len(parts[0].shape) + 1)
-        shape = (*parts[0].shape[:at], 1, *parts[0].shape[at:])
-        outputs.append(move_nodes.joined(node, [node.reshaped(p, shape) for p in parts], at))
-    return outputs
+    @staticmethod
+    def of(node: OnnxNode) -> _Loop:
+        """The node as a loop. ModelError if its operands and its body do not fit."""
+        limit, first = node.optional(0), node.optional(1)
+        for tensor, what in ((limit, "number of iterations"), (first, "condition")):
+            if tensor is not None and tensor.type.size != 1:
+                raise node.invalid(f"has a {what} of {tensor.type}; one element is expected")
+        most = None
+        if limit is not None and limit.is_constant:
+            most = max(0, int(move_nodes.number_of(node, 0, "iterations")))
+        carried = [node.tensor(i) for i in range(2, len(node.operands))]
+        body = bodies.graph_of(node, "body")
+        if len(body.input) != 2 + len(carried) or len(body.output) <= len(carried):
+            raise node.invalid(
+                f"has a body of {len(body.input)} inputs and {len(body.output)} outputs for "
+                f"{len(carried)} values"
+            )
+        is_over = first is not None and first.value is not None and not first.value.any()
+        count = 0 if is_over or most == 0 else None
+        return _Loop(node, limit, first, most, carried, body, count)
 
+    def unrolled(self) -> Sequence[BuiltTensor]:
+        """The outputs of rounds that are imported one after the other."""
+        for each in (self.limit, self.first):
+            if each is not None and not each.is_constant:
+                raise self.node.unsupported("has a computed end", supported="known iterations")
+        return unrolling.of_loop(self.node, self.carried, self.most)
 
-def _scan(node: OnnxNode) -> tuple[BuiltTensor, ...]:
-    if node.version < 9:
-        raise node.unsupported("has a batch", supported="opset 9 and later")
-    scanned = int(node.attr("num_scan_inputs"))
-    operands = node.tensors()
-    if not 1 <= scanned <= len(operands):
-        raise node.invalid(f"has {len(operands)} inputs, of which it scans {scanned}")
-    carried, data = list(operands[:-scanned]), operands[-scanned:]
-    axes = _list(node, "scan_input_axes", scanned)
-    axes = [arguments.checked_axis(node, a, len(d.shape)) for a, d in zip(axes, data, strict=True)]
-    backwards = _list(node, "scan_input_directions", scanned)
-    lengths = {each.shape[axis] for each, axis in zip(data, axes, strict=True)}
-    if len(lengths) != 1:
-        raise node.invalid(f"scans axes of {sorted(lengths)} elements; equal ones are expected")
-    (length,) = lengths
-    found = _distances(node, operands)
-    if found is not None:
-        return found
-    # Each iteration is imported again, so the graph grows with their number.
-    _check_count(node, length)
-    stacks: list[tuple[BuiltTensor, ...]] = []
-    for i in range(length):
-        rows = [
-            _row(node, each, axis, length - 1 - i if back else i)
-            for each, axis, back in zip(data, axes, backwards, strict=True)
+    def outputs(self) -> Sequence[BuiltTensor]:
+        """The outputs, of which those that nothing reads may be any tensors."""
+        loop, first = OnnxLoop(self.node), len(self.carried)
+        passed = loop.counter(0, 1, DType.INT64)
+        kept = bodies.unchanged(self.body, 2, 1)
+        inner = [
+            loop.inside.taken(start) if i in kept else loop.inside.declared(info.name, start.type)
+            for i, (start, info) in enumerate(zip(self.carried, self.body.input[2:], strict=True))
         ]
-        made = fields(node.branch("body", (*carried, *rows), str(i)))
-        stacks.append(made[len(carried) :])
-        carried = list(made[: len(carried)])
-    width = len(stacks[0]) if stacks else 0  # a constant may have no elements
-    for k, back in enumerate(_list(node, "scan_output_directions", width)):
-        if back:
-            raise node.unsupported(f"scans output {k} backwards", supported="forwards")
-    return (*carried, *_stacked(node, stacks, _list(node, "scan_output_axes", width)))
+        # In a round the condition has been true.
+        truth = loop.inside.layer.constant(np.array(True), "true")
+        condition, *made = loop.inside.imported("body", (passed, truth, *inner))
+        if condition.dtype is not DType.BOOL or condition.type.size != 1:
+            raise self.node.invalid(f"has the condition {condition.type}; one bool is expected")
+        if self.count is None:
+            for i, (start, own) in enumerate(zip(self.carried, inner, strict=True)):
+                if i not in kept:
+                    loop.carry(start, own, made[i], looping.wanted(self.node, i))
+        return self._finished(loop, passed, condition, made[first:])
+
+    def _finished(
+        self,
+        loop: OnnxLoop,
+        passed: BuiltTensor,
+        condition: BuiltTensor,
+        rows: Sequence[BuiltTensor],
+    ) -> Sequence[BuiltTensor]:
+        node, first = self.node, len(self.carried)
+        count = self.count if self.count == 0 else self._counted(loop, condition)
+        if count is not None and 0 < count * loop.inside.layers() <= looping.UNROLLED:
+            return self.unrolled()
+        grown = {first + k: row for k, row in enumerate(rows)}
+        grown = {i: row for i, row in grown.items() if looping.wanted(node, i) is not None}
+        if count is None:
+            if grown:
+                name = short(node.outputs[min(grown)])
+                raise node.unsupported(
+                    f'has the output "{name}", whose size depends on data',
+                    supported="outputs of all rounds if their number is constant",
+                )
+            results = self._while(loop, passed, condition)
+        elif count == 0:
+            results = {
+                i: move_nodes.empty(node, (0, *row.shape), row.dtype) for i, row in grown.items()
+            }
+        else:
+            for i, row in grown.items():
+                loop.stack(row, 0, count, i, backwards=False)
+            results = loop.ran(count)
+        return [results.get(i, other) for i, other in enumerate((*self.carried, *rows))]
+
+    def _counted(self, loop: OnnxLoop, condition: BuiltTensor) -> int | None:
+        """The number of rounds, if constants decide it."""
+        ends = (self.limit, self.first)
+        if any(each is not None and not each.is_constant for each in ends):
+            return None
+        count = loop.count(condition, self.most)
+        if count is None and condition.value is not None:
+            raise self.node.unsupported("never ends", supported="loops with an end")
+        return count
+
+    def _while(self, loop: OnnxLoop, passed: BuiltTensor, condition: BuiltTensor) -> Results:
+        """The results of rounds whose number depends on data."""
+        node = self.node
+        names = list(filter(None, dict.fromkeys((node.name, node.proto.name))))
+        given = node.walk.most.of(*names)
+        known = [n for n in (given, self.most) if n is not None and n <= MOST_ROUNDS]
+        if not known:
+            raise node.unsupported(
+                "has a number of rounds that depends on data",
+                hint=f"give the most rounds: --max-rounds {short(names[0])}=N",
+            )
+        most = min(known)
+        # A constant limit ends the loop only if no smaller number of rounds is given.
+        limit = None if self.most is not None and most < self.most else self.limit
+        going = None
+        if self.first is not None or not condition.is_constant:
+            start = self.first or node.constant(np.array(True), "true")
+            if condition.value is None or not start.is_constant or not condition.value.all():
+                going = loop.inside.declared("condition", start.type)
+                after = loop.inside.layer.reshaped(condition, start.shape)
+                loop.carry(start, going, after, None)
+        return loop.ran_while(going, limit, passed, most)
 
 
-def _distances(
-    node: OnnxNode, operands: Sequence[BuiltTensor]
-) -> tuple[BuiltTensor, BuiltTensor] | None:
-    """The outputs of a Scan that computes distances, which are one op; None of any other."""
-    body = node.graph_of("body")
-    names = ("input_axes", "input_directions", "output_axes", "output_directions")
-    is_plain = not any(any(node.ints(f"scan_{name}", ())) for name in names)
-    return distances.scanned(node, body, operands) if body and is_plain else None
-
-
-def _list(node: OnnxNode, name: str, length: int) -> list[int]:
-    numbers = list(node.ints(name, (0,) * length))
-    if len(numbers) != length:
-        raise node.invalid(f"has the {name} {numbers}; {length} are expected")
-    return numbers
-
-
-def _row(node: OnnxNode, data: BuiltTensor, axis: int, at: int) -> BuiltTensor:
-    """The elements at one index of an axis, without the axis."""
-    shape = (*data.shape[:axis], *data.shape[axis + 1 :])
-    return node.reshaped(move_nodes.cut(node, data, axis, at, 1), shape)
-
-
-def _if(node: OnnxNode) -> Value:
-    # Only one branch is imported, so the condition must be known.
-    condition = np.ravel(node.constant_of(0, "conditions"))
-    if condition.size != 1:
-        raise node.invalid(f"has a condition of {condition.size} elements; one is expected")
-    return node.branch("then_branch" if condition[0] else "else_branch")
-
-
-IMPORTERS = {
-    "Loop": _loop,
-    "Scan": _scan,
-    "If": _if,
-}
+IMPORTERS = {"Loop": _loop}

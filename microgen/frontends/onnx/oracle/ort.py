@@ -18,6 +18,7 @@ from microgen.frontends.onnx.oracle import (
     ort_maps,
     ort_products,
     ort_recurrent,
+    ort_rounds,
     ort_slack,
     ort_states,
 )
@@ -52,7 +53,7 @@ class OnnxRuntime:
         model = ort_maps.without(halves.widened(reader.parsed(data, "the model")))
         # The graph has the names under which tensors are compared.
         graph = convert.graph_of(model, file="the model")
-        model = ort_recurrent.with_floats(model)
+        model = ort_rounds.complete(ort_recurrent.with_floats(model))
         kept, state = kept_states.pairs(model, "the model"), initial_state(graph)
         states = ort_states.named(model)
         wanted = _watched(model, graph, [name for node in states.values() for name in node.output])

@@ -1,4 +1,4 @@
-"""Loop and Scan: their iterations one after the other."""
+"""Loop and Scan: their iterations one after the other, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from microgen import frontends
 from microgen.base.errors import MicrogenError
-from microgen.frontends.onnx.importers import loops
+from microgen.frontends.model_format import Request
 from microgen.graph.ir.graph import Array
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
+from microgen.graph.ops.control.loop import LoopAttrs
 from tests.frontends.onnx.models import INT64, info, model, written
 
 X = info("x", (2,))
@@ -66,27 +67,105 @@ def test_a_scan_goes_along_an_axis_in_both_directions(tmp_path: Path) -> None:
     assert values["y"].tolist() == sums[:, -1].tolist()
 
 
+def _until(**changes: object) -> ModelProto:
+    """Rounds whose number depends on data."""
+    body = _body()
+    del body.node[2]
+    nodes = [node("ReduceSum", "v", "q", keepdims=0), node("Cast", "q", "d", to=TensorProto.BOOL)]
+    body.node.extend(nodes)
+    loop = helper.make_node("Loop", ["", "", "x"], ["y", "z"], body=body, name="ring", **changes)
+    return model([loop], [X], [info("y", None)])
+
+
+def _endless() -> ModelProto:
+    loop = helper.make_node("Loop", ["", "", "x"], ["y", "z"], body=_body())
+    return model([loop], [X], [info("y", None)])
+
+
+def _changing(kind: str = "Concat", **attributes: object) -> ModelProto:
+    """Rounds that depend on data and change a value."""
+    body = _body()
+    inputs = "v v" if kind == "Concat" else "v"
+    body.node[0].CopyFrom(node(kind, inputs, "w", **attributes))
+    loop = helper.make_node("Loop", ["n", "", "x"], ["y", "z"], body=body)
+    return model([loop], [X, info("n", (), INT64)], [info("y", None)])
+
+
+def _choosing(**attributes: object) -> ModelProto:
+    """Branches of different outputs."""
+    then = helper.make_graph([node("Neg", "x", "p")], "then", [], [info("p", (2,))])
+    other = helper.make_graph(
+        [node("Cast", "x", "q", **attributes)], "else", [], [info("q", (2,), INT64)]
+    )
+    nodes = [node("ReduceSum", "x", "s", keepdims=0), node("Cast", "s", "b", to=TensorProto.BOOL)]
+    choice = helper.make_node("If", ["b"], ["y"], then_branch=then, else_branch=other)
+    return model([*nodes, choice], [X], [info("y", None)])
+
+
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (_looping(41, _body()), "has more than 40 iterations"),
         (_looping(3, _body("b")), 'reads the tensor "b", which nothing makes'),
-        (_looping(0, _body()), 'has the output "z"; supported: the first 1'),
+        (_looping(0, _body()), 'the output "z": float32[0,2] has no elements'),
+        (_until(), "depends on data; give the most rounds: --max-rounds y=N"),
+        (_endless(), 'layer "y" (Loop, opset 20): never ends; supported: loops with an end'),
+        (_changing(axis=0), "makes float32[4] of a value that is float32[2]; supported: such"),
+        (_changing("Cast", to=INT64), "has a body that makes int64[2] of float32[2]"),
+        (_choosing(to=INT64), "gives float32[2] or int64[2], as the data decide; supported: bran"),
     ],
 )
-def test_what_cannot_be_unrolled_is_refused(
-    found: ModelProto, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loops, "_MOST", 40)
+def test_what_is_no_loop_is_refused(found: ModelProto, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(MicrogenError) as caught:
         frontends.load(written(found, tmp_path))
     assert sentence in str(caught.value)
 
 
-def test_a_computed_condition_is_refused(tmp_path: Path) -> None:
-    body = _body()
-    del body.node[2]
-    nodes = [node("ReduceSum", "v", "q", keepdims=0), node("Cast", "q", "d", to=TensorProto.BOOL)]
-    body.node.extend(nodes)
-    with pytest.raises(MicrogenError, match="ends at a computed condition; supported: known"):
-        frontends.load(written(_looping(3, body), tmp_path))
+def test_results_of_all_rounds_need_a_constant_number(tmp_path: Path) -> None:
+    found = _until()
+    found.graph.output.append(info("z", None))
+    with pytest.raises(MicrogenError, match='the output "z", whose size depends on data'):
+        frontends.load(written(found, tmp_path))
+
+
+def test_the_most_rounds_are_given_by_a_name(tmp_path: Path) -> None:
+    path = written(_until(), tmp_path)
+    for name in ("y", "ring"):
+        data = frontends.read(path, Request(max_rounds=[f"{name}=3"]))[1][".onnx"]
+        assert isinstance(data, bytes)
+        (tmp_path / "kept.onnx").write_bytes(data)
+        (kept,) = frontends.load(tmp_path / "kept.onnx").nodes
+        assert isinstance(kept.attrs, LoopAttrs)
+        assert kept.attrs.rounds == 3
+    for given, sentence in (
+        (["y=3", "w=3"], 'has no loop "w" whose number of rounds depends on data; it has "y", "ring"'),
+        (["y=0"], "'0' is not a number of rounds of 'y'"),
+    ):
+        with pytest.raises(MicrogenError) as caught:
+            frontends.load(path, max_rounds=given)
+        assert sentence in str(caught.value)
+    with pytest.raises(MicrogenError, match="it has none: leave --max-rounds out"):
+        frontends.load(written(_looping(3, _body()), tmp_path), max_rounds=["y=3"])
+
+
+@pytest.mark.parametrize("text", ["[", "[1]", '["y"]', '["y=x"]', '["y=1", "y=2"]'])
+def test_metadata_that_are_no_rounds_are_refused(text: str, tmp_path: Path) -> None:
+    found = _until()
+    found.metadata_props.add(key="microgen.max_rounds", value=text)
+    with pytest.raises(MicrogenError, match=r'"microgen\.max_rounds", which is no list of loops'):
+        frontends.load(written(found, tmp_path))
+
+
+def test_a_loop_of_constants_is_a_constant(tmp_path: Path) -> None:
+    nodes = [node("Mul", "v two", "w"), node("Identity", "c", "d")]
+    body = helper.make_graph(
+        nodes,
+        "body",
+        [info("i", (), INT64), info("c", (), TensorProto.BOOL), info("v", ())],
+        [info("d", (), TensorProto.BOOL), info("w", ())],
+    )
+    loop = helper.make_node("Loop", ["n", "", "one"], ["p"], body=body)
+    constants = {"n": np.int64(20), "one": np.float32(1), "two": np.float32(2)}
+    found = model([loop, node("Mul", "x p", "y")], [X], [info("y", None)], constants)
+    graph = frontends.load(written(found, tmp_path))
+    assert [each.op for each in graph.nodes] == ["multiply"]
+    assert graph.constants["p"] == 2**20
