@@ -49,11 +49,11 @@ QUICK = {
     # Other loops and branches run (1,125).
     # 33 more operators of .tflite files (845), forms of .onnx quantizers and optimizers (640),
     # weights of quantizers that stay integers (470).
-    "lines of Python code": Limit(50_000, 64_950),
+    "lines of Python code": Limit(50_000, 64_980),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx.
-    "files of Python": Limit(800, 856),
+    "files of Python": Limit(800, 857),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     "lines of C": Limit(35_000, 35_870),

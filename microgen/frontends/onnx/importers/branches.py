@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from microgen.frontends.onnx import bodies
-from microgen.frontends.onnx.bodies import InnerGraph
+from microgen.frontends.onnx.loops import bodies
+from microgen.frontends.onnx.loops.bodies import InnerGraph
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType

@@ -9,8 +9,9 @@ import numpy as np
 from onnx import GraphProto
 
 from microgen.base.errors import UnsupportedError, short
-from microgen.frontends.onnx import bodies, looping, move_nodes, unrolling
-from microgen.frontends.onnx.looping import OnnxLoop, Results
+from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.loops import bodies, looping, unrolling
+from microgen.frontends.onnx.loops.looping import OnnxLoop, Results
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
 from microgen.graph.ir.graph import DType

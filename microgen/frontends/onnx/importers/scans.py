@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from onnx import GraphProto
 
 from microgen.base.errors import UnsupportedError
-from microgen.frontends.onnx import bodies, distances, looping, move_nodes, unrolling
+from microgen.frontends.onnx import distances, move_nodes
 from microgen.frontends.onnx.importers import arguments
-from microgen.frontends.onnx.looping import OnnxLoop
+from microgen.frontends.onnx.loops import bodies, looping, unrolling
+from microgen.frontends.onnx.loops.looping import OnnxLoop
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value, fields
 from microgen.graph.ops.base import Shape

@@ -137,7 +137,7 @@ def test_the_most_rounds_are_given_by_a_name(tmp_path: Path) -> None:
         assert isinstance(kept.attrs, LoopAttrs)
         assert kept.attrs.rounds == 3
     for given, sentence in (
-        (["y=3", "w=3"], 'has no loop "w" whose number of rounds depends on data; it has "y", "ring"'),
+        (["y=3", "w=3"], 'has no loop "w" whose number of rounds depends on data; it has "y", "r'),
         (["y=0"], "'0' is not a number of rounds of 'y'"),
     ):
         with pytest.raises(MicrogenError) as caught:

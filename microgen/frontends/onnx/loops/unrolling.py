@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from microgen.base.errors import UnsupportedError
-from microgen.frontends.onnx import bodies, move_nodes
+from microgen.frontends.onnx import move_nodes
+from microgen.frontends.onnx.loops import bodies
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, fields
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from microgen.frontends import cells, rounds
-from microgen.frontends.onnx import recurrent_loops
-from microgen.frontends.onnx.bodies import InnerGraph
 from microgen.frontends.onnx.composing import binary, compared
+from microgen.frontends.onnx.loops import recurrent_loops
+from microgen.frontends.onnx.loops.bodies import InnerGraph
 from microgen.frontends.onnx.move_nodes import joined
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor
