@@ -70,6 +70,8 @@ class OnnxWalk:
     most: MostRounds = field(default_factory=lambda: MostRounds({}))
     # One element: the number of nodes in functions and branches so far, also of inner graphs.
     counted: list[int] = field(default_factory=lambda: [0])
+    # One element: the number of loops that could be imported in no way.
+    failed: list[int] = field(default_factory=lambda: [0])
 
     def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
         """The outputs of a graph whose inputs the scope has."""

@@ -25,7 +25,7 @@ def _loop(node: OnnxNode) -> Value:
     except UnsupportedError as error:
         if made.count == 0:
             raise
-        return tuple(unrolling.instead(error, made.unrolled))
+        return tuple(unrolling.instead(node, error, made.unrolled))
 
 
 @dataclass(slots=True)
@@ -105,10 +105,8 @@ class _Loop:
         if count is None:
             if grown:
                 name = short(node.outputs[min(grown)])
-                raise node.unsupported(
-                    f'has the output "{name}", whose size depends on data',
-                    supported="outputs of all rounds if their number is constant",
-                )
+                what = f'has the output "{name}", whose size depends on data'
+                raise node.unsupported(what, hint=self._constant_end())
             results = self._while(loop, passed, condition)
         elif count == 0:
             results = {
@@ -119,6 +117,14 @@ class _Loop:
                 loop.stack(row, 0, count, i, backwards=False)
             results = loop.ran(count)
         return [results.get(i, other) for i, other in enumerate((*self.carried, *rows))]
+
+    def _constant_end(self) -> str:
+        """How the number of rounds becomes constant."""
+        ends = [each for each in (self.limit, self.first) if each is not None]
+        asked = [each for each in ends if each.name in self.node.walk.inputs]
+        if asked and all(each.is_constant or each in asked for each in ends):
+            return f"give its value with --bind {short(asked[0].name)}=FILE.npy, or =NUMBERS"
+        return "supported: outputs of all rounds if their number is constant"
 
     def _counted(self, loop: OnnxLoop, condition: BuiltTensor) -> int | None:
         """The number of rounds, if constants decide it."""

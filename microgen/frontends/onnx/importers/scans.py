@@ -41,7 +41,7 @@ def _scan(node: OnnxNode) -> Value:
     try:
         return tuple(made.outputs())
     except UnsupportedError as error:
-        return tuple(unrolling.instead(error, made.unrolled))
+        return tuple(unrolling.instead(node, error, made.unrolled))
 
 
 def _distances(

@@ -13,16 +13,21 @@ from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, fields
 
 MOST = 4096  # rounds
+_MOST_FAILED = 8  # loops of a model that cannot be unrolled either
 
 
 def instead(
-    error: UnsupportedError, made: Callable[[], Sequence[BuiltTensor]]
+    node: OnnxNode, error: UnsupportedError, made: Callable[[], Sequence[BuiltTensor]]
 ) -> Sequence[BuiltTensor]:
     """The outputs of unrolled rounds. If these are not possible either, raises ``error``, the
     reason why the rounds are no loop."""
+    # A loop in a loop is tried in each of these ways, so a deep nest would be tried without end.
+    if node.walk.failed[0] >= _MOST_FAILED:
+        raise error
     try:
         return made()
     except UnsupportedError:
+        node.walk.failed[0] += 1
         raise error from None
 
 
