@@ -92,8 +92,9 @@ def number(
     where: str,
     most: int | None = None,
 ) -> int | None:
-    """The number of rounds, up to ``most``; None unless the condition follows from constants and from integers that
-    only depend on each other, or if it still holds after the most rounds that are tried.
+    """The number of rounds, up to ``most``; None unless the condition follows from constants and
+    from integers that only depend on each other, or if it still holds after the most rounds that
+    are tried.
 
     Raises UnsupportedError if computing it exceeds the model's budget.
     """

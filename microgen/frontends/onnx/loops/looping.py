@@ -112,14 +112,15 @@ class OnnxLoop:
         another one, and ``most`` is their greatest number, if there is one."""
         if condition.value is not None:
             return most if condition.value.all() else 1
+        # It is computed in a round, and decides about the next one: a value, which begins as true.
+        going = self.inside.declared("going", condition.type)
         ports, start, results = self._round(self.inside.inputs())
-        body = self.inside.graph(ports, results)
-        # It is computed in a round, and decides about the next one.
-        test = self.inside.graph(ports, [condition])
-        counted = rounds.counters(body, start)
-        limit = None if most is None else most - 1
-        found = rounds.number(test, counted, start, (), self.node.where, limit)
-        return None if found is None else found + 1
+        true = np.full(condition.shape, fill_value=True)
+        start = [self.node.constant(true, "true"), *start]
+        body = self.inside.graph([going, *ports], [condition, *results])
+        kept = range(1 + len(self.values), len(start))
+        test = body.replace(nodes=(), outputs=body.inputs[:1])
+        return rounds.number(test, body, start, kept, self.node.where, most)
 
     # What becomes of it
 
