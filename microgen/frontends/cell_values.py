@@ -17,6 +17,8 @@ import numpy as np
 
 from microgen.graph.arithmetic.terms import OPEN, RELUS
 from microgen.graph.ir.graph import Array, DType, Graph, Node
+from microgen.graph.ops import hybrid
+from microgen.graph.ops.dense.dense import DenseHybridAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 
 
@@ -73,20 +75,42 @@ class Joined:
     parts: tuple[tuple[Term, int], ...]
 
 
+class _UnknownError(Exception):
+    """A tensor whose value is not a term."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """A matrix [n, m], float32; or int8 with the float32 ``scales`` [n] of its rows, which
+    multiplies vectors that are quantized first, with a zero point if ``asymmetric``."""
+
+    values: Array
+    scales: Array | None = None
+    asymmetric: bool = False
+
+    def rows(self, part: slice) -> Matrix:
+        """Some rows."""
+        scales = None if self.scales is None else self.scales[part]
+        return dataclasses.replace(self, values=self.values[part], scales=scales)
+
+    def floats(self) -> Array:
+        """The values of a float32 matrix. Raises _UnknownError for others, because integers must
+        be multiplied as they are."""
+        if self.scales is not None:
+            raise _UnknownError
+        return self.values
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedSum:
     """``bias`` plus products of matrices [n, m] and vectors [m], plus multiples of vectors [n]."""
 
     bias: Array  # float32 [n], or [] if it is one number
-    products: tuple[tuple[Term, Array], ...] = ()
+    products: tuple[tuple[Term, Matrix], ...] = ()
     multiples: tuple[tuple[float, Term], ...] = ()
 
 
 Term = Leaf | Row | ListWrite | Applied | Product | Joined | WeightedSum
-
-
-class _UnknownError(Exception):
-    """A tensor whose value is not a term."""
 
 
 @dataclass(slots=True)
@@ -158,9 +182,12 @@ def _sum(term: Term) -> WeightedSum:
 def _scaled(total: WeightedSum, factor: Array) -> WeightedSum:
     if total.multiples and factor.size > 1:
         raise _UnknownError
+    column = factor.reshape(-1, 1)
     return WeightedSum(
         (total.bias * factor).astype(np.float32),
-        tuple((base, (w * factor.reshape(-1, 1)).astype(np.float32)) for base, w in total.products),
+        tuple(
+            (base, Matrix((w.floats() * column).astype(np.float32))) for base, w in total.products
+        ),
         tuple((count * float(factor.item()), base) for count, base in total.multiples),
     )
 
@@ -173,11 +200,23 @@ def _unlimited(node: Node) -> None:
 
 
 def _added(values: Values, node: Node) -> Term:
-    _unlimited(node)
     left, right = (_sum(values.operand(name)) for name in node.inputs)
-    return WeightedSum(
-        left.bias + right.bias, left.products + right.products, left.multiples + right.multiples
+    return _activated(
+        WeightedSum(
+            left.bias + right.bias, left.products + right.products, left.multiples + right.multiples
+        ),
+        node,
     )
+
+
+def _activated(total: WeightedSum, node: Node) -> Term:
+    """The sum after the node's activation."""
+    attrs: Any = node.attrs
+    if attrs.activation in OPEN:
+        return total
+    if attrs.activation in RELUS:
+        return Applied(ActivationFormula("relu"), total)
+    raise _UnknownError
 
 
 def _subtracted(values: Values, node: Node) -> Term:
@@ -199,32 +238,39 @@ def _multiplied(values: Values, node: Node) -> Term:
 
 
 def _dense(values: Values, node: Node) -> Term:
-    name, *weights = node.inputs
-    weight, *bias = (values.graph.constants.get(each) for each in weights)
-    if weight is None or weight.dtype != np.float32 or any(b is None for b in bias):
-        raise _UnknownError
-    outputs, inputs = weight.shape
+    name, own, *biases = node.inputs
+    bias = [values.graph.constants.get(each) for each in biases]
+    matrix = _matrix(values, node, own)
+    outputs, inputs = matrix.values.shape
     if values.graph.types[name].size != values.rows * inputs:
         raise _UnknownError
-    total = WeightedSum(
-        np.zeros(outputs, np.float32) if not bias else np.asarray(bias[0]),
-        tuple(_split(values.operand(name), weight)),
-    )
-    attrs: Any = node.attrs
-    if attrs.activation in OPEN:
-        return total
-    if attrs.activation in RELUS:
-        return Applied(ActivationFormula("relu"), total)
-    raise _UnknownError
+    added = np.zeros(outputs, np.float32) if not bias else bias[0]
+    if added is None:
+        raise _UnknownError
+    total = WeightedSum(added, tuple(_split(values.operand(name), matrix)))
+    return _activated(total, node)
 
 
-def _split(data: Term, weight: Array) -> list[tuple[Term, Array]]:
+def _matrix(values: Values, node: Node, name: str) -> Matrix:
+    weight, kind = values.graph.constants.get(name), values.graph.types[name]
+    if weight is None or name in values.graph.int4:
+        raise _UnknownError
+    if not isinstance(node.attrs, DenseHybridAttrs):
+        if weight.dtype != np.float32:
+            raise _UnknownError
+        return Matrix(weight)
+    scales = np.broadcast_to(hybrid.scales(kind), weight.shape[:1])
+    return Matrix(weight, scales, node.attrs.asymmetric)
+
+
+def _split(data: Term, weight: Matrix) -> list[tuple[Term, Matrix]]:
     """The products of a matrix with a vector, one for each of the parts that are joined to it."""
     if not isinstance(data, Joined):
         return [(data, weight)]
-    products, first = [], 0
+    # A quantized vector has one scale for all of its parts, so it is not split.
+    whole, products, first = weight.floats(), list[tuple[Term, Matrix]](), 0
     for part, length in data.parts:
-        products += _split(part, weight[:, first : first + length])
+        products += _split(part, Matrix(whole[:, first : first + length]))
         first += length
     return products
 
@@ -258,7 +304,7 @@ def _sliced(values: Values, node: Node) -> Term:
         raise _UnknownError
     part = slice(first, first + count)
     bias = term.bias if term.bias.ndim == 0 else term.bias[part]
-    return WeightedSum(bias, tuple((base, weight[part]) for base, weight in term.products))
+    return WeightedSum(bias, tuple((base, own.rows(part)) for base, own in term.products))
 
 
 def _place(values: Values, node: Node) -> Term:
@@ -319,6 +365,7 @@ _ARITHMETIC: _Rules = {
     "add": _added,
     "multiply": _multiplied,
     "nn.dense": _dense,
+    "nn.dense_hybrid": _dense,
     "subtract": _subtracted,
 }
 _MOVES: _Rules = {

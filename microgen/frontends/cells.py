@@ -2,7 +2,8 @@
 
 The formulas are those of ``nn.recurrent`` (``RecurrentAttrs``). The sums of a gate may be in any
 order and its weights in one matrix or several, because the result is float32 and compared within
-the bound of the op.
+the bound of the op. Integer products are those of the body: the same vectors are quantized, each as
+a whole (``nn.recurrent_hybrid``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from microgen.frontends.cell_values import (
     Applied,
     ListWrite,
+    Matrix,
     Product,
     Row,
     Term,
@@ -33,8 +35,8 @@ class RecurrentCell:
 
     kind: str
     functions: tuple[ActivationFormula, ...]
-    weight: Array  # [gates, cells, features]
-    recurrent: Array  # [gates, cells, cells]
+    weight: tuple[Matrix, ...]  # of each gate [cells, features]
+    recurrent: tuple[Matrix, ...]  # of each gate [cells, cells]
     bias: Array  # [gates, cells], or one more with resets_after
     data: int
     counter: int
@@ -86,8 +88,8 @@ def _body(cell: RecurrentCell, terms: dict[int, Term | None]) -> Body | None:
 class _Gate:
     """The arguments of a gate's function."""
 
-    weight: Array
-    recurrent: Array
+    weight: Matrix
+    recurrent: Matrix
     bias: Array
     row: Row
 
@@ -187,8 +189,8 @@ class _Matching:
         if len(rows) != 1 or len(states) != 1 or len(argument.products) != 2:
             return None
         (row, weight), (recurrent,) = rows[0], states
-        cells = weight.shape[0]
-        if recurrent.shape != (cells, cells):
+        cells = weight.values.shape[0]
+        if recurrent.values.shape != (cells, cells):
             return None
         return _Gate(weight, recurrent, np.broadcast_to(argument.bias, (cells,)), row)
 
@@ -206,14 +208,18 @@ class _Matching:
         if len(known) != len(gates) or len(places) != 1:
             return None
         ((data, counter),) = places
+        weights = tuple(gate.weight for gate in known)
+        recurrent = tuple(gate.recurrent for gate in known)
+        if not _are_alike(weights, recurrent):
+            return None
         biases = [gate.bias for gate in known]
         if second is not None:
             biases.append(np.broadcast_to(second, biases[0].shape))
         return RecurrentCell(
             kind,
             functions,
-            np.stack([gate.weight for gate in known]),
-            np.stack([gate.recurrent for gate in known]),
+            weights,
+            recurrent,
             np.stack(biases),
             data,
             counter,
@@ -221,6 +227,13 @@ class _Matching:
             cell,
             second is not None,
         )
+
+
+def _are_alike(*sides: Sequence[Matrix]) -> bool:
+    """Whether the matrices of each side are all floats, or all integers, and whether all integers
+    multiply vectors that are quantized in one way."""
+    ways = {each.asymmetric for side in sides for each in side if each.scales is not None}
+    return len(ways) <= 1 and all(len({m.scales is None for m in side}) == 1 for side in sides)
 
 
 def _is_alone(total: WeightedSum) -> bool:

@@ -17,6 +17,7 @@ class Part:
     """A subgraph while it is written. Methods add an operator and give its output's name."""
 
     prefix: str
+    integers: str = ""  # of weights: those that are int8, for example "xh"
     tensors: list[TensorSpec] = field(default_factory=list)
     operators: list[OperatorSpec] = field(default_factory=list)
 
@@ -42,9 +43,20 @@ class Part:
         self.operators.append(OperatorSpec(code, inputs, [name], options, values))
         return name
 
-    def dense(self, data: str, weight: np.ndarray) -> str:
-        """FULLY_CONNECTED of one row, without a bias."""
-        return self.add("FULLY_CONNECTED", [data, self.constant(weight), -1], 1, len(weight))
+    def dense(self, data: str, weight: np.ndarray, role: str = "x") -> str:
+        """FULLY_CONNECTED of one row, without a bias. It is hybrid if ``role`` is one of the
+        integers."""
+        if role not in self.integers:
+            return self.add("FULLY_CONNECTED", [data, self.constant(weight), -1], 1, len(weight))
+        scales = np.maximum(np.abs(weight).max(1, keepdims=True) / 127, 1e-6).astype(np.float32)
+        stored = np.clip(np.round(weight / scales), -127, 127).astype(np.int8)
+        name, count = f"{self.prefix}k{len(self.tensors)}", len(weight)
+        quant = (tuple(map(float, scales.ravel())), (0,) * count)
+        self.tensors.append(TensorSpec(name, weight.shape, "int8", stored, *quant))
+        output = self.tensor(f"{self.prefix}{len(self.tensors)}", (1, count))
+        options = ("FullyConnectedOptions", {"asymmetricQuantizeInputs": True})
+        self.operators.append(OperatorSpec("FULLY_CONNECTED", [data, name, -1], [output], *options))
+        return output
 
     def split(self, data: str, parts: int, size: int) -> list[str]:
         """SPLIT along the last axis of two."""
@@ -73,7 +85,8 @@ class LoopSpec:
     ``kind``: see ``BODIES``. ``keeps``: the output has the hidden state of each round, otherwise
     the last one. ``reverse``: the loop counts down. ``joins``: the row and the hidden state are
     joined before one product. ``starts``: the states before the first round are inputs. ``rows``:
-    the rows that the data has, by default as many as steps.
+    the rows that the data has, by default as many as steps. ``integers``: the weights that are
+    int8, of the row ("x"), of the hidden state ("h"), or both ("xh").
     """
 
     kind: str = "lstm"
@@ -86,6 +99,7 @@ class LoopSpec:
     starts: bool = False
     rows: int = 0
     seed: int = 1
+    integers: str = ""
 
 
 def model(spec: LoopSpec) -> bytes:
@@ -138,7 +152,7 @@ def _condition(spec: LoopSpec, shapes: Sequence[Shape], kinds: Sequence[str]) ->
 def _body(
     spec: LoopSpec, shapes: Sequence[Shape], kinds: Sequence[str], states: Sequence[str]
 ) -> SubgraphSpec:
-    part = Part("b")
+    part = Part("b", spec.integers)
     ports = _ports(part, spec, shapes, kinds)
     one = part.constant(-1 if spec.reverse else 1, "int32")
     up = part.constant(1, "int32") if spec.reverse else one
@@ -198,7 +212,7 @@ def _sums(part: Part, spec: LoopSpec, row: str, state: str, gates: int) -> str:
         both = part.add("CONCATENATION", [row, state], 1, spec.features + spec.cells)
         total = part.dense(both, np.concatenate([wx, wh], axis=1))
     else:
-        total = part.add("ADD", [part.dense(row, wx), part.dense(state, wh)], 1, size)
+        total = part.add("ADD", [part.dense(row, wx), part.dense(state, wh, "h")], 1, size)
     return part.add("ADD", [total, part.constant(bias)], 1, size)
 
 
@@ -228,7 +242,7 @@ def _gru(
     n, (state,) = spec.cells, states
     wx, wh, bias = _weights(spec, 3)
     inner = part.add("ADD", [part.dense(row, wx), part.constant(bias)], 1, 3 * n)
-    outer = part.add("ADD", [part.dense(state, wh), part.constant(-bias / 2)], 1, 3 * n)
+    outer = part.add("ADD", [part.dense(state, wh, "h"), part.constant(-bias / 2)], 1, 3 * n)
     ours, theirs = part.split(inner, 3, n), part.split(outer, 3, n)
     update, reset = (
         part.add("LOGISTIC", [part.add("ADD", [ours[i], theirs[i]], 1, n)], 1, n) for i in (0, 1)
@@ -256,11 +270,11 @@ def _early_gru(part: Part, spec: LoopSpec, row: str, states: Sequence[str]) -> l
     n, (state,) = spec.cells, states
     wx, wh, bias = _weights(spec, 3)
     ours = part.split(part.add("ADD", [part.dense(row, wx), part.constant(bias)], 1, 3 * n), 3, n)
-    theirs = part.split(part.dense(state, wh[: 2 * n]), 2, n)
+    theirs = part.split(part.dense(state, wh[: 2 * n], "h"), 2, n)
     update, reset = (
         part.add("LOGISTIC", [part.add("ADD", [ours[i], theirs[i]], 1, n)], 1, n) for i in (0, 1)
     )
-    old = part.dense(part.add("MUL", [reset, state], 1, n), wh[2 * n :])
+    old = part.dense(part.add("MUL", [reset, state], 1, n), wh[2 * n :], "h")
     change = part.add("TANH", [part.add("ADD", [ours[2], old], 1, n)], 1, n)
     return [_mixed(part, n, update, state, change)]
 

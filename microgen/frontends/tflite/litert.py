@@ -22,7 +22,9 @@ from microgen.graph.ir.beside import Leeway, Slack
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.balls import Ball, spacing
 from microgen.graph.ops.base import Inexact
+from microgen.graph.ops.recurrent import recurrent_hybrid
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs, farther
+from microgen.graph.ops.recurrent.recurrent_hybrid import RecurrentHybridAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import ActivationFormula
 
 
@@ -166,6 +168,8 @@ class Interpreter(abc.ABC):
 
 def slack(node: Node, inexact: Inexact) -> Leeway:
     """The slack of a node."""
+    if isinstance(node.attrs, RecurrentHybridAttrs):
+        return Leeway(recurrent_hybrid.farther(node.attrs, inexact, _off))
     if isinstance(node.attrs, RecurrentAttrs):
         return Leeway(farther(node.attrs, inexact, _off))
     # TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6.

@@ -16,6 +16,7 @@ from microgen.graph.arithmetic.int8 import rounded_away
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, DType, Types
 from microgen.graph.ops import floats
+from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Operands
 from microgen.graph.ops.constraints import activations_constraint, weight_constraint
 
@@ -84,3 +85,48 @@ def _zero_point(low: np.float64, high: np.float64) -> int:
     """
     exact = -128 - low if 128 - low < 127 + high else 127 - high
     return int(np.clip(rounded_away(exact), -128, 127))
+
+
+def quantized_ball(row: Ball, *, asymmetric: bool) -> tuple[Array, np.float32, Array]:
+    """``quantized`` of a row of float32 values with errors, and the greatest errors of the
+    dequantized values, float64.
+
+    An error moves the scale, which depends on the range of the row, and it may move a value to the
+    next integer if that value is close to a tie.
+    """
+    values = row.value.astype(np.float32)
+    integers, scale = quantized(values, asymmetric=asymmetric)
+    if not row.error.any():
+        return integers, scale, np.zeros(values.shape)
+    farthest = float(row.error.max())
+    levels, ends = (255, 2) if asymmetric else (127, 1)
+    extent = np.append(values.astype(np.float64), 0.0)
+    width = np.ptp(extent) if asymmetric else np.abs(extent).max()
+    largest = (width + ends * farthest) / levels  # the largest scale
+    apart = ends * farthest / levels + _ROUNDED * largest  # from the scale
+    least = width / levels - apart
+    # Both roundings are off by half a step, and a zero point that is clamped by another one.
+    anything = row.error + (1 + asymmetric) * largest
+    if not least > 0 or not np.isfinite(largest):
+        return integers, scale, anything
+    real = np.abs(values / np.float64(scale))
+    moved = (row.error + real * apart) / least + _ROUNDED * real
+    is_unsure = np.abs(real - np.floor(real) - 0.5) <= moved
+    if asymmetric:
+        is_unsure |= _at_ends(integers, extent, np.float64(scale), (farthest, apart, least))
+    return integers, scale, np.where(is_unsure, anything, np.abs(integers) * apart)
+
+
+_ROUNDED = 2.0**-20  # more than the float32 roundings of a quotient and a scale
+
+
+def _at_ends(
+    integers: Array, extent: Array, scale: np.float64, errors: tuple[float, float, float]
+) -> Array:
+    """The integers that another zero point may clamp, if the zero point may be another one."""
+    farthest, apart, least = errors
+    low = np.abs(extent.min() / scale)
+    moved = (farthest + low * apart) / least + _ROUNDED * low
+    if np.abs(low - np.floor(low) - 0.5) > moved:
+        return np.zeros(integers.shape, bool)
+    return np.asarray((integers >= integers.max() - 1) | (integers <= integers.min() + 1))

@@ -29,7 +29,7 @@ _PLACES = 3  # functions of an LSTM
 _WHOLE = 8  # inputs of an LSTM with peepholes
 # Kernels for the usual functions call these two only, so that firmware does not have the others.
 _USUAL_CORES = ("mg_recurrent_sigmoid", "mg_recurrent_tanh")
-_CORES = (
+CORES = (
     *(*_USUAL_CORES, "mg_recurrent_expm1", "mg_recurrent_softplus"),
     "mg_recurrent_function",
 )
@@ -38,9 +38,6 @@ _CORES = (
 def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, RecurrentAttrs)
     steps, batches, features = graph.types[node.inputs[0]].shape
-    # Kernels of kinds with fewer functions do not read the others.
-    missing = _PLACES - len(attrs.functions)
-    functions = (*attrs.functions, *[ActivationFormula("relu")] * missing)
     return (
         ("steps", steps),
         ("batches", batches),
@@ -51,6 +48,16 @@ def _recurrent_f32_params(node: Node, graph: Graph) -> base.Fields:
         ("resets_after", int(attrs.resets_after)),
         ("couples", int(attrs.couples)),
         ("clip", attrs.clip),
+        *function_fields(attrs),
+    )
+
+
+def function_fields(attrs: RecurrentAttrs) -> base.Fields:
+    """The functions of the layer's formulas."""
+    # Kernels of kinds with fewer functions do not read the others.
+    missing = _PLACES - len(attrs.functions)
+    functions = (*attrs.functions, *[ActivationFormula("relu")] * missing)
+    return (
         ("function", tuple(list(FORMULAS).index(each.name) for each in functions)),
         ("alpha", tuple(each.alpha for each in functions)),
         ("beta", tuple(each.beta for each in functions)),
@@ -106,7 +113,7 @@ def _recurrent_f32_kernel(kind: str, is_usual: bool) -> base.Implementation:
         params=_recurrent_f32_params,
         inputs=tuple(range(8)),
         scratch=_recurrent_f32_scratch,
-        cores=_USUAL_CORES if is_usual else _CORES,
+        cores=_USUAL_CORES if is_usual else CORES,
         work=_recurrent_f32_work,
         # as for mg_lstm_f32: sums are off by units of their own size, and steps pass errors on
         ulps=64,

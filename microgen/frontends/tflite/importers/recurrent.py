@@ -9,6 +9,7 @@ from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.SVDFOptions import SVDFOptions
 from tflite.UnidirectionalSequenceLSTMOptions import UnidirectionalSequenceLSTMOptions
 
+from microgen.frontends.tflite import hybrid_lstm
 from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation, Rounding
@@ -100,6 +101,8 @@ def _lstm(layer: FileLayer) -> BuiltTensor:
     # The last four of 24 are the coefficients of layer normalization. Older files have 20 inputs.
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
+    if _is_hybrid(layer):
+        return hybrid_lstm.lstm(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)
     weight = [layer.weights(i, 2) for i in _WEIGHT[gates]]
     peephole = [layer.weights(i, 1) for i in _PEEPHOLE[gates] if layer.has_input(_PEEPHOLE[-1])]
@@ -120,6 +123,11 @@ def _lstm(layer: FileLayer) -> BuiltTensor:
     elif attrs.hidden is not None:
         _expect_tanh(layer, inputs[5])
     return layer.emit("nn.lstm", attrs, tuple(inputs), layer.output())
+
+
+def _is_hybrid(layer: FileLayer) -> bool:
+    kinds = {layer.weights(first + 1, 2).dtype for first in (_WEIGHT[0], _RECURRENT[0])}
+    return layer.data(0).dtype is DType.FLOAT32 and kinds == {DType.INT8}
 
 
 def _lstm_attrs(layer: FileLayer, data: BuiltTensor) -> LstmAttrs:

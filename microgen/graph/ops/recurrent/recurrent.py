@@ -98,10 +98,10 @@ def check(attrs: RecurrentAttrs, inputs: Types, outputs: Types) -> str | None:
             return f"an operand is {tensor}; {wanted.value} is expected"
     if not attrs.clip >= 0:
         return f"the clip is {attrs.clip}; 0 or more is expected"
-    return _choices(attrs)
+    return choices(attrs)
 
 
-def _choices(attrs: RecurrentAttrs) -> str | None:
+def choices(attrs: RecurrentAttrs) -> str | None:
     """The reason to refuse the functions, or attributes that the kind lacks; None if all are
     right."""
     if (attrs.resets_after and attrs.kind != "gru") or (attrs.couples and attrs.kind != "lstm"):
@@ -117,6 +117,12 @@ def _choices(attrs: RecurrentAttrs) -> str | None:
 _ONE = Ball.of(np.ones(()))
 
 
+def summed(parts: Sequence[Products | Ball], added: Sequence[Ball]) -> Ball:
+    """Everything, summed in any order."""
+    products = [each for each in parts if isinstance(each, Products)]
+    return total(products, [*(each for each in parts if isinstance(each, Ball)), *added])
+
+
 @dataclass(frozen=True, slots=True)
 class RecurrentLayer:
     """The attributes and inputs that a step needs. ``off`` is the error that a function's result
@@ -129,13 +135,15 @@ class RecurrentLayer:
 
     def sums(self, gate: int, x: Ball, state: Ball, added: Sequence[Ball] = ()) -> Ball:
         """The sums of a gate: its products with the input and a state, its bias, and ``added``."""
-        products = [self._inputs(gate, x), self._states(gate, state)]
-        return total(products, [self.inputs.bias[gate], *added])
+        products = [self.from_input(gate, x), self.from_state(gate, state)]
+        return summed(products, [self.inputs.bias[gate], *added])
 
-    def _inputs(self, gate: int, x: Ball) -> Products:
+    def from_input(self, gate: int, x: Ball) -> Products | Ball:
+        """The products of a gate's weights with the input, or their sums."""
         return Products(x, self.inputs.weight[gate], "bi,ci->bc", self.inputs.weight.value.shape[2])
 
-    def _states(self, gate: int, state: Ball) -> Products:
+    def from_state(self, gate: int, state: Ball) -> Products | Ball:
+        """The same with a hidden state."""
         return Products(
             state, self.inputs.recurrent[gate], "bo,co->bc", self.inputs.recurrent.value.shape[2]
         )
@@ -162,8 +170,8 @@ class RecurrentLayer:
     def _gru(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         keep, reset = (self.gate(self.sums(gate, x, state), 0) for gate in (0, 1))
         if self.attrs.resets_after:
-            old = reset * total([self._states(2, state)], [self.inputs.bias[3]])
-            sums = total([self._inputs(2, x)], [self.inputs.bias[2], old])
+            old = reset * summed([self.from_state(2, state)], [self.inputs.bias[3]])
+            sums = summed([self.from_input(2, x)], [self.inputs.bias[2], old])
         else:
             sums = self.sums(2, x, reset * state)
         return (_ONE - keep) * self.gate(sums, 1) + keep * state, cell
@@ -237,10 +245,14 @@ def reference(attrs: RecurrentAttrs, operands: Operands) -> Arrays:
 def _balls(
     attrs: RecurrentAttrs, inputs: Sequence[Ball], actual: Array | None, off: Off = never_off
 ) -> Ball:
-    layer = RecurrentLayer(attrs, RecurrentInputs.of(inputs, attrs.kind), off)
-    known = actual if attrs.keeps else None
+    return states_of(RecurrentLayer(attrs, RecurrentInputs.of(inputs, attrs.kind), off), actual)
+
+
+def states_of(layer: RecurrentLayer, actual: Array | None) -> Ball:
+    """The output of a layer. ``actual`` is the output of an implementation, if it is known."""
+    attrs = layer.attrs
     with np.errstate(all="ignore"):
-        rows, last, cell = run(layer, known)
+        rows, last, cell = run(layer, actual if attrs.keeps else None)
     states = [each[None] for each in (last, cell)[: _states(attrs)]]
     return Ball.joined([rows, *states] if attrs.keeps else states, np.concatenate)
 

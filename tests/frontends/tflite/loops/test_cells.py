@@ -53,6 +53,34 @@ def test_a_cell_is_one_layer_and_equals_the_loop(spec: LoopSpec) -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=2e-5, atol=2e-6)
 
 
+HYBRID = [
+    *(LoopSpec(kind, integers="xh", cells=5, seed=3) for kind in BODIES),
+    *(LoopSpec(kind, integers="h", keeps=True, features=4) for kind in BODIES),
+    *(LoopSpec(kind, integers="x", starts=True, reverse=True) for kind in BODIES),
+    LoopSpec("lstm", integers="xh", steps=30, features=1, cells=1),
+]
+
+
+@needs_litert
+@pytest.mark.parametrize("spec", HYBRID, ids=str)
+def test_a_hybrid_cell_is_one_layer_and_quantizes_as_the_loop_does(spec: LoopSpec) -> None:
+    graph = loaded(spec)
+    assert [node.op for node in graph.nodes].count("nn.recurrent_hybrid") == 1
+    assert "loop" not in [node.op for node in graph.nodes]
+    given = sample(graph)
+    (expected,) = litert.LiteRT().layers({".tflite": model(spec)}, [given])
+    found = evaluate(graph, dict(zip(graph.inputs, given, strict=True)), registry())
+    for name in graph.outputs:
+        # A vector that is quantized otherwise gives differences of hundredths.
+        np.testing.assert_allclose(found[name], expected[name], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "rnn"])
+def test_a_joined_vector_is_quantized_as_a_whole_so_it_runs_as_a_loop(kind: str) -> None:
+    graph = loaded(LoopSpec(kind, integers="xh", joins=True))
+    assert "loop" in [node.op for node in graph.nodes]
+
+
 def test_no_state_remains_in_the_next_inference() -> None:
     """A loop begins with its own values each time, unlike TFLite's fused layers."""
     assert not loaded(LoopSpec("lstm")).variables
