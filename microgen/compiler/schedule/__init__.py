@@ -7,7 +7,8 @@
 from microgen.compiler.schedule import file, front_file
 from microgen.compiler.schedule.choose import Offer, choose, fastest, offers
 from microgen.compiler.schedule.front import Front, FrontPoint, explore
-from microgen.compiler.schedule.state import Schedule, Score
+from microgen.compiler.schedule.score import Score
+from microgen.compiler.schedule.state import Schedule
 
 __all__ = [
     "Front",

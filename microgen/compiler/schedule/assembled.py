@@ -10,7 +10,7 @@ from microgen import kernels
 from microgen.compiler.codegens.base import Choice
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import Assembly, assemblies
-from microgen.compiler.schedule import options
+from microgen.compiler.schedule import options, rounds
 from microgen.compiler.schedule.options import Option, Space
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.moves.views import CopyAttrs
@@ -93,7 +93,7 @@ def space(partition: Partition, cpu: Cpu, *, prefers_shared: bool) -> Space:
         else own
         for name, own in found.single.items()
     }
-    return replace(found, single=single)
+    return replace(found, single=single, inside=rounds.inside(partition, cpu))
 
 
 def option(

@@ -170,7 +170,7 @@ def offers(
 def made(found: Space, candidate: Candidate, *, goal: str, considered: int) -> Schedule:
     """The candidate as a schedule."""
     parts = scheduled(found, candidate.picks, reasons(found, candidate, goal))
-    return Schedule(parts, goal, candidate.score, considered)
+    return Schedule(parts, goal, candidate.score + found.inside, considered)
 
 
 def reasons(found: Space, candidate: Candidate, goal: str) -> Mapping[str, str]:

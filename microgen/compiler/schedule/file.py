@@ -29,7 +29,7 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import Assembly, assemblies
 from microgen.compiler.passes.views import roots
-from microgen.compiler.schedule import assembled, feeding, row_options
+from microgen.compiler.schedule import assembled, feeding, rounds, row_options
 from microgen.compiler.schedule.options import Option, of_choice
 from microgen.compiler.schedule.state import Candidate, Schedule
 from microgen.graph.ir.graph import Graph, Node
@@ -112,7 +112,8 @@ def applied(given: ScheduleRecord, partition: Partition, cpu: Cpu) -> Schedule:
     picks = row_options.by_result(
         o for region in regions for o in _options(region, made, cpu, possible)
     )
-    return Schedule(made, FROM_FILE, Candidate(picks).score, considered=1)
+    score = Candidate(picks).score + rounds.inside(made, cpu)
+    return Schedule(made, FROM_FILE, score, considered=1)
 
 
 @dataclass(frozen=True, slots=True)

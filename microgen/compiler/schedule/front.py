@@ -20,8 +20,9 @@ from microgen.compiler.schedule.division import pieces
 from microgen.compiler.schedule.file import dumps, record
 from microgen.compiler.schedule.goals import GOALS
 from microgen.compiler.schedule.options import Space
+from microgen.compiler.schedule.score import Score
 from microgen.compiler.schedule.stacks import StackOf
-from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Score, Scorer
+from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Scorer
 from microgen.planner.program.ram import Ram
 from microgen.target.cpu import Cpu
 

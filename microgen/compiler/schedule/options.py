@@ -10,6 +10,7 @@ from microgen import kernels
 from microgen.compiler.codegens.base import Choice, Region
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
+from microgen.compiler.schedule.score import Score
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal
 from microgen.kernels import patterns
@@ -159,6 +160,9 @@ class Option:
         return self.nodes[-1].outputs[0]
 
 
+_NOTHING = Score()
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """All options: ``single`` has the options of each node, by the name of its first result,
@@ -166,7 +170,7 @@ class Space:
     the bytes of constants that no choice saves. ``lean`` has options with scratch memory instead of
     an array on the stack, which are otherwise not better than the ones in ``single``.
     ``unmeasured`` has kernels that fit, too, but are not options, because they have no measured
-    costs and other kernels have."""
+    costs and other kernels have. ``inside`` are the costs of layers inside loops and branches."""
 
     partition: Partition
     single: Mapping[str, tuple[Option, ...]]
@@ -174,6 +178,7 @@ class Space:
     needed: int
     lean: Mapping[str, tuple[Option, ...]] = field(default_factory=dict)
     unmeasured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inside: Score = _NOTHING
 
     def without_stack(self, name: str) -> Sequence[Option]:
         """The options of a node that have no array on the stack; all, if each has one."""
@@ -240,6 +245,17 @@ def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared:
     if not any(option.kernel.stack for option in ways.options):
         ways.lean = []
     return ways
+
+
+def fastest(node: Node, graph: Graph, cpu: Cpu) -> Option:
+    """The node's fastest option, or the first if no cost is known."""
+    return fastest_of(_options((node,), graph, cpu, prefers_shared=False).options)
+
+
+def fastest_of(options: Sequence[Option]) -> Option:
+    """The first option in the registry's order that is, by its estimates, as fast as any."""
+    least = min(option.cycles for option in options)
+    return next(option for option in options if option.cycles * (1 - NOISE) <= least)
 
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:

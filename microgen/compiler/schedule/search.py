@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from microgen.compiler.schedule.goals import KEEPS_LAYERS, improved
-from microgen.compiler.schedule.options import NOISE, Option, Space
+from microgen.compiler.schedule.options import Option, Space, fastest_of
 from microgen.compiler.schedule.state import Candidate, Picks, Scorer
 
 ROUNDS = 8  # through all changes
@@ -82,13 +82,7 @@ def _whole(picks: Picks, _found: Candidate) -> Picks:
 
 def fastest(space: Space) -> Candidate:
     """The fastest option of each node by itself."""
-    return Candidate({name: _fastest(options) for name, options in space.single.items()})
-
-
-def _fastest(options: Sequence[Option]) -> Option:
-    """The first option in the registry's order that is, by its estimates, as fast as any."""
-    least = min(option.cycles for option in options)
-    return next(option for option in options if option.cycles * (1 - NOISE) <= least)
+    return Candidate({name: fastest_of(options) for name, options in space.single.items()})
 
 
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:
@@ -137,7 +131,7 @@ def _joined(space: Space, option: Option, found: Candidate) -> Picks:
     """Several nodes get one option for all. If they have it, each gets its fastest again."""
     names = [node.outputs[0] for node in option.nodes]
     if all(found.picks[name] is option for name in names):
-        return {name: _fastest(space.single[name]) for name in names}
+        return {name: fastest_of(space.single[name]) for name in names}
     if any(found.picks[name].is_pattern for name in names):
         return {}
     return dict.fromkeys(names, option)

@@ -12,27 +12,10 @@ from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.score import Score
 from microgen.compiler.schedule.stacks import StackOf, most, unknown
 from microgen.kernels.stack import DOUBT
 from microgen.planner.program.ram import Ram
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The costs of a schedule other than RAM, as estimated before anything is compiled.
-
-    ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
-    measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'
-    code and of the constants, without start-up, runner and ``main``. ``waited`` and ``followed``
-    are lines of flash, as in ``kernels.cost.Cost``.
-    """
-
-    instructions: int
-    cycles: int
-    flash: int
-    unmeasured: int = 0
-    waited: int = 0
-    followed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +109,7 @@ class Candidate:
 
     @property
     def score(self) -> Score:
-        """The costs other than RAM."""
+        """The costs other than RAM, without those of loops and branches."""
         unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
         costs = [option.cost for option in self.options if option.cost]
         lines = sum(c.waited for c in costs), sum(c.followed for c in costs)
