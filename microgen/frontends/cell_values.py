@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,16 +115,22 @@ Term = Leaf | Row | ListWrite | Applied | Product | Joined | WeightedSum
 
 @dataclass(slots=True)
 class Values:
-    """The terms of a body's tensors. ``rows`` is the number of rows (batches) of the states."""
+    """The terms of a body's tensors. ``rows`` is the number of rows (batches) of the states. A part
+    of a graph may be given by its ``nodes`` and the terms that are ``known``; a body's inputs are
+    leaves."""
 
     graph: Graph
     rows: int
+    nodes: Sequence[Node] = ()
+    known: Mapping[str, Term] = dataclasses.field(default_factory=dict)
     _made: Mapping[str, Node] = dataclasses.field(init=False)
     _known: dict[str, Term] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        self._made = self.graph.producer_of()
-        self._known = {name: Leaf(i) for i, name in enumerate(self.graph.inputs)}
+        self.nodes = self.nodes or self.graph.nodes
+        self._made = {name: node for node in self.nodes for name in node.outputs}
+        leaves = {name: Leaf(i) for i, name in enumerate(self.graph.inputs)}
+        self._known = dict(self.known or leaves)
 
     def of(self, name: str) -> Term | None:
         """The term of a tensor; None if it has none."""
@@ -147,7 +153,7 @@ class Values:
 
     def _needed(self, name: str) -> list[Node]:
         needed, kept = {name}, list[Node]()
-        for node in reversed(self.graph.nodes):
+        for node in reversed(self.nodes):
             if not needed.isdisjoint(node.outputs):
                 needed.update(node.inputs)
                 kept.append(node)
@@ -252,9 +258,11 @@ def _dense(values: Values, node: Node) -> Term:
 
 
 def _matrix(values: Values, node: Node, name: str) -> Matrix:
-    weight, kind = values.graph.constants.get(name), values.graph.types[name]
-    if weight is None or name in values.graph.int4:
+    graph = values.graph
+    # Weights that the model stores as integers or in 4 bits would be larger as a recurrent layer's.
+    if name not in graph.constants or name in graph.int4 or name in graph.stored:
         raise _UnknownError
+    weight, kind = graph.constants[name], graph.types[name]
     if not isinstance(node.attrs, DenseHybridAttrs):
         if weight.dtype != np.float32:
             raise _UnknownError

@@ -65,10 +65,18 @@ def recognised(graph: Graph, idle: Sequence[int]) -> Body | None:
         values = Values(graph, graph.types[graph.inputs[hidden]].shape[0])
         terms = {i: values.of(graph.outputs[i]) for i in busy}
         leaves = {i: values.of(graph.inputs[i]) for i in range(len(graph.inputs))}
-        cell = _Matching(terms, leaves, hidden).cell()
+        cell = of_terms(terms, leaves, hidden)
         if cell is not None:
             return _body(cell, terms)
     return None
+
+
+def of_terms(
+    terms: dict[int, Term | None], leaves: dict[int, Term | None], hidden: int
+) -> RecurrentCell | None:
+    """The cell whose state at the position ``hidden`` is ``leaves[hidden]`` before a step, and
+    ``terms[hidden]`` after it; None if there is none."""
+    return _Matching(terms, leaves, hidden).cell()
 
 
 def _body(cell: RecurrentCell, terms: dict[int, Term | None]) -> Body | None:

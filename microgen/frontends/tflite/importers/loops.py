@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from microgen.frontends import cells, rounds
-from microgen.frontends.cell_values import Matrix
+from microgen.frontends import cells, recurrent_nodes, rounds
 from microgen.frontends.cells import Body, RecurrentCell
 from microgen.frontends.rounds import LoopCounter
 from microgen.frontends.tflite.importers import control
@@ -18,13 +16,11 @@ from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.loops import subgraphs
 from microgen.frontends.tflite.records import LIST_WRITE
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import DType, Graph, Quant
+from microgen.graph.ir.graph import DType, Graph
 from microgen.graph.ops.base import Shape
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.slices import DynamicUpdateSliceAttrs, StridedSliceAttrs
 from microgen.graph.ops.moves.views import ReshapeAttrs
-from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_hybrid import RecurrentHybridAttrs
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,39 +116,14 @@ def _states_of(
     *,
     keeps: bool,
 ) -> BuiltTensor:
-    """The states of a recurrent layer, of float32 or with int8 weights."""
-    own: dict[str, Any] = {"keeps": keeps, "resets_after": cell.resets_after}
-    sides = {"weight": cell.weight, "recurrent": cell.recurrent}
-    ways = {each.asymmetric for side in sides.values() for each in side if each.scales is not None}
-    bias = layer.constant(cell.bias, f"{layer.name}/bias")
-    hint = f"{layer.name}/states"
-    if not ways:
-        weights = [
-            layer.constant(np.stack([each.values for each in side]), f"{layer.name}/{name}")
-            for name, side in sides.items()
-        ]
-        attrs = RecurrentAttrs(cell.kind, cell.functions, **own)
-        number, batches, _ = data.shape
-        lengths = layer.constant(np.full(batches, number, np.int32), f"{layer.name}/lengths")
-        inputs = [data, *weights, bias, lengths, *states]
-        return layer.emit("nn.recurrent", attrs, inputs, hint=hint, quant=None)
-    weights = [_rows_of(layer, side, f"{layer.name}/{name}") for name, side in sides.items()]
-    hybrid = RecurrentHybridAttrs(cell.kind, cell.functions, asymmetric=ways.pop(), **own)
-    inputs = [data, *weights, bias, *states]
-    return layer.emit("nn.recurrent_hybrid", hybrid, inputs, hint=hint, quant=None)
-
-
-def _rows_of(layer: FileLayer, side: Sequence[Matrix], name: str) -> BuiltTensor:
-    """Matrices as one, below each other."""
-    values = np.concatenate([each.values for each in side])
-    scales = [each.scales for each in side if each.scales is not None]
-    if not scales:
-        return layer.constant(values, name)
-    every = np.concatenate(scales)
-    each = every[:1] if np.all(every == every[0]) else every
-    axis = 0 if each.size > 1 else None
-    quant = Quant(tuple(map(float, each)), (0,) * each.size, axis)
-    return layer.constant(values, name, quant=quant)
+    """The states of a recurrent layer."""
+    found = recurrent_nodes.of(cell, *data.shape[:2], keeps=keeps)
+    constants = [
+        layer.constant(value, f"{layer.name}/{role}", quant)
+        for role, (value, quant) in found.constants.items()
+    ]
+    inputs = [data, *constants, *states]
+    return layer.emit(found.op, found.attrs, inputs, hint=f"{layer.name}/states", quant=None)
 
 
 def _rows(layer: FileLayer, data: BuiltTensor, counter: LoopCounter, number: int) -> BuiltTensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microgen.base.errors import UnsupportedError
+from microgen.base.errors import MicrogenError, UnsupportedError
 from microgen.frontends.numerics import profile
 from microgen.frontends.tflite import convert, litert
 from microgen.graph.ir.interpreter import evaluate, initial_state
@@ -79,7 +79,7 @@ def test_equals_litert_with_its_states(batches: int, by_time: bool, asymmetric: 
 
 def test_integers_of_some_weights_only_are_refused() -> None:
     """LiteRT reads the floats of the others as int8."""
-    with pytest.raises(UnsupportedError, match="all must be float32"):
+    with pytest.raises(MicrogenError, match="all must be float32"):
         convert.load(network(integers="w"), file="m.tflite", numerics=profile("litert"))
 
 
