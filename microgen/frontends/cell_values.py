@@ -234,12 +234,21 @@ def _subtracted(values: Values, node: Node) -> Term:
     )
 
 
+_LIMITED = (ActivationFormula("sigmoid"), ActivationFormula("tanh"))
+
+
 def _multiplied(values: Values, node: Node) -> Term:
     _unlimited(node)
     left, right = (values.operand(name) for name in node.inputs)
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, WeightedSum) and not one.products and not one.multiples:
-            return _scaled(_sum(other), one.bias)
+        total = _sum(other)
+        is_number = isinstance(one, WeightedSum) and not one.products and not one.multiples
+        # Only a product with one number is a multiple.
+        if is_number and isinstance(one, WeightedSum):
+            if not one.bias.any() and isinstance(other, Applied) and other.function in _LIMITED:
+                return one  # 0 times a number, which is finite
+            is_product = total.multiples and one.bias.size > 1
+            return Product(left, right) if is_product else _scaled(total, one.bias)
     return Product(left, right)
 
 

@@ -292,3 +292,24 @@ def _toward(product: Product, state: Term | None, change: Applied) -> Term | Non
             if found == {id(state): 1.0, id(change): -1.0}:
                 return update
     return None
+
+
+def are_equal(one: RecurrentCell, other: RecurrentCell) -> bool:
+    """Whether two cells have the same formulas and numbers."""
+    plain = [(each.kind, each.functions, each.resets_after) for each in (one, other)]
+    if plain[0] != plain[1] or not np.array_equal(one.bias, other.bias):
+        return False
+    pairs = [*zip(one.weight, other.weight, strict=True)]
+    pairs += zip(one.recurrent, other.recurrent, strict=True)
+    return all(
+        a.asymmetric == b.asymmetric
+        and same(a.values, b.values)
+        and (a.scales is None) == (b.scales is None)
+        and (a.scales is None or b.scales is None or same(a.scales, b.scales))
+        for a, b in pairs
+    )
+
+
+def same(one: Array, other: Array) -> bool:
+    """Whether two arrays have the same dtype, shape and values."""
+    return one is other or (one.dtype == other.dtype and np.array_equal(one, other))

@@ -33,8 +33,10 @@ def of(cell: RecurrentCell, steps: int, batches: int, *, keeps: bool) -> Recurre
     ways = {each.asymmetric for side in sides.values() for each in side if each.scales is not None}
     if ways:
         hybrid = RecurrentHybridAttrs(cell.kind, cell.functions, asymmetric=ways.pop(), **own)
-        constants = {role: _rows(side) for role, side in sides.items()}
-        return RecurrentNode("nn.recurrent_hybrid", hybrid, {**constants, "bias": (cell.bias, None)})
+        constants = {role: _rows(side) for role, side in sides.items()} | {
+            "bias": (cell.bias, None)
+        }
+        return RecurrentNode("nn.recurrent_hybrid", hybrid, constants)
     arrays = {role: np.stack([each.values for each in side]) for role, side in sides.items()}
     arrays |= {"bias": cell.bias, "lengths": np.full(batches, steps, np.int32)}
     attrs = RecurrentAttrs(cell.kind, cell.functions, **own)

@@ -132,6 +132,29 @@ def model(spec: LoopSpec) -> bytes:
     return build_model(main.tensors, main.operators, inputs, [outputs[2]], more=more)
 
 
+def unrolled(spec: LoopSpec) -> bytes:
+    """The same layer without a loop: a cell for each step. Input x [rows, 1, features], and the
+    states with ``starts``; outputs: the states of each step with ``keeps``, otherwise the last."""
+    part = Part("m", spec.integers)
+    names = ["h", "c"] if spec.kind == "lstm" else ["h"]
+    x = part.tensor("x", (spec.steps, 1, spec.features))
+    rows = [part.tensor(f"x{i}", (1, spec.features)) for i in range(spec.steps)]
+    options = ("UnpackOptions", {"num": spec.steps, "axis": 0})
+    part.operators.append(OperatorSpec("UNPACK", [x], rows, *options))
+    states = [
+        part.tensor(f"{n}0", (1, spec.cells))
+        if spec.starts
+        else part.constant(np.zeros((1, spec.cells)))
+        for n in names
+    ]
+    inputs, outputs = [x, *(states if spec.starts else [])], list[str]()
+    for row in reversed(rows) if spec.reverse else rows:
+        states = BODIES[spec.kind](part, spec, row, states)
+        outputs.append(states[0])
+    outputs = outputs if spec.keeps else outputs[-1:]
+    return build_model(part.tensors, part.operators, inputs, outputs)
+
+
 def _ports(part: Part, spec: LoopSpec, shapes: Sequence[Shape], kinds: Sequence[str]) -> list[str]:
     names = [
         part.tensor(f"{part.prefix}i{i}", shape, kind)

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
+from microgen.frontends import rolled
 from microgen.frontends.onnx import given, halves, schemas, states, types
 from microgen.frontends.onnx.functions import Functions
 from microgen.frontends.onnx.importers import registry
@@ -46,7 +47,7 @@ def graph_of(model: onnx.ModelProto, *, file: str) -> Graph:
     # Integers are recognised in the complete graph, because any nodes may be between two
     # conversions.
     notes = (*declared.notes, *halves.notes(model))
-    graph = recognised(graph, builder.stored)
+    graph = rolled.rolled(recognised(graph, builder.stored))
     if found:
         names = [info.name for info in model.graph.output]
         graph = states.kept(graph, list(ports), names, found, begin, file)

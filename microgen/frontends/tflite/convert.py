@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from microgen.base.errors import ModelError, UnsupportedError, few, short
-from microgen.frontends import open_sizes
+from microgen.frontends import open_sizes, rolled
 from microgen.frontends.numerics import Numerics
 from microgen.frontends.rounds import MostRounds
 from microgen.frontends.tflite import (
@@ -99,7 +99,7 @@ def _graph(model: FileRecord, shared: Importing) -> Graph:
     ends = ([port.tensor for port in side] for side in (inputs, outputs))
     updates = shared.variables.updates()
     graph = shared.graph.graph(PurePath(file).stem, *ends, fixed=fixed, updates=updates)
-    return _named(graph, model, tensors)
+    return _named(rolled.rolled(graph), model, tensors)
 
 
 def _named(graph: Graph, model: FileRecord, tensors: FileTensors) -> Graph:
