@@ -31,6 +31,7 @@ from microgen.planner.program.control import (
 )
 from microgen.planner.program.kernel_call import Inner, Parameter, Role, ctype
 from microgen.planner.program.steps import InRound, NotStored, Output, Place, Step
+from microgen.planner.program.types import InPlace
 from microgen.target.board import Board
 
 _MOST_READ = 8192  # results of inner calls that a debugger reads: a minute
@@ -45,20 +46,31 @@ def primitive(node: Node, graph: Graph, inside: Sequence[Inside], board: Board) 
     else:
         control = made.branch(inside)
     scratch = (_SCRATCH,) if made.nbytes else ()
+    parameters = (*made.inputs, *made.constants, *made.outputs, *scratch)
     return Primitive(
         words=(node.op,),
         target=node.target or board.cpu.name,
-        parameters=(*made.inputs, *made.constants, *made.outputs, *scratch),
+        parameters=parameters,
         body=(),
         inputs=tuple(made.inputs.values()),
         constants=tuple(made.constants.values()),
         outputs=node.outputs,
         output_bytes=tuple(kind.nbytes for kind in graph.type_of(node.outputs)),
         scratch=made.nbytes,
-        in_place=(),
+        in_place=tuple(_in_place(control, parameters)),
         steps=(*_seen(made.steps, control), *_results(node, graph)),
         control=control,
     )
+
+
+def _in_place(control: Control, parameters: Sequence[Parameter]) -> Iterator[InPlace]:
+    """A loop's value may have its first bytes in its own place. The planner lets it if nothing else
+    reads these bytes."""
+    places = {each.name: position for position, each in enumerate(parameters)}
+    roles = {each.name: each.role for each in parameters}
+    for first in control.firsts if isinstance(control, InnerLoop) else ():
+        if first.source and roles[first.source] is Role.INPUT:
+            yield InPlace(places[first.source], places[first.target])
 
 
 def _seen(steps: Sequence[Step], control: Control) -> Sequence[Step]:

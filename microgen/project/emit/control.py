@@ -77,7 +77,7 @@ class _Statements:
         if self.can_fail or loop.test:
             yield ""
         for first in loop.firsts:
-            yield self._first(first)
+            yield from self._first(first)
         goes = f"round < {loop.rounds}"
         if loop.test:
             goes = "goes && (status == 0)"
@@ -120,11 +120,19 @@ class _Statements:
     def _test(self, test: str | Inner) -> str:
         return argument(test, self.members) if isinstance(test, str) else f"({argument(test)})"
 
-    def _first(self, first: First) -> str:
-        if first.source:
-            source = argument(first.source, self.members)
-            return f"(void)memcpy({first.target}, {source}, {first.nbytes}U);"
-        return f"(void)memset({first.target}, {first.fill}, {first.nbytes}U);"
+    def _first(self, first: First) -> Iterator[str]:
+        if not first.source:
+            yield f"(void)memset({first.target}, {first.fill}, {first.nbytes}U);"
+            return
+        source = argument(first.source, self.members)
+        copy = f"(void)memcpy({first.target}, {source}, {first.nbytes}U);"
+        if source in self.members.values():
+            yield copy  # a constant is in no place of a value
+            return
+        # The planner may have put both into one place.
+        yield f"if ({first.target} != {source}) {{"
+        yield f"    {copy}"
+        yield "}"
 
     def _calls(
         self, calls: Sequence[InnerCall], depth: int, *, is_guarded: bool = False
