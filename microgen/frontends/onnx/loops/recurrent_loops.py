@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microgen.frontends import recurrent_nodes
 from microgen.frontends.cells import Body, RecurrentCell
 from microgen.frontends.onnx.move_nodes import cut
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.frontends.rounds import LoopCounter
 from microgen.graph.builder import BuiltTensor
-from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,11 @@ class RecurrentLoop:
         node, cell = self.node, found.cell
         counter, data = self.counters[cell.counter], self.start[cell.data]
         rows = cut(node, data, 0, counter.start, self.rounds, counter.step)
-        attrs = RecurrentAttrs(
-            cell.kind,
-            cell.functions,
-            reverse=False,
-            keeps=bool(found.lists),
-            resets_after=cell.resets_after,
-        )
-        weights = {"weight": cell.weight, "recurrent": cell.recurrent, "bias": cell.bias}
-        lengths = np.full(rows.shape[1], self.rounds, np.int32)
-        constants = [node.constant(value, name) for name, value in weights.items()]
-        inputs = [rows, *constants, node.constant(lengths, "lengths"), *self._first(cell)]
-        return node.emit("nn.recurrent", attrs, inputs)
+        layer = recurrent_nodes.of(cell, *rows.shape[:2], keeps=bool(found.lists))
+        constants = [
+            node.constant(value, role, quant) for role, (value, quant) in layer.constants.items()
+        ]
+        return node.emit(layer.op, layer.attrs, [rows, *constants, *self._first(cell)])
 
     def _first(self, cell: RecurrentCell) -> list[BuiltTensor]:
         """The states before the first step, without zeros at the end."""
