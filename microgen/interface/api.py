@@ -10,6 +10,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -41,17 +42,15 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run.
-
-    ``outputs`` are by their names in the model, in the model's order; with several models by
-    ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call`` for each sample per
-    operator call, model after model, and ``per_module`` per model; None unless profiled.
-    ``console`` is the text that the firmware printed. ``stack`` is its painted high-water mark in
-    bytes. ``verdicts`` are the comparison's, empty unless compared. ``checks`` is verify's report,
-    in which the stack bound was compared with the high-water mark. ``modelled`` has modelled cycles
-    and bytes read from flash, None unless profiled on a core that is modelled. ``cycles`` of the
-    core's clock are None unless a debugger's server ran the firmware.
-    """
+    """The result of a run. ``outputs`` are by their names in the model, in the model's order; with
+    several models by ``<module>.<tensor>``. ``instructions`` are retired per sample, ``per_call``
+    for each sample per operator call, model after model, and ``per_module`` per model; None unless
+    profiled. ``console`` is the text that the firmware printed. ``stack`` is its painted high-water
+    mark in bytes. ``verdicts`` are the comparison's, empty unless compared. ``checks`` is verify's
+    report, in which the stack bound was compared with the high-water mark. ``modelled`` has
+    modelled cycles and bytes read from flash, None unless profiled on a core that is modelled.
+    ``cycles`` of the core's clock are None unless a debugger's server ran the firmware.
+    ``left_out``: samples of a comparison's own for which the network has no results."""
 
     outputs: dict[str, Array]
     instructions: tuple[int, ...] | None
@@ -64,6 +63,7 @@ class RunResult:
     verdicts: tuple[Verdict, ...] = ()
     modelled: RunCosts | None = None
     cycles: Cycles | None = None
+    left_out: int = 0
 
 
 @contextlib.contextmanager
@@ -290,8 +290,9 @@ def run(
     where, chooses = place.checked(project, on), compare and scope == "project"
     data = own_data.of(project, inputs, chooses=chooses, quantize=quantize_inputs, dequantize=real)
     elf, runs = _up_to_date(project, sanitize), _run_model if scope == "model" else _run_project
-    ran = runs(project, data.arrays, elf, where, timeout, profile=profile, compare=compare)
-    return replace(ran, outputs=data.returned(ran.outputs))
+    once = partial(runs, project, elf=elf, where=where, profile=profile, compare=compare)
+    data, ran = own_data.run(project, data, partial(once, timeout=timeout))
+    return replace(ran, outputs=data.returned(ran.outputs), left_out=data.left_out)
 
 
 def _check_run(inputs: object, timeout: object, scope: str) -> None:

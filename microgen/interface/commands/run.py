@@ -132,6 +132,7 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
         "ok": same,
         "scope": result.checks.scope,
         "samples": result.samples,
+        "left_out": result.left_out,
         "stack": result.stack,
         "instructions": result.instructions and list(result.instructions),
         "modelled": result.modelled and result.modelled.to_json(),
@@ -156,6 +157,8 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
         parts.append(str(result.modelled))
     if result.cycles is not None:
         parts += [*_cycles_tables(result.cycles, record), str(result.cycles)]
+    if result.left_out:
+        parts.append(f"{result.left_out} more samples were left out: the network has no results")
     return [*parts, *(str(verdict) for verdict in result.verdicts)]
 
 

@@ -18,6 +18,7 @@ from microgen.graph.ops.base import StatusError
 from microgen.running import runner
 from microgen.running.comparing import compare
 from microgen.running.runner import port_names, samples
+from microgen.running.runner.samples import Given
 
 
 def explained(
@@ -48,6 +49,22 @@ def explained(
     # For example, the file of the model is not there any more.
     except MicrogenError:
         return error  # without an explanation the error is still right
+
+
+def allowed(project: Path, given: Given) -> list[int]:
+    """The numbers of the samples for which the reference of each model has results."""
+    record, refused = manifest.load(project), set[int]()
+    for module in record.modules:
+        graph = passes.run(compare.source(project, module))
+        state = initial_state(graph)
+        own = port_names.of_module(record, module, "inputs", given.arrays)
+        for k in range(given.count):
+            arrays = (own[port.tensor][k] for port in module.inputs)
+            try:
+                evaluate(graph, dict(zip(graph.inputs, arrays, strict=True)), registry(), state)
+            except StatusError:
+                refused.add(k)
+    return [k for k in range(given.count) if k not in refused]
 
 
 def _by_reference(

@@ -128,3 +128,23 @@ def test_zeros_are_written_where_no_samples_are_given(project: Path, tmp_path: P
     """Without samples the firmware runs on zeros. Here it then divides by zero."""
     assert main(["run", str(project), "--output", str(tmp_path / "y.npz")]) == 1
     assert not (tmp_path / "y.npz").exists()
+
+
+def test_samples_without_results_are_left_out_of_a_comparison(tmp_path: Path) -> None:
+    """A comparison's own samples have indices up to 7, whose doubles are not all among 8 rows."""
+    (tmp_path / "pick.tflite").write_bytes(_pick())
+    microgen.generate(tmp_path / "pick.tflite", "native", tmp_path / "p")
+    found = microgen.run(tmp_path / "p", compare=True)
+    assert (found.samples, found.left_out) == (4, 4)
+    assert all(verdict.ok or verdict.is_skipped for verdict in found.verdicts)
+
+
+def test_without_samples_left_a_status_is_an_error(project: Path) -> None:
+    with pytest.raises(StatusRunError, match="give --input samples with 'b' other than 0"):
+        microgen.run(project, compare=True)
+
+
+def test_given_samples_are_not_left_out(project: Path) -> None:
+    inputs = _inputs([[0, 1, 2], [9, 0, 0]], [[1, 1, 1, 1]] * 2)
+    with pytest.raises(StatusRunError):
+        microgen.run(project, inputs, compare=True)

@@ -120,7 +120,8 @@ def _products(op: str, lhs_axis: int, rhs_axis: int) -> Importer:
     def importer(node: OnnxNode) -> Value:
         data, weight = (node.tensor(i, DType.INT8, DType.UINT8) for i in (0, 1))
         group, zero = Group(node), node.optional(2)
-        count = math.prod(weight.shape[1:]) if op == "Conv" else weight.shape[-2:][0]
+        # MatMul refuses a scalar, so any number of products is right for it.
+        count = math.prod(weight.shape[1:] if op == "Conv" else weight.shape[-2:][:1])
         _check_exact(node, count, zero)
         is_computed, middle = zero is not None and zero.value is None, group.operand_name(2)
         if is_computed:

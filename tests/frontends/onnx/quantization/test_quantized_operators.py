@@ -147,3 +147,11 @@ def test_computed_matrices_whose_sums_exceed_floats_are_refused(tmp_path: Path) 
     _summed(net, "MatMulInteger", [lhs, rhs])
     with pytest.raises(MicrogenError, match="adds 400 products of computed integers"):
         loaded(net.model(), tmp_path)
+
+
+def test_a_scalar_is_no_factor_of_a_product(tmp_path: Path) -> None:
+    net = Network()
+    data = net.input((4, 3), "int8")
+    net.outputs[net.add("MatMulInteger", [data, net.constant(np.int8(3))])] = "int32"
+    with pytest.raises(MicrogenError, match="vectors or matrices are expected"):
+        loaded(net.model(), tmp_path)

@@ -81,7 +81,12 @@ def test_unusual_numbers_are_read(numbers: tuple[float, float], tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("op", "scales"), [("Tanh", (32 / 32767, 1 / 32767)), ("Softsign", (1e-2, 3e-5))]
+    ("op", "scales"),
+    [
+        ("Tanh", (32 / 32767, 1 / 32767)),
+        ("Softsign", (1e-2, 3e-5)),
+        ("Erf", (1.0, 1.1)),  # the results are -1, 0 and 1, so one step would be all of them
+    ],
 )
 def test_a_function_that_a_table_cannot_hold_is_in_floats(
     op: str, scales: tuple[float, float], tmp_path: Path
