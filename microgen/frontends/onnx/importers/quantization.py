@@ -22,6 +22,10 @@ def _dequantize(node: OnnxNode) -> BuiltTensor:
     data = node.typed(0) or node.tensor(0)
     node.expect(data, *qdq_nodes.ACCEPTED)
     _check_output(node)
+    zero = node.optional(2) if data.dtype is DType.INT32 else None
+    # ONNX's definition has none for int32. ONNX Runtime subtracts it modulo 2**32.
+    if zero is not None and zero.value is not None and zero.value.any():
+        raise node.invalid("has a zero point of int32 data; 0 is expected")
     scales = qdq_nodes.read(node, data, 1, 2)
     if scales is not None:
         return qdq_nodes.dequantized(node, data, scales)

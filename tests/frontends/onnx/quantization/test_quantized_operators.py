@@ -155,3 +155,12 @@ def test_a_scalar_is_no_factor_of_a_product(tmp_path: Path) -> None:
     net.outputs[net.add("MatMulInteger", [data, net.constant(np.int8(3))])] = "int32"
     with pytest.raises(MicrogenError, match="vectors or matrices are expected"):
         loaded(net.model(), tmp_path)
+
+
+def test_int32_data_have_no_zero_point(tmp_path: Path) -> None:
+    net = Network()
+    net.input((4,), "int32")
+    names = [net.constant(np.float32(0.1)), net.constant(np.int32(3))]
+    net.outputs[net.add("DequantizeLinear", ["x0", *names])] = "float32"
+    with pytest.raises(MicrogenError, match="has a zero point of int32 data; 0 is expected"):
+        loaded(net.model(), tmp_path)
