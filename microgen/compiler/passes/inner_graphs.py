@@ -61,8 +61,16 @@ def _branch(node: Node, attrs: BranchAttrs, changes: Changes, run: Run) -> Seque
         _optimised(_knowing(own, own.inputs, captured, graph), run)
         for own in (attrs.then, attrs.otherwise)
     ]
-    # Both graphs keep the same inputs, because the node passes them to both.
-    left = [i for i, name in enumerate(captured) if name not in graph.constants]
+    # Both graphs keep the same inputs, because the node passes them to both. No input is left that
+    # neither of them reads.
+    before = [own.inputs for own in (attrs.then, attrs.otherwise)]
+    read = [_read(own) for own in graphs]
+    left = [
+        i
+        for i, name in enumerate(captured)
+        if name not in graph.constants
+        and any(names[i] in own for names, own in zip(before, read, strict=True))
+    ]
     then, otherwise = (
         own.replace(inputs=tuple(before.inputs[i] for i in left))
         for own, before in zip(graphs, (attrs.then, attrs.otherwise), strict=True)

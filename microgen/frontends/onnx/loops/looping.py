@@ -127,6 +127,8 @@ class OnnxLoop:
     def ran(self, count: int) -> Results:
         """The results of ``count`` rounds."""
         self._keep_read(())
+        if not self.values:
+            return {}  # only values that no round changes are read
         ports, starts, results = self._round(self._captured(()))
         body = self.inside.graph(ports, results)
         counted = rounds.counters(body, starts)

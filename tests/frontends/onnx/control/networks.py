@@ -217,6 +217,21 @@ def branching(*, is_given: bool = True) -> ModelProto:
     return model([*nodes, choice], [info("x", (WIDTH,))], outputs, constants)
 
 
+def reading_little() -> ModelProto:
+    """An If whose branches do not need all that their nodes read."""
+    then = graph(
+        [op("Add", "x e", "p"), op("Mul", "f zero", "q"), op("Add", "q x", "unread")],
+        [],
+        [info("p", (WIDTH,))],
+    )
+    then.output.append(info("unread", (WIDTH,)))
+    other = graph([op("Neg", "x", "n"), op("Neg", "f", "m")], [], [info("n", (WIDTH,))])
+    other.output.append(info("m", (WIDTH,)))
+    nodes = [op("Exp", "x", "e"), op("Sin", "x", "f"), op("ReduceSum", "x", "s", keepdims=0)]
+    nodes += [op("Less", "s zero", "b"), op("If", "b", "y -", then_branch=then, else_branch=other)]
+    return model(nodes, [info("x", (WIDTH,))], [info("y", None)], {"zero": np.float32(0)})
+
+
 def branch_in_loop() -> ModelProto:
     """Each round chooses by the sign of a sum."""
     then, other = (
@@ -333,6 +348,7 @@ SOUND: dict[str, tuple[Callable[[], ModelProto], tuple[str, ...]]] = {
     "nested loops": (lambda: nested(12), ()),
     "branching": (branching, ()),
     "branch in loop": (branch_in_loop, ()),
+    "branch that reads little": (reading_little, ()),
     "convolving": (convolving, ()),
     "quantized": (quantized, ()),
     "growing": (growing, ()),

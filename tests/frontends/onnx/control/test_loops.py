@@ -155,6 +155,17 @@ def test_metadata_that_are_no_rounds_are_refused(text: str, tmp_path: Path) -> N
         frontends.load(written(found, tmp_path))
 
 
+def test_a_loop_whose_read_values_do_not_change_is_none(tmp_path: Path) -> None:
+    body = _body()
+    body.node[0].input[:] = ["v", "v"]
+    body.node[2].CopyFrom(node("Identity", "c", "d"))
+    body.output[1].name, body.output[2].name = "v2", "w"
+    body.node.append(node("Identity", "v", "v2"))
+    loop = helper.make_node("Loop", ["n", "", "x"], ["p", ""], body=body)
+    found = model([loop, node("Neg", "p", "y")], [X], [info("y", None)], {"n": np.int64(30)})
+    assert [each.op for each in frontends.load(written(found, tmp_path)).nodes] == ["negative"]
+
+
 def test_a_loop_of_constants_is_a_constant(tmp_path: Path) -> None:
     nodes = [node("Mul", "v two", "w"), node("Identity", "c", "d")]
     body = helper.make_graph(

@@ -23,7 +23,16 @@ from tests.frontends.onnx.models import written
 
 SAMPLES = 3
 # Each kind once in firmware: it takes seconds.
-BUILT = ("counted", "until", "limit", "rnn backwards", "nested loops", "branching", "quantized")
+BUILT = (
+    "counted",
+    "until",
+    "limit",
+    "rnn backwards",
+    "nested loops",
+    "branching",
+    "quantized",
+    "branch that reads little",
+)
 
 
 def session(model: ModelProto) -> onnxruntime.InferenceSession:
