@@ -12,6 +12,7 @@ from onnx import helper, numpy_helper
 
 from microgen import frontends
 from microgen.base.errors import MicrogenError
+from microgen.compiler import passes
 from microgen.frontends.onnx.oracle.ort import OnnxRuntime
 from microgen.graph.ir.graph import Array
 from microgen.graph.ir.interpreter import evaluate
@@ -244,3 +245,25 @@ def test_what_is_wrong_is_said(
     path.write_bytes(one(op, inputs, attrs)[0].SerializeToString())
     with pytest.raises(MicrogenError, match=sentence):
         frontends.load(path)
+
+
+@pytest.mark.parametrize(
+    ("operands", "attrs", "op", "nbytes"),
+    [
+        ((), BITS, "nn.dense_weight_only", 240),
+        ((PACKED[:, :, 0],), BITS, "nn.dense_weight_only", 240),
+        ((), {**BITS, "K": 80, "bits": 2, "block_size": 32}, "nn.dense_weight_only", 480),
+        ((floats(18) + 8,), BITS, "nn.dense", 960),
+    ],
+)
+def test_weights_of_a_few_bits_remain_integers(
+    operands: tuple[Array, ...], attrs: dict[str, Any], op: str, nbytes: int, tmp_path: Path
+) -> None:
+    zeros = (np.ascontiguousarray(each[:, :2]) if each.ndim > 1 else each for each in operands)
+    scales = np.abs(floats(18)) + np.float32(0.01)
+    model, given = one("MatMulNBits", (floats(3, attrs["K"]), PACKED, scales, *zeros), attrs)
+    found, wanted = both(model, given, tmp_path)
+    np.testing.assert_allclose(found["y"], wanted["y"], rtol=1e-5, atol=1e-5)
+    graph = passes.run(frontends.load(tmp_path / "m.onnx"))
+    read = {name for node in graph.nodes for name in node.inputs if node.op == op}
+    assert sum(graph.constants[name].nbytes for name in read if name in graph.constants) == nbytes

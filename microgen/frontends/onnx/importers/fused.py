@@ -17,7 +17,6 @@ from microgen.frontends.onnx.importers import Importer
 from microgen.frontends.onnx.importers.quantization import Group
 from microgen.frontends.onnx.nodes import OnnxNode
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import Array, DType
 
 _OPSET = 20  # of the operators of ONNX that take their place
 _RESULT = "result"
@@ -179,62 +178,6 @@ def _biased(group: Group, sums: str, bias: int) -> Value:
     return group.value()
 
 
-# Weights of 2, 4 or 8 bits with a scale for each block of a row.
-
-_WIDTHS = (2, 4, 8)
-
-
-def _matmul_n_bits(node: OnnxNode) -> Value:
-    """MatMulNBits: A times the transposed weights, which become float32."""
-    group = Group(node, opset=_OPSET)
-    weight = group.constant(np.ascontiguousarray(_dequantized(node).T), "weight")
-    product = group.add("MatMul", ("x0", weight), "product")
-    node.note("its weights of a few bits are float32 in flash")
-    return _biased(group, product, 5)
-
-
-def _dequantized(node: OnnxNode) -> Array:
-    """The weights, float32 [columns, depth]."""
-    depth, columns, block = (int(node.attr(name)) for name in ("K", "N", "block_size"))
-    bits = int(node.attr("bits", 4))
-    if bits not in _WIDTHS or node.optional(4) is not None:
-        what = "an order of groups" if bits in _WIDTHS else f"{bits} bits"
-        raise node.unsupported(f"has {what}", supported="2, 4 and 8 bits without g_idx")
-    if not (depth > 0 and columns > 0 and block > 0 and block * bits % 8 == 0):
-        raise node.invalid(f"has K {depth}, N {columns} and blocks of {block}")
-    blocks = -(-depth // block)
-    node.tensor(1, DType.UINT8)
-    node.tensor(2, DType.FLOAT32)
-    stored, scale = node.constant_of(1, "weights"), node.constant_of(2, "scales")
-    if stored.size != columns * blocks * block * bits // 8 or scale.size != columns * blocks:
-        raise node.invalid(
-            f"has {stored.size} bytes of weights and {scale.size} scales for K {depth}, N {columns}"
-        )
-    values = _unpacked(stored.reshape(columns * blocks, -1), bits)
-    centred = values.astype(np.float32) - _zeros(node, columns, blocks, bits).reshape(-1, 1)
-    floats = (centred * scale.reshape(-1, 1).astype(np.float32)).reshape(columns, blocks * block)
-    return np.asarray(floats[:, :depth])
-
-
-def _zeros(node: OnnxNode, columns: int, blocks: int, bits: int) -> Array:
-    """The zero point of each block of each column, float32."""
-    zeros = node.optional_constant(3, "zero points")
-    if zeros is None:
-        return np.full((columns, blocks), 2.0 ** (bits - 1), np.float32)
-    if zeros.dtype == np.uint8 and zeros.size == columns * -(-blocks * bits // 8):
-        zeros = _unpacked(zeros.reshape(columns, -1), bits)[:, :blocks]
-    elif zeros.dtype != np.float32 or zeros.size != columns * blocks:
-        raise node.invalid(f"has {zeros.size} zero points for {columns} columns of {blocks} blocks")
-    return zeros.astype(np.float32)
-
-
-def _unpacked(rows: Array, bits: int) -> Array:
-    """The numbers that are packed in rows of bytes. A byte's lowest bits come first."""
-    each = np.arange(0, 8, bits, dtype=np.uint8)
-    values: Array = (rows[..., None] >> each) & np.uint8(2**bits - 1)
-    return values.reshape(len(rows), -1)
-
-
 _OWN: Mapping[str, Any] = {
     "BiasGelu": _gelu("none"),
     "DynamicQuantizeMatMul": _dynamic_matmul,
@@ -244,7 +187,6 @@ _OWN: Mapping[str, Any] = {
     "FusedMatMul": _matmul,
     "Gelu": _gelu("none"),
     "MatMulIntegerToFloat": _matmul_to_float,
-    "MatMulNBits": _matmul_n_bits,
     "NhwcMaxPool": _channels_last("MaxPool", 0),
     "QLinearConv": _channels_last("QLinearConv", 0, quantized=True),
     "QuickGelu": _quick_gelu,
