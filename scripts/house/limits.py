@@ -49,13 +49,14 @@ QUICK = {
     # Other loops and branches run (1,125).
     # 33 more operators of .tflite files (845), forms of .onnx quantizers and optimizers (640),
     # weights of quantizers that stay integers (470). States (160), loops (560) and
-    # attention (250) of .onnx.
-    "lines of Python code": Limit(50_000, 65_260),
+    # attention (250) of .onnx. Recurrent layers with int8 weights, chains of equal cells, and loops
+    # in schedules (1,080).
+    "lines of Python code": Limit(50_000, 66_350),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
-    # attention.
-    "files of Python": Limit(800, 857),
+    # attention; 10 for recurrent layers with int8 weights and chains of cells.
+    "files of Python": Limit(800, 867),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     "lines of C": Limit(35_000, 35_870),
