@@ -18,6 +18,7 @@ KINDS = makers.registry()
 ALONE = {
     *("DENSIFY", "CUSTOM:CIRCULAR_BUFFER", "CUSTOM:TFLite_Detection_PostProcess"),
     *("IF", "WHILE"),  # tests/frontends/tflite/loops
+    "STABLEHLO_REDUCE_WINDOW",  # tests/graph/ops/test_windows_reference.py
 }
 LEAST = 3  # the least number of layers of each kind in the slow sweep
 

@@ -129,7 +129,8 @@ def test_computed_weights_have_no_bias_in_integers() -> None:
     )
     operator = OperatorSpec("FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions")
     network = Network(tensors, (operator,), ("x", "w"))
-    assert "supported: computed int8 weights without a bias" in refusal(network, UnsupportedError)
+    said = refusal(network, UnsupportedError)
+    assert "supported: computed integer weights without a bias" in said
 
 
 def test_places_that_may_be_equal_are_refused_for_stored_values() -> None:

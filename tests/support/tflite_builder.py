@@ -299,17 +299,20 @@ class _Writer:
 
     def _options(self, spec: OperatorSpec) -> int:
         fields = {
-            name[0].upper() + name[1:]: self._option(value) for name, value in spec.options.items()
+            name[0].upper() + name[1:]: self._option(value, spec.options_type)
+            for name, value in spec.options.items()
         }
         return self._table(spec.options_type, fields)
 
-    def _option(self, value: OptionValue) -> Any:
+    def _option(self, value: OptionValue, table: str) -> Any:
         if isinstance(value, str):
             return self._builder.CreateString(value)
         if isinstance(value, bytes):
             return self._builder.CreateNumpyVector(np.frombuffer(value, np.uint8))
         if isinstance(value, Sequence) and any(isinstance(each, float) for each in value):
             return self._builder.CreateNumpyVector(np.array(value, np.float32))
+        if isinstance(value, Sequence) and table.startswith("Stablehlo"):
+            return self._builder.CreateNumpyVector(np.array(value, np.int64))
         return self._ints(value) if isinstance(value, Sequence) else value
 
     def _code(self, name: str, version: int, custom_code: str) -> int:

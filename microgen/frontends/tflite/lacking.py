@@ -58,7 +58,7 @@ REASONS: Mapping[str, str] = {
     "UNIQUE": _OPEN,
     "WHERE": f"{_OPEN}; use SELECT_V2, which chooses by a mask",
     **dict.fromkeys(
-        (*("STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_REDUCE_WINDOW", "STABLEHLO_SCATTER"),),
+        (*("STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_SCATTER"),),
         "converters lower StableHLO to the other operators, unless they are told not to",
     ),
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 from tflite.ActivationFunctionType import ActivationFunctionType
 from tflite.BuiltinOptions import BuiltinOptions
+from tflite.BuiltinOptions2 import BuiltinOptions2
 from tflite.Padding import Padding as PaddingCode
 
 from microgen.frontends.operators import Operator
@@ -36,6 +37,9 @@ class OperatorOptions(Operator):
     def read_options(self, schema: Any, *, required: bool) -> None:
         """Read the options, a ``schema`` table, for the methods that return options. If an optional
         table is absent, numbers are 0 and vectors are empty, as in the schema."""
+        if hasattr(BuiltinOptions2, schema.__name__):
+            self._read_second(schema)
+            return
         code = getattr(BuiltinOptions, schema.__name__)
         if self._record.options_type not in (code, 0):
             raise self.invalid(
@@ -44,6 +48,14 @@ class OperatorOptions(Operator):
         if self._record.options_type:
             self._options = self._reader.union(self._record.table, "BuiltinOptions", schema)
         if self._options is None and required:
+            raise self.invalid(f"has no {schema.__name__}")
+
+    def _read_second(self, schema: Any) -> None:
+        """Read options that are in the schema's second union."""
+        code, name = getattr(BuiltinOptions2, schema.__name__), "BuiltinOptions2"
+        if self._reader.get(self._record.table, f"{name}Type") == code:
+            self._options = self._reader.union(self._record.table, name, schema)
+        if self._options is None:
             raise self.invalid(f"has no {schema.__name__}")
 
     def option(self, name: str) -> int:

@@ -13,6 +13,7 @@ from tflite.CallOnceOptions import CallOnceOptions
 from tflite.IfOptions import IfOptions
 from tflite.Model import Model
 from tflite.StableHLOCompositeOptions import StableHLOCompositeOptions
+from tflite.StablehloReduceWindowOptions import StablehloReduceWindowOptions
 from tflite.TensorType import TensorType as TensorTypeCode
 from tflite.WhileOptions import WhileOptions
 
@@ -34,6 +35,11 @@ _CALLING: Mapping[str, tuple[Any, tuple[str, ...], tuple[int, ...]]] = {
     "CALL_ONCE": (CallOnceOptions, ("InitSubgraphIndex",), (0,)),
     "IF": (IfOptions, ("ThenSubgraphIndex", "ElseSubgraphIndex"), ()),
     "WHILE": (WhileOptions, ("CondSubgraphIndex", "BodySubgraphIndex"), ()),
+}
+# The same of operators whose options are in the second union, with one subgraph and no default.
+_CALLING_2: Mapping[str, tuple[Any, str]] = {
+    COMPOSITE: (StableHLOCompositeOptions, "DecompositionSubgraphIndex"),
+    "STABLEHLO_REDUCE_WINDOW": (StablehloReduceWindowOptions, "BodySubgraphIndex"),
 }
 CONTROLLED = ("IF", "WHILE")  # operators that run graphs of their own
 _TENSOR_NAME = 3  # field numbers in schema.fbs
@@ -182,18 +188,21 @@ def _chosen(reader: Reader, model: Any, signature: str, subgraphs: int) -> tuple
 
 def called_by(reader: Reader, operator: OperatorRecord) -> tuple[int, ...]:
     """The numbers of the subgraphs that an operator runs, or that a composite stands for; none for
-    other operators, and for a composite without options."""
+    other operators, and for one of StableHLO without options."""
     if operator.name in _CALLING:
         schema, fields, default = _CALLING[operator.name]
         options = reader.union(operator.table, "BuiltinOptions", schema)
         if options is None:
             return default
         return tuple(int(reader.get(options, field)) for field in fields)
-    kind = reader.get(operator.table, "BuiltinOptions2Type")
-    if operator.name != COMPOSITE or kind != BuiltinOptions2.StableHLOCompositeOptions:
+    if operator.name not in _CALLING_2:
         return ()
-    options = reader.union(operator.table, "BuiltinOptions2", StableHLOCompositeOptions)
-    return () if options is None else (int(reader.get(options, "DecompositionSubgraphIndex")),)
+    schema, field = _CALLING_2[operator.name]
+    kind = reader.get(operator.table, "BuiltinOptions2Type")
+    if kind != getattr(BuiltinOptions2, schema.__name__):
+        return ()
+    options = reader.union(operator.table, "BuiltinOptions2", schema)
+    return () if options is None else (int(reader.get(options, field)),)
 
 
 def _subgraph(

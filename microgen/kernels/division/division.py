@@ -30,7 +30,7 @@ def of_integers(op: str, but: Collection[DType] = ()) -> tuple[base.Implementati
     return tuple(replace(kernel, can_fail=True) for kernel in found)
 
 
-def _int8_params(node: Node, graph: Graph) -> base.Fields:
+def _scaled_params(node: Node, graph: Graph) -> base.Fields:
     (lhs, rhs), output = base.types(node, graph)
     return (
         *broadcast.shapes(node, graph),
@@ -59,6 +59,12 @@ def _of_integers(kernel: base.Implementation) -> base.Implementation:
     return replace(kernel, refusal=refusal, can_fail=True)
 
 
+def _scaled(symbol: str, dtype: DType) -> base.Implementation:
+    family = "scaled_division"
+    kernel = broadcast.kernel(symbol, dtype, _scaled_params, family=family, is_scaled=True)
+    return _of_integers(kernel)
+
+
 BY_OP = {
     "floor_divide": (
         failing("mg_floor_divide_s32", DType.INT32),
@@ -74,7 +80,8 @@ BY_OP = {
         *of_integers("fmod"),
     ),
     "divide": (
-        _of_integers(broadcast.kernel("mg_divide_s8", DType.INT8, _int8_params, is_scaled=True)),
+        _scaled("mg_divide_s8", DType.INT8),
+        _scaled("mg_divide_s16", DType.INT16),
         _of_integers(broadcast.kernel("mg_divide_s32", DType.INT32, _int32_params)),
         broadcast.kernel("mg_divide_f32", DType.FLOAT32, broadcast.plain_params),
         *(

@@ -110,5 +110,5 @@ MAKERS = (
     Maker(("ADD_N",), ("float32", "int32"), _add_n),
     Maker(("SQUARE",), ("float32",), _square),
     Maker(("FLOOR_DIV", "FLOOR_MOD"), ("float32", "int32"), _floor_division),
-    Maker(("DIV",), ("int8", "uint8", "float32", "int32"), _divide),
+    Maker(("DIV",), ("int8", "uint8", "int16", "float32", "int32"), _divide),
 )

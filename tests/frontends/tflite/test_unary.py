@@ -130,6 +130,16 @@ def test_alpha_with_a_scale_per_channel_is_refused() -> None:
 
 
 def test_what_an_op_refuses_is_said_with_the_layers_name() -> None:
-    assert refusal(simple("LOGISTIC", (4,), (4,)), ModelError) == (
-        'm.tflite: layer "y" (LOGISTIC): the output\'s scale is 0.5; it must be 1/256'
+    network = simple("LOGISTIC", (4,), (4,))
+    for name in ("x", "y"):
+        network = network.with_tensor(name, dtype="int16", zero_point=(0,))
+    assert refusal(network, ModelError) == (
+        'm.tflite: layer "y" (LOGISTIC): the output\'s scale is 0.5; it must be 1/32768'
     )
+
+
+def test_micro_has_one_output_scale_of_sigmoids() -> None:
+    network = simple("LOGISTIC", (4,), (4,))
+    assert network.load().nodes[0].op == "sigmoid"
+    with pytest.raises(UnsupportedError, match="which TensorFlow Lite Micro refuses"):
+        network.load("tflm")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -385,6 +385,18 @@ def _by_computed(rng: Rng) -> Layer:
     return Layer("FULLY_CONNECTED", [left, right], outputs, (), table, options, scales, version=4)
 
 
+def _wide_by_computed(rng: Rng) -> Layer:
+    """The same of int16."""
+    layer = _by_computed(rng)
+    inputs = [each.astype(np.int16) * 250 for each in layer.inputs]
+    scales = {name: (layer.scales[name][0], 0) for name in ("x0", "x1")}
+    product, features = scales["x0"][0] * scales["x1"][0], inputs[0].shape[-1]
+    scales["y0"] = (float(np.float32(product * 2**15 * features * rng.uniform(0.1, 1))), 0)
+    outputs = [("int16", layer.outputs[0][1])]
+    options = {**layer.options, "fusedActivationFunction": 0}
+    return replace(layer, inputs=inputs, outputs=outputs, scales=scales, options=options)
+
+
 def _floats_by_computed(rng: Rng) -> Layer:
     """The same of float32, with a bias."""
     layer = _by_computed(rng)
@@ -421,7 +433,7 @@ MAKERS = (
     ),
     *(_scatter, _one_scatter, _dense, _segments, _one_hot, _bucketize, _reverse_sequence),
     *(_topk, _diagonal, _set_diagonal, _dilate, _response, _fake_quant, _by_computed),
-    *(_floats_by_computed, _clipped),
+    *(_wide_by_computed, _floats_by_computed, _clipped),
 )
 
 

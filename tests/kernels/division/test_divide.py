@@ -42,7 +42,7 @@ def _random(seed: int, dtype: DType = DType.INT8) -> c.Case:
 
 
 def _others(count: int) -> list[c.Case]:
-    dtypes = (DType.INT32, DType.FLOAT32)
+    dtypes = (DType.INT16, DType.INT32, DType.FLOAT32)
     return [_random(seed, dtype) for dtype in dtypes for seed in range(count)]
 
 
@@ -80,7 +80,7 @@ def test_in_place_only_on_an_operand_of_the_outputs_shape() -> None:
 
 
 PROGRAM = """
-#include "microgen/division/divide_s8.h"
+#include "microgen/division/scaled_division.h"
 int main(void)
 {
     static const mg_divide_s8_params p = {
@@ -106,7 +106,8 @@ def test_a_zero_divisor_leaves_the_output_and_returns_an_error(
     source, program = tmp_path / "zero.c", tmp_path / "zero"
     source.write_text(PROGRAM.replace("ZERO", str(divisor)))
     crt = resources.folder("crt")
-    options = [*c.WARNINGS, *c.SANITIZERS, "-DMG_DIVIDE_S8_IMPLEMENTATION", f"-I{crt / 'include'}"]
+    given = ["-DMG_SCALED_DIVISION_IMPLEMENTATION", f"-I{crt / 'include'}"]
+    options = [*c.WARNINGS, *c.SANITIZERS, *given]
     subprocess.run([c.host_cc(), *options, str(source), "-o", str(program)], check=True)
     assert subprocess.run([str(program)], check=False).returncode == expected
 
@@ -124,7 +125,7 @@ def test_a_computed_divisor_with_a_zero_makes_the_kernel_fail(
     c.check([case], tmp_path)
 
 
-@pytest.mark.parametrize(("case", "position"), [(CORNERS[0], 0), (_random(1, DType.INT32), 1)])
+@pytest.mark.parametrize(("case", "position"), [(CORNERS[0], 0), (_random(1, DType.INT32), 2)])
 def test_a_constant_divisor_has_no_zeros(case: c.Case, position: int) -> None:
     kernel = kernels.registry()[OP.name][position]
     assert kernel.refusal(case.node, case.graph) is None

@@ -159,14 +159,14 @@ def _matrix_diag(layer: FileLayer) -> BuiltTensor:
     *outer, size = data.shape
     # A row of n + 1 elements for each of n: cut to n * n, element i is at i * n + i.
     column = layer.reshaped(data, (math.prod(outer), size, 1))
-    wide = _padded(layer, column, ((0, 0), (0, 0), (0, size)))
+    wide = padded(layer, column, ((0, 0), (0, 0), (0, size)))
     flat = layer.reshaped(wide, (math.prod(outer), size * (size + 1)))
     kept = StridedSliceAttrs((0, 0), (1, 1), (math.prod(outer), size * size))
     rows = layer.emit("strided_slice", kept, (flat,))
     return layer.emit("reshape", ReshapeAttrs((*outer, size, size)), (rows,), output)
 
 
-def _padded(
+def padded(
     layer: FileLayer, data: BuiltTensor, pads: tuple[tuple[int, int], ...], value: float = 0
 ) -> BuiltTensor:
     """The data with stored values around it."""
@@ -198,11 +198,11 @@ def _dilate(layer: FileLayer) -> BuiltTensor:
         )
     value, output = filler.value.item(), layer.output()
     for axis, factor in enumerate(factors):
-        data = _spread(layer, data, axis, factor, value)
+        data = spread(layer, data, axis, factor, value)
     return layer.emit("reshape", ReshapeAttrs(data.shape), (data,), output)
 
 
-def _spread(
+def spread(
     layer: FileLayer, data: BuiltTensor, axis: int, factor: int, value: float
 ) -> BuiltTensor:
     """The data with ``factor`` - 1 values between the elements of an axis."""
@@ -211,7 +211,7 @@ def _spread(
         return data
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     apart = layer.reshaped(data, (outer, size, 1, inner))
-    wide = _padded(layer, apart, ((0, 0), (0, 0), (0, factor - 1), (0, 0)), value)
+    wide = padded(layer, apart, ((0, 0), (0, 0), (0, factor - 1), (0, 0)), value)
     flat: Shape = (outer, size * factor, inner)
     kept = StridedSliceAttrs((0, 0, 0), (1, 1, 1), (outer, (size - 1) * factor + 1, inner))
     cut_off = layer.emit("strided_slice", kept, (layer.reshaped(wide, flat),))

@@ -56,7 +56,7 @@ def _by_computed(layer: FileLayer) -> BuiltTensor:
         layer.activation(),
     )
     layer.expect_rank(weight, 2)
-    layer.expect(data, DType.INT8, DType.FLOAT32)
+    layer.expect(data, DType.INT8, DType.INT16, DType.FLOAT32)
     layer.expect(weight, data.dtype)
     units, features = weight.shape
     if layer.flag("KeepNumDims") and data.shape[-1:] != (features,):
@@ -66,8 +66,8 @@ def _by_computed(layer: FileLayer) -> BuiltTensor:
     bias = layer.bias(2, units)
     if bias and not is_float:
         raise layer.unsupported(
-            "adds a bias to products of two computed int8 tensors",
-            supported="computed int8 weights without a bias",
+            "adds a bias to products of two computed integer tensors",
+            supported="computed integer weights without a bias",
         )
     quant = output.type.quant
     attrs = BatchMatmulAttrs(False, True, rounds_once=not is_float)

@@ -93,6 +93,18 @@ def _sign(layer: FileLayer) -> BuiltTensor:
     return layer.emit("subtract", SubtractAttrs(Activation.NONE), sides, output)
 
 
+def _logistic(layer: FileLayer) -> BuiltTensor:
+    data, output = layer.data(0), layer.output()
+    # PyTorch's PT2E quantization writes other scales, which LiteRT gives to XNNPACK.
+    is_other = data.dtype is DType.INT8 and output.type.scale != 1 / 256
+    if is_other and layer.numerics.name == "tflm":
+        raise layer.unsupported(
+            f"has the output scale {output.type.scale:g}, which TensorFlow Lite Micro refuses",
+            supported="an output scale of 1/256, or --numerics litert",
+        )
+    return layer.emit("sigmoid", SigmoidAttrs(), (data,), output)
+
+
 IMPORTERS = {
     "ABS": plain("abs", AbsAttrs()),
     "CEIL": plain("ceil", CeilAttrs()),
@@ -104,7 +116,7 @@ IMPORTERS = {
     "HARD_SWISH": plain("nn.hard_swish", HardSwishAttrs()),
     "LEAKY_RELU": Importer(_leaky_relu, (1,), LeakyReluOptions),
     "LOG": plain("log", LogAttrs()),
-    "LOGISTIC": plain("sigmoid", SigmoidAttrs()),
+    "LOGISTIC": Importer(_logistic, (1,)),
     "LOG_SOFTMAX": plain("nn.log_softmax", LogSoftmaxAttrs()),
     "NEG": plain("negative", NegativeAttrs()),
     "PRELU": plain("nn.prelu", PReluAttrs(), 2),

@@ -33,8 +33,9 @@ class BatchMatmulAttrs(Attrs):
     int16, each with its own quantization, or float32. Output: [..., rows, columns].
 
     A transposed operand has its last two dimensions swapped. With ``in_float32``, sums of int8 are
-    scaled in float32 (``Rounding.FLOAT``); with ``rounds_once``, as LiteRT's FULLY_CONNECTED scales
-    them (``Rounding.SINGLE``).
+    scaled in float32 (``Rounding.FLOAT``); with ``rounds_once``, sums of integers are scaled as
+    LiteRT's FULLY_CONNECTED scales them (int8: ``Rounding.SINGLE``, int16: as without it, with a
+    scale that is computed in double).
     """
 
     transpose_a: bool
@@ -94,11 +95,11 @@ def _ratio(attrs: BatchMatmulAttrs, *tensors: ArrayType) -> float:
 
 
 def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
-    """One of the three families throughout, or with ``rounds_once`` int8. For int8, sums fit int32
-    before and after they are scaled. For int16, they can be scaled REDUCED."""
+    """One of the three families throughout, or with ``rounds_once`` integers. For int8, sums fit
+    int32 before and after they are scaled. For int16, they can be scaled REDUCED."""
     if attrs.in_float32:
         return broadcast.constraint(inputs, outputs) or _sums_constraint(attrs, inputs, outputs[0])
-    accepted = (DType.INT8,) if attrs.rounds_once else ALL_FAMILIES
+    accepted = (DType.INT8, DType.INT16) if attrs.rounds_once else ALL_FAMILIES
     sentence = broadcast.constraint(inputs, outputs, functools.partial(scale, attrs), accepted)
     if sentence or floats.is_float(outputs[0]):
         return sentence
@@ -106,7 +107,7 @@ def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
     if sentence := _sums_constraint(attrs, inputs, output):
         return sentence
     if output.dtype is DType.INT16:
-        return scale_constraint16(dense_scales(lhs, rhs, output))
+        return scale_constraint16(np.array([_ratio(attrs, lhs, rhs, output)]))
     bound, ratio = _largest(attrs, lhs, rhs), _ratio(attrs, lhs, rhs, output)
     if bound * ratio >= 2**31 - 256:
         return (

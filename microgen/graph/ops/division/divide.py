@@ -20,21 +20,23 @@ from microgen.graph.ops.elementwise import broadcast
 from microgen.graph.ops.fixed_point import one_over_one_plus
 
 _INVALID_ARG = 0x0803  # kTvmErrorFunctionCallInvalidArg
-_DTYPES = (DType.INT8, DType.INT32, DType.FLOAT32)
-_BITS = np.array([value.bit_length() for value in range(256)])  # of |stored - zero point|
-_LEAST_SHIFT, _GREATEST_SHIFT = -24, 23
-_LEAST_PLAIN_SHIFT = 7  # with it, 31 bits of headroom and 7 of the reciprocal's exponent make 31
+_DTYPES = (DType.INT8, DType.INT16, DType.INT32, DType.FLOAT32)
+_LEAST_SHIFT = {DType.INT8: -24, DType.INT16: -17}
+_GREATEST_SHIFT = 23
+# The least shift with which 31 bits of headroom and the reciprocal's exponent, of 7 or 15 bits,
+# make 31; and the greatest one with which the headroom of a dividend of 8 or 16 bits makes 0.
+_PLAIN_SHIFTS = {DType.INT8: (7, 23), DType.INT16: (15, 15)}
 
 
 @dataclass(frozen=True, slots=True)
 class DivideAttrs(Attrs):
-    """Inputs: two tensors of broadcastable shapes: int8, each with its own quantization; plain
-    integers, whose quotients are truncated; or float32.
+    """Inputs: two tensors of broadcastable shapes: int8 or int16, each with its own quantization;
+    plain integers, whose quotients are truncated; or float32.
 
-    TFLite scales quotients of int8 with a right shift that may be 32 bits or more, which C leaves
-    undefined. With ``shifts_wrap`` the shift is taken modulo 32, as on the processors that run
-    LiteRT. Results are then wrong by up to the whole range, but the same as LiteRT's. Without it
-    the op is refused if such a shift may occur.
+    TFLite scales stored quotients with a right shift that may be 32 bits or more, or for int16
+    negative, which C leaves undefined. With ``shifts_wrap`` the shift is taken modulo 32, as on the
+    processors that run LiteRT. Results are then wrong by up to the whole range, but the same as
+    LiteRT's. Without it the op is refused if such a shift may occur.
     """
 
     activation: Activation
@@ -45,17 +47,19 @@ def parameters(lhs: ArrayType, rhs: ArrayType, output: ArrayType) -> tuple[int, 
     """(multiplier, shift) from quotients of stored values to the output.
 
     Source: TFLite div.cc, Prepare, whose arithmetic is float32. ValueError if the ratio of the
-    scales is outside of [2**-25, 2**23): TFLite's shifts would be negative, or over 63.
+    scales is outside of [2**-25, 2**23), for int16 of [2**-18, 2**23): TFLite's shifts would be
+    under -8, or over 63.
     """
+    least = _LEAST_SHIFT[output.dtype]
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         ratio = float(np.float32(lhs.scale) / (np.float32(rhs.scale) * np.float32(output.scale)))
-    if 2.0 ** (_LEAST_SHIFT - 1) <= ratio < 2.0**_GREATEST_SHIFT:
+    if 2.0 ** (least - 1) <= ratio < 2.0**_GREATEST_SHIFT:
         multiplier, shift = quantize_multiplier(ratio)
         if shift <= _GREATEST_SHIFT:
             return multiplier, shift
     raise ValueError(
         f"the input scales {lhs.scale:g} and {rhs.scale:g} make quotients of {ratio:g} times the "
-        f"output scale {output.scale:g}; it must be 2**{_LEAST_SHIFT - 1} or more and under "
+        f"output scale {output.scale:g}; it must be 2**{least - 1} or more and under "
         f"2**{_GREATEST_SHIFT}"
     )
 
@@ -67,10 +71,16 @@ def check(attrs: DivideAttrs, inputs: Types, outputs: Types) -> str | None:
         return sentence or broadcast.wide_activation(attrs.activation, outputs[0])
     (lhs, rhs), output = inputs, outputs[0]
     _, shift = parameters(lhs, rhs, output)
-    if shift < _LEAST_PLAIN_SHIFT:
+    least, greatest = _PLAIN_SHIFTS[output.dtype]
+    if shift < least:
         return (
-            f"the left scale over the right and the output's is under 2**{_LEAST_PLAIN_SHIFT - 1}; "
+            f"the left scale over the right and the output's is under 2**{least - 1}; "
             "TFLite would shift by more than 31 bits, which C leaves undefined"
+        )
+    if shift > greatest:
+        return (
+            f"the left scale over the right and the output's is 2**{greatest} or more; "
+            "TFLite would shift by less than 0 bits, which C leaves undefined"
         )
     return None
 
@@ -122,16 +132,22 @@ def _quotient(dividend: Array, divisor: Array) -> tuple[Array, Array]:
 
     Source: TFLite common.h, GetReciprocal and MultiplyByQuantizedMultiplierGreaterThanOne.
     """
-    headroom = 31 - _BITS[np.where(dividend < 0, ~dividend, dividend)]
-    bits = _BITS[divisor]
+    headroom = 31 - _bits(np.where(dividend < 0, ~dividend, dividend))
+    bits = _bits(divisor)
     reciprocal = one_over_one_plus((divisor << (32 - bits)) - 2**31)
     return rounding_doubling_high_mul(dividend << headroom, reciprocal), headroom + bits - 1
 
 
+def _bits(x: Array) -> Array:
+    """The number of bits of values of 0 and more."""
+    return np.frexp(x.astype(np.float64))[1].astype(np.int64)
+
+
 def _rounding_shift_right(x: Array, exponent: Array) -> Array:
     """RoundingDivideByPOT of gemmlowp for any exponent up to 63, on a processor that takes the
-    counts of 32-bit shifts modulo 32."""
-    mask = np.where(exponent < 32, (np.int64(1) << np.minimum(exponent, 32)) - 1, -1)
+    counts of 32-bit shifts modulo 32, and those of 64-bit shifts modulo 64."""
+    is_plain = (exponent >= 0) & (exponent < 32)
+    mask = np.where(is_plain, (np.int64(1) << np.where(is_plain, exponent, 0)) - 1, -1)
     remainder, threshold = x & mask, (mask >> 1) + (x < 0)
     return np.asarray((x >> (exponent & 31)) + (remainder > threshold))
 

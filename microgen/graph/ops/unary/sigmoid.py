@@ -92,21 +92,22 @@ SIGMOID_ULPS = 2  # for floats: arithmetic/float_math.h, plus half for the refer
 class SigmoidAttrs(Attrs):
     """sigmoid: the logistic function 1 / (1 + exp(-x)).
 
-    Input: int8, int16 or float32 data of any rank. The scale of an int8 output is 1/256; the scale
-    of an int16 output is 1/32768.
+    Input: int8, int16 or float32 data of any rank. The scale of an int16 output is 1/32768.
     """
 
 
 def _sigmoid_constraint(_attrs: SigmoidAttrs, data: ArrayType, output: ArrayType) -> str | None:
-    """A sentence if the output's scale is wrong, or if an int16 input's scale does not fit."""
-    steps = 2**15 if data.dtype is DType.INT16 else 256
-    if output.scale != 1 / steps:
-        return f"the output's scale is {output.scale:g}; it must be 1/{steps}"
-    return table_constraint(data) if data.dtype is DType.INT16 else None
+    """For int16: a sentence if the output's scale is wrong or the input's does not fit."""
+    if data.dtype is not DType.INT16:
+        return None
+    if output.scale != 2.0**-15:
+        return f"the output's scale is {output.scale:g}; it must be 1/{2**15}"
+    return table_constraint(data)
 
 
 def _sigmoid_int8(_attrs: SigmoidAttrs, operands: Operands) -> Arrays:
-    # Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32).
+    # Source: TFLite activations.cc, SigmoidPrepare (a table computed in float32), for an output
+    # scale of 1/256. XNNPACK, with which LiteRT computes by default, has the same table for others.
     exponential = unary.rounded(np.exp, -unary.dequantized(operands))
     one = np.float32(1)
     return unary.quantized(one / (one + exponential), operands.output_types[0])

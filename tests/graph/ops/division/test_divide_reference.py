@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import ArrayType, DType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import StatusError
 from microgen.graph.ops.division.divide import OP, DivideAttrs
 from tests.kernels.conformance.litert_oracle import (
@@ -45,6 +45,34 @@ def plain_case(seed: int, dtype: DType) -> Case:
     return replace(case, version=1)
 
 
+def int16_case(seed: int) -> Case:
+    """A case whose output scale is usual, or up to 2**12 times off."""
+    case = broadcasting.litert_case(
+        seed,
+        *(OP.name, "DIV", "DivOptions", make, lambda lhs, rhs: lhs.scale / rhs.scale / 2),
+        dtype=DType.INT16,
+    )
+    lhs, rhs = case.arrays
+    return replace(case, arrays=[lhs, np.where(rhs == 0, 1, rhs).astype(np.int16)])
+
+
+def int16_equal_case(ratio: float, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> Case:
+    """Tensors of equal elements, whose quotients are scaled by ``ratio``, with the extremes."""
+    rng = np.random.default_rng(int(abs(np.log2(ratio))))
+    extremes = np.array([-(2**15), 2**15 - 1, -1, 1], np.int16)
+    values = [rng.integers(-(2**15), 2**15, 996).astype(np.int16) for _ in range(2)]
+    lhs = np.concatenate([np.repeat(extremes, 4), values[0]])
+    rhs = np.concatenate([np.tile(extremes, 4), np.where(values[1] == 0, 3, values[1])])
+    types = [
+        ArrayType(shape, DType.INT16, Quant((scale,), (0,)))
+        for shape, scale in zip(shapes, (0.7, 0.9), strict=True)
+    ]
+    arrays = [a.astype(np.int16).reshape(s) for a, s in zip((lhs, rhs), shapes, strict=True)]
+    output = Quant((0.7 / 0.9 / ratio,), (0,))
+    names = ("DIV", "DivOptions")
+    return Case(OP.name, NONE, types, arrays, output, *names, {}, output_dtype=DType.INT16)
+
+
 def pairs_case(scales: tuple[float, float, float], zero_points: tuple[int, int, int]) -> Case:
     """A case of every value with every divisor except zero."""
     case = broadcasting.all_pairs(OP.name, "DIV", "DivOptions", NONE, scales, zero_points)
@@ -65,6 +93,38 @@ def test_equals_litert(block: int) -> None:
 def test_every_pair_of_values(ratio: float) -> None:
     for zero_points in ((-128, 127, 0), (127, -128, -128), (3, -5, 7)):
         assert_equal(pairs_case((0.7, 1.0, 0.7 / ratio), zero_points))
+
+
+@needs_litert
+@pytest.mark.parametrize("block", range(3))
+def test_int16_equals_litert(block: int) -> None:
+    for seed in range(block * 50, block * 50 + 50):
+        assert_equal(int16_case(seed))
+
+
+@needs_litert
+@pytest.mark.parametrize("ratio", [2.0**-18, 1e-4, 1.0, 2.0**15, 1e5, 2.0**23 - 2])
+def test_int16_of_equal_shapes_equals_litert(ratio: float) -> None:
+    for shapes in (((1012,), (1012,)), ((4, 253), (1, 4, 253))):
+        assert_equal(int16_equal_case(ratio, shapes))
+
+
+@pytest.mark.parametrize(("ratio", "words"), [(2.0**-19, "2**-18 or more and"), (2.0**24, "2**23")])
+def test_int16_scales_too_far_apart(ratio: float, words: str) -> None:
+    assert words in int16_said(ratio, shifts_wrap=True)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(2.0**13, "by more than 31 bits"), (2.0**14, "None"), (2.0**15, "by less than 0 bits")],
+)
+def test_int16_shifts_that_would_be_undefined(ratio: float, words: str) -> None:
+    assert words in int16_said(ratio, shifts_wrap=False)
+
+
+def int16_said(ratio: float, shifts_wrap: bool) -> str:
+    data, output = (ArrayType((3,), DType.INT16, Quant((s,), (0,))) for s in (1.0, 1 / ratio))
+    return str(OP.check(DivideAttrs(Activation.NONE, shifts_wrap), [data, data], [output]))
 
 
 def test_quotients_are_near_where_no_shift_wraps() -> None:

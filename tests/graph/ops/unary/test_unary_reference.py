@@ -27,8 +27,10 @@ from microgen.graph.ops.unary.functions import (
 )
 from microgen.graph.ops.unary.roots import RsqrtAttrs, SqrtAttrs
 from microgen.graph.ops.unary.sigmoid import SigmoidAttrs, TanhAttrs
+from microgen.graph.ops.unary.unary import EVERY_INT8
 from tests.kernels.conformance.litert_oracle import (
     Case,
+    activation_type,
     assert_equal,
     by_litert,
     by_reference,
@@ -57,17 +59,18 @@ from tests.support.tflite_builder import OperatorSpec, TensorSpec, build_model
 Scales = Callable[[np.random.Generator], tuple[float, float]]
 
 
-def by_optimized_litert(case: Case) -> Array:
-    """The results of LiteRT's default kernels, because its reference kernels lack ELU."""
+def by_optimized_litert(case: Case, resolver: str = "BUILTIN_WITHOUT_DEFAULT_DELEGATES") -> Array:
+    """The results of LiteRT's default kernels, because its reference kernels lack ELU; or with the
+    resolver AUTO those of XNNPACK."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     tensors = [
         _spec("input", case.types[0], case.types[0].quant),
         _spec("output", case.types[0], case.output_quant),
     ]
-    model = build_model(tensors, [OperatorSpec("ELU", [0], [1])], [0], [1])
-    resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    model = build_model(tensors, [OperatorSpec(case.code, [0], [1])], [0], [1])
+    kind = OpResolverType[resolver]
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=kind)
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], case.arrays[0])
     interpreter.invoke()
@@ -204,7 +207,6 @@ def test_ties_and_signs(op: str, attrs: Attrs, expected: list[int]) -> None:
         ("nn.leaky_relu", LeakyReluAttrs(1e30), (1, 2.0**-20), "output's scale is too small for"),
         ("rsqrt", RsqrtAttrs(), (2.0**-40, 2.0**-40), "the scales are too small"),
         ("rsqrt", RsqrtAttrs(), (2.0**20, 2.0**8), "are too large"),
-        ("sigmoid", SigmoidAttrs(), (0.1, 0.1), "the output's scale is 0.1; it must be 1/256"),
     ],
 )
 def test_scales_out_of_range_are_refused(
@@ -316,3 +318,22 @@ def test_int16_is_refused_where_tflite_shifts_out_of_int32(op: str) -> None:
     assert registry()[op].check(attrs, [int16_type(3.8e-14)], [output]) is None
     found = registry()[op].check(attrs, [int16_type(3.7e-14)], [output])
     assert found == "the input's scale is 3.7e-14; it must be 3.78956e-14 or more"
+
+
+def test_an_int16_sigmoid_has_one_output_scale() -> None:
+    kind = ArrayType((4,), DType.INT16, Quant((0.1,), (0,)))
+    found = registry()["sigmoid"].check(SigmoidAttrs(), [kind], [kind])
+    assert found == "the output's scale is 0.1; it must be 1/32768"
+
+
+@needs_litert
+def test_sigmoids_with_other_output_scales_equal_xnnpack() -> None:
+    rng = np.random.default_rng(8)
+    for seed in range(60):
+        # Scales that are powers of two have exact halves.
+        scales = 2.0 ** (rng.integers(-9, -1, 2) if seed % 2 else rng.uniform(-9, -1, 2))
+        zero_points = [int(n) for n in rng.integers(-128, 128, 2)]
+        data, output = map(activation_type, ((256,), ()), map(float, scales), zero_points)
+        operator = ("LOGISTIC", "")
+        case = Case("sigmoid", SigmoidAttrs(), [data], [EVERY_INT8], output.quant, *operator)
+        assert_same(by_reference(case), by_optimized_litert(case, "AUTO"), case)
