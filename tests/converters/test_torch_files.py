@@ -13,7 +13,7 @@ from tests.converters import archives, firmwares
 _LACKING = LiteRT().lacking() or OnnxRuntime().lacking()
 pytestmark = [
     pytest.mark.skipif(bool(_LACKING), reason=_LACKING),
-    # Bounds of divisions by 0, which constant samples make, are infinite.
+    # A comparison's bound adds an infinite error to an infinite value of the other sign: NaN.
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
 ARCHIVES = ("torch", "torch_onnx")
