@@ -26,7 +26,7 @@ from microgen.graph.ops.trees.tree_ensemble import TreeEnsembleAttrs
 from microgen.graph.ops.unary import real_function
 from tests.crt import real_movements
 from tests.kernels.conformance import conformance as c
-from tests.kernels.recurrent import recurrent_cases
+from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases
 
 Shape = tuple[int, ...]
 
@@ -118,6 +118,7 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
     ("qnn.quantize", U8): c.quant(0.5, 128),
     ("qnn.requantize", U8): c.quant(0.5, 128),
     ("divide", I8): c.quant(2.0**-7),
+    ("divide", I16): c.quant(2.0**-14),
     ("multiply", I8): c.quant(4.0),
     ("qnn.mul", I8): c.quant(4.0),
     ("mean", I8): c.quant(3.0),
@@ -133,8 +134,8 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 
 def cases() -> Iterator[c.Case]:
     """At least one case for each kernel of ``microgen.kernels``."""
-    layers = [*_products(), *_pools(), *_svdfs(), *_lstms(), *recurrent_cases.real(), _trees()]
-    own = [*layers, *real_movements.cases()]
+    recurrent = [*_svdfs(), *_lstms(), *recurrent_cases.real(), *recurrent_hybrid_cases.real()]
+    own = [*_products(), *_pools(), *recurrent, _trees(), *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own
