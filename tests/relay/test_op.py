@@ -238,7 +238,8 @@ _ONLY_IN_GRAPHS = {
     *("vision.multiclass_suppression", "vision.non_max_suppression"),
     # What only ONNX's frontend makes.
     *("axis_positions", "bitcast", "bitwise", "fmod", "grid_sample", "nd_positions", "power"),
-    *("nn.recurrent", "real_function", "resample", "roi_align", "scatter", "topk"),
+    *("nn.recurrent", "nn.recurrent_hybrid", "real_function", "resample", "roi_align"),
+    *("scatter", "topk"),
     *("vision.all_class_non_max_suppression", "squared_distances", "tree_ensemble"),
     # What only TFLite's frontend makes.
     *("atan2", "nn.conv2d_transpose_hybrid", "nn.embedding", "nn.dense_weight_only"),
