@@ -62,8 +62,8 @@ QUICK = {
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     # 15 for int16 DIV; 310 for integer weights of recurrent layers and of MatMulNBits.
     "lines of C": Limit(35_000, 36_250),
-    "pairs of alike places, crt": Limit(150, 155),
-    "pairs of alike places, microgen": Limit(80, 92),
+    "pairs of alike places, crt": Limit(150, 150),
+    "pairs of alike places, microgen": Limit(80, 90),
 }
 # Measured only if asked for, or by importing microgen.
 SLOW = {
