@@ -51,13 +51,13 @@ QUICK = {
     # weights of quantizers that stay integers (470). States (160), loops (560) and
     # attention (250) of .onnx. Recurrent layers with int8 weights, chains of equal cells, and loops
     # in schedules (1,080).
-    # Windows of StableHLO, int16 DIV and attention, sigmoids of PT2E (160).
-    "lines of Python code": Limit(50_000, 66_550),
+    # Windows of StableHLO, int16 DIV and attention, sigmoids of PT2E (160). CONV_3D (70).
+    "lines of Python code": Limit(50_000, 66_620),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
-    # attention; 10 for recurrent layers with int8 weights and chains of cells.
-    "files of Python": Limit(800, 870),
+    # attention; 10 for recurrent layers with int8 weights and chains of cells; 1 for CONV_3D.
+    "files of Python": Limit(800, 871),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     # 15 for int16 DIV; 310 for integer weights of recurrent layers and of MatMulNBits.

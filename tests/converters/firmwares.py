@@ -22,6 +22,7 @@ from microgen.running.runner import TracedLayer
 from tests.differential import program
 
 EQUAL = "equal"
+BY_NUMPY = "equal to the numpy reference alone: "
 RANDOM = 2
 STRUCTURED = len(stimuli.STRUCTURED)
 SAMPLES = STRUCTURED + RANDOM
@@ -32,8 +33,9 @@ NEAR = 1e-5
 
 def results(paths: Sequence[Path], folder: Path) -> dict[str, str]:
     """By the files' names: ``EQUAL`` if the firmware computes what the numpy reference and the
-    file's runtime do, or the sentence that refuses the file, or what differs. Raises ProgramError
-    if the firmware does not compile."""
+    file's runtime do, ``BY_NUMPY`` and the reason if the runtime has no reference kernel, or the
+    sentence that refuses the file, or what differs. Raises ProgramError if the firmware does not
+    compile."""
     made, said = dict[str, Compiled](), dict[str, str]()
     for k, path in enumerate(paths):
         try:
@@ -84,12 +86,15 @@ def _compared(
     made = {port.tensor: np.stack(each) for port, each in zip(record.outputs, found, strict=True)}
     project = built.folder / record.module
     one = compare._Module(project, record, rows, made, _no_layers)
-    return next((str(each) for each in one.verdicts(has_others=False) if not _is_ok(each)), EQUAL)
+    verdicts = [*one.verdicts(has_others=False)]
+    wrong = [str(each) for each in verdicts if not each.is_skipped and not _is_ok(each)]
+    alone = [f"{BY_NUMPY}{each.why_no_layers}" for each in verdicts if each.is_skipped]
+    return next(iter((*wrong, *alone)), EQUAL)
 
 
 def _is_ok(verdict: Verdict) -> bool:
     is_near = verdict.unjudged and verdict.off < NEAR and verdict.difference is None
-    return bool(is_near) or (verdict.ok and not verdict.is_skipped)
+    return verdict.ok or bool(is_near)
 
 
 def _no_layers(record: ModuleRecord, chosen: tuple[int, ...]) -> list[TracedLayer]:

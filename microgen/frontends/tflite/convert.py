@@ -29,6 +29,7 @@ from microgen.frontends.tflite.variables import WITHOUT_OUTPUTS, Variables
 from microgen.graph import unsigned
 from microgen.graph.builder import GraphBuilder
 from microgen.graph.ir.graph import Graph, Origin
+from microgen.graph.ops.reductions.reduction import SumAttrs
 
 
 def load(
@@ -123,8 +124,20 @@ def _named(graph: Graph, model: FileRecord, tensors: FileTensors) -> Graph:
         output_names=named_ports.called(made, tensors.names),
         output_aliases=seconds,
         details=_details(tensors),
-        notes=(*graph.notes, *filter(None, (given.note, made.note))),
+        notes=(*graph.notes, *filter(None, (given.note, made.note)), *_sums(graph)),
     )
+
+
+def _sums(graph: Graph) -> tuple[str, ...]:
+    """A note if LiteRT does not compute sums that the file has."""
+    names = [
+        f'"{short(node.outputs[0])}"'
+        for node in graph.nodes
+        if isinstance(node.attrs, SumAttrs) and node.attrs.is_unsigned
+    ]
+    # Its kernel reads the bytes of int8 as uint8.
+    text = "results that are no sums, because LiteRT's SUM is wrong for int8"
+    return (f"has {text} (--numerics tflm adds): {few(names)}",) if names else ()
 
 
 def _details(tensors: FileTensors) -> tuple[str, ...]:

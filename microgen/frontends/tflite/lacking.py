@@ -30,7 +30,6 @@ REASONS: Mapping[str, str] = {
     "CALL": _NO_KERNEL,
     "COMPLEX_ABS": _COMPLEX,
     "CONCAT_EMBEDDINGS": _NO_KERNEL,
-    "CONV_3D": _VOLUME,
     "CONV_3D_TRANSPOSE": _VOLUME,
     "CUSTOM": "code that is not in the file; some are known by their names, see the list above",
     "DELEGATE": "written by a runtime for its own use, never by a converter",

@@ -339,8 +339,13 @@ class FileLayer(OperatorOptions):
             )
         kinds = [tensor.type for tensor in inputs]
         sentence = declarations.contradiction(op, attrs, kinds, output.type)
-        if sentence is not None:
-            raise self.invalid(sentence)
+        if sentence is None:
+            return
+        error = self.invalid(sentence)
+        # Converters write int16 for operators that LiteRT has for int8 only.
+        if any(kind.dtype is DType.INT16 for kind in (*kinds, output.type)):
+            error.hint = "convert the model with another quantization, such as int8"
+        raise error
 
     def _settled(self, output: BuiltTensor, shape: Shape) -> BuiltTensor:
         for index in self._record.outputs:

@@ -50,10 +50,15 @@ def finished(batches: Iterable[Array], operands: Operands, activation: Activatio
 
 
 def quantized(values: Array, *, asymmetric: bool) -> tuple[Array, np.float32]:
-    """One batch as int64 integers minus their zero point, and the scale that gives their values."""
+    """One batch as int64 integers minus their zero point, and the scale that gives their values.
+    NaN becomes 0."""
     quantize = _asymmetric if asymmetric else _symmetric
     with np.errstate(all="ignore"):  # infinities, and ranges whose inverse is infinite
-        return quantize(values)
+        return quantize(_without_nan(values))
+
+
+def _without_nan(values: Array) -> Array:
+    return np.where(np.isnan(values), np.float32(0), values)
 
 
 def _symmetric(values: Array) -> tuple[Array, np.float32]:
@@ -62,7 +67,7 @@ def _symmetric(values: Array) -> tuple[Array, np.float32]:
         return np.zeros(values.shape, np.int64), np.float32(1)
     # Scale and inverse are two quotients in TFLite, each rounded to float32.
     inverse = np.float32(127) / largest
-    rounded = np.clip(rounded_away(values * inverse), -127, 127)
+    rounded = np.clip(rounded_away(_without_nan(values * inverse)), -127, 127)
     return rounded.astype(np.int64), np.float32(largest / np.float32(127))
 
 
@@ -75,15 +80,17 @@ def _asymmetric(values: Array) -> tuple[Array, np.float32]:
     exact = np.float64(most - least) / 255
     scale = np.float32(exact)
     zero_point = _zero_point(np.float64(least) / exact, np.float64(most) / exact)
-    rounded = zero_point + rounded_away(values * (np.float32(1) / scale))
+    rounded = zero_point + rounded_away(_without_nan(values * (np.float32(1) / scale)))
     return np.clip(rounded, -128, 127).astype(np.int64) - zero_point, scale
 
 
 def _zero_point(low: np.float64, high: np.float64) -> int:
     """The zero point, computed from the end of the range with the smaller error. ``low`` and
-    ``high`` are the ends, in units of the scale.
+    ``high`` are the ends, in units of the scale, or NaN if the range is infinite.
     """
     exact = -128 - low if 128 - low < 127 + high else 127 - high
+    if np.isnan(exact):
+        return -128
     return int(np.clip(rounded_away(exact), -128, 127))
 
 

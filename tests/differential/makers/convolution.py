@@ -56,6 +56,21 @@ def _depthwise(net: Network, code: str, dtype: str) -> None:
     net.add(code, [data, *weights], output, "DepthwiseConv2DOptions", options)
 
 
+def _conv3d(net: Network, code: str, dtype: str) -> None:
+    data = net.pick(dtype, 5)
+    batches, *size, depth = net.shape(data)
+    same, filters = net.chance(0.5), stock.depth(net.rng)
+    kernel = [int(net.rng.integers(1, min(n, 3) + 1)) for n in size]
+    strides = [int(n) for n in net.rng.integers(1, 3, 3)]
+    room = [n if same else n - k + 1 for n, k in zip(size, kernel, strict=True)]
+    final = [-(-n // by) for n, by in zip(room, strides, strict=True)]
+    weights = net.weight((*kernel, depth, filters), 4, data, dtype)
+    options = {**padding(same), **{f"stride{a}": n for a, n in zip("DHW", strides, strict=True)}}
+    options["fusedActivationFunction"] = net.fused()
+    output = net.output(dtype, (batches, *final, filters))
+    net.add(code, [data, *weights], output, "Conv3DOptions", options)
+
+
 def _transpose_conv(net: Network, code: str, dtype: str) -> None:
     data = pick_data(net, dtype, 4)
     batches, *size, depth = net.shape(data)
@@ -94,6 +109,7 @@ def _transpose_conv_bias(net: Network, code: str, dtype: str) -> None:
 
 
 MAKERS = (
+    Maker(("CONV_3D",), ("float32",), _conv3d),
     Maker(("CONV_2D",), (*ALL, "hybrid"), _conv2d, often=3),
     Maker(("DEPTHWISE_CONV_2D",), (*ALL, "hybrid"), _depthwise, often=3),
     Maker(("CUSTOM:Convolution2DTransposeBias",), ("float32",), _transpose_conv_bias),

@@ -53,8 +53,17 @@ def test_reduced_axes_may_stay() -> None:
 
 
 def test_sums_are_signed_as_tflite_micro_has_them() -> None:
-    (node,) = _reduction("SUM", [0], (3, 4)).load("tflm").nodes
-    assert node.attrs == SumAttrs((0,), False, is_unsigned=False)
+    graph = _reduction("SUM", [0], (3, 4)).load("tflm")
+    assert graph.nodes[0].attrs == SumAttrs((0,), False, is_unsigned=False)
+    assert graph.notes == ()
+
+
+def test_a_note_says_that_litert_does_not_sum_int8() -> None:
+    (note,) = _reduction("SUM", [0], (3, 4)).load().notes
+    assert note == (
+        "has results that are no sums, because LiteRT's SUM is wrong for int8 (--numerics tflm "
+        'adds): "y"'
+    )
 
 
 @pytest.mark.parametrize(

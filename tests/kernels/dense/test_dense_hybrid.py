@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microgen.graph.arithmetic.terms import Activation
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.dense import DENSE_HYBRID, DenseHybridAttrs
 from tests.kernels.conformance import conformance as c
 from tests.kernels.convolution import hybrids
@@ -23,6 +23,23 @@ def case(seed: int, data: tuple[int, ...] | None = None, units: int = 0) -> c.Ca
     return c.Case(f"{seed}", DENSE_HYBRID.name, attrs, inputs, None, DType.FLOAT32)
 
 
+def _unusual(row: list[float], *, asymmetric: bool) -> c.Case:
+    """A row with NaN or infinities, by a unit matrix."""
+    array = np.array([row], np.float32)
+    weight = np.eye(len(row), dtype=np.int8)
+    inputs = (
+        c.Tensor(ArrayType(array.shape, DType.FLOAT32), array),
+        c.Tensor(ArrayType(weight.shape, DType.INT8, c.quant(1.0)), weight, is_constant=True),
+    )
+    attrs = DenseHybridAttrs(Activation.NONE, asymmetric, keep_num_dims=False)
+    return c.Case(f"{row}", DENSE_HYBRID.name, attrs, inputs, None, DType.FLOAT32)
+
+
+UNUSUAL = [
+    _unusual(row, asymmetric=asymmetric)
+    for asymmetric in (False, True)
+    for row in ([np.nan] * 3, [np.nan, 1, -2], [np.inf, 1], [-np.inf, 1], [np.inf, -np.inf, np.nan])
+]
 CORNERS = (case(1, (1, 1), 1), case(2, (3, 1), 4), case(3, (2, 700), 9))
 
 
@@ -32,6 +49,11 @@ def test_kernels_equal_the_reference(tmp_path: Path) -> None:
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
     c.check_inlined([*CORNERS, *map(case, range(12))], tmp_path)
+
+
+def test_unusual_rows(tmp_path: Path) -> None:
+    with np.errstate(invalid="ignore"):
+        c.check(UNUSUAL, tmp_path)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -66,13 +66,14 @@ MG_INLINE int32_t mg_hybrid_offset(mg_hybrid_range range, double scale)
     const double low = range.least / scale;
     const double high = range.most / scale;
     const double exact = (128.0 - low < 127.0 + high) ? -128.0 - low : 127.0 - high;
+
+    /* NaN, if the range is infinite, must not become an integer. */
+    if (!(exact > (double)INT8_MIN)) {
+        return -INT8_MIN;
+    }
     const int32_t whole = (int32_t)exact;
     const double rest = exact - whole;
     const int32_t zero_point = whole + ((rest >= 0.5) ? 1 : 0) - ((rest <= -0.5) ? 1 : 0);
-
-    if (zero_point < INT8_MIN) {
-        return -INT8_MIN;
-    }
     return (zero_point > INT8_MAX) ? -INT8_MAX : -zero_point;
 }
 

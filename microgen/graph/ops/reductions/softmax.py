@@ -102,7 +102,10 @@ def softmax_parameters_16(data: ArrayType, beta: float) -> tuple[int, int]:
     with np.errstate(over="ignore"):
         scale = float(np.float32(data.scale) * np.float32(beta))
     if scale >= 2**15 * _STEP_16:
-        raise ValueError(f"beta times the input's scale is {scale:g}; it must be below 5")
+        raise ValueError(
+            f"beta times the input's scale is {scale:g}; it must be below 5 (a mask that adds huge "
+            "numbers makes it so; add -100 instead)"
+        )
     return quantize_multiplier(scale / _STEP_16)
 
 
