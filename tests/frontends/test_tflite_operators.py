@@ -120,6 +120,13 @@ def test_impossible_operators_are_refused(network: Network, said: str) -> None:
     assert said in refusal(network, ModelError)
 
 
+@pytest.mark.parametrize(("code", "inputs"), [("MATRIX_DIAG", 1), ("MATRIX_SET_DIAG", 2)])
+def test_diagonals_of_bool_are_refused(code: str, inputs: int) -> None:
+    fed = [("x", (2, 2), "bool"), ("d", (2,), "bool")][:inputs]
+    said = refusal(_network(code, fed, kind="bool"), UnsupportedError)
+    assert "is of bool, which LiteRT mixes up" in said
+
+
 def test_computed_weights_have_no_bias_in_integers() -> None:
     tensors = (
         TensorSpec("x", (2, 3), "int8", None, (0.5,), (0,)),

@@ -156,6 +156,7 @@ def _rows(layer: FileLayer, data: BuiltTensor, places: BuiltTensor) -> BuiltTens
 def _matrix_diag(layer: FileLayer) -> BuiltTensor:
     """Each row as the diagonal of a matrix of zeros."""
     data, output = layer.data(0), layer.output()
+    _no_bool(layer, data)
     *outer, size = data.shape
     # A row of n + 1 elements for each of n: cut to n * n, element i is at i * n + i.
     column = layer.reshaped(data, (math.prod(outer), size, 1))
@@ -164,6 +165,12 @@ def _matrix_diag(layer: FileLayer) -> BuiltTensor:
     kept = StridedSliceAttrs((0, 0), (1, 1), (math.prod(outer), size * size))
     rows = layer.emit("strided_slice", kept, (flat,))
     return layer.emit("reshape", ReshapeAttrs((*outer, size, size)), (rows,), output)
+
+
+def _no_bool(layer: FileLayer, data: BuiltTensor) -> None:
+    """Raise UnsupportedError for bool, which LiteRT moves as four bytes, beyond its tensors."""
+    if data.dtype is DType.BOOL:
+        raise layer.unsupported("is of bool, which LiteRT mixes up", supported="numbers")
 
 
 def padded(
@@ -176,6 +183,7 @@ def padded(
 def _matrix_set_diag(layer: FileLayer) -> BuiltTensor:
     """A choice between the matrices and their new diagonals."""
     data, diagonal = layer.data(0), layer.data(1)
+    _no_bool(layer, data)
     *outer, rows, columns = data.shape if len(data.shape) > 1 else (0, 0)
     if diagonal.shape != (*outer, min(rows, columns)) or not rows:
         raise layer.invalid(f"has the diagonal {diagonal.type} for {data.type}")
