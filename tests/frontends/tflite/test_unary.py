@@ -134,7 +134,8 @@ def test_what_an_op_refuses_is_said_with_the_layers_name() -> None:
     for name in ("x", "y"):
         network = network.with_tensor(name, dtype="int16", zero_point=(0,))
     assert refusal(network, ModelError) == (
-        'm.tflite: layer "y" (LOGISTIC): the output\'s scale is 0.5; it must be 1/32768'
+        'm.tflite: layer "y" (LOGISTIC): the output\'s scale is 0.5; it must be 1/32768; '
+        "convert the model with another quantization, such as int8"
     )
 
 
