@@ -125,6 +125,8 @@ class Values:
     known: Mapping[str, Term] = dataclasses.field(default_factory=dict)
     _made: Mapping[str, Node] = dataclasses.field(init=False)
     _known: dict[str, Term] = dataclasses.field(init=False)
+    # Tensors without a term. A second search for each would repeat those of its operands.
+    _unknown: set[str] = dataclasses.field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or self.graph.nodes
@@ -140,14 +142,17 @@ class Values:
             return None
 
     def _term(self, name: str) -> Term:
-        if name not in self._known:
+        if name not in self._known and name not in self._unknown:
             # In execution order, so that long bodies do not need a deep recursion.
             for node in self._needed(name):
+                result = node.outputs[0]
                 # A node may need an operand only as a number, which has no term.
-                if node.outputs[0] not in self._known:
+                if result not in self._known and result not in self._unknown:
                     with contextlib.suppress(_UnknownError):
-                        self._known[node.outputs[0]] = self._of_node(node)
+                        self._known[result] = self._of_node(node)
+                    self._unknown.update({result} - self._known.keys())
         if name not in self._known:
+            self._unknown.add(name)
             raise _UnknownError
         return self._known[name]
 
