@@ -124,9 +124,8 @@ class Values:
     nodes: Sequence[Node] = ()
     known: Mapping[str, Term] = dataclasses.field(default_factory=dict)
     _made: Mapping[str, Node] = dataclasses.field(init=False)
-    _known: dict[str, Term] = dataclasses.field(init=False)
-    # Tensors without a term. A second search for each would repeat those of its operands.
-    _unknown: set[str] = dataclasses.field(init=False, default_factory=set)
+    # None for a tensor without a term: a second search would repeat those of its operands.
+    _known: dict[str, Term | None] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
         self.nodes = self.nodes or self.graph.nodes
@@ -142,19 +141,16 @@ class Values:
             return None
 
     def _term(self, name: str) -> Term:
-        if name not in self._known and name not in self._unknown:
+        if name not in self._known:
             # In execution order, so that long bodies do not need a deep recursion.
             for node in self._needed(name):
-                result = node.outputs[0]
                 # A node may need an operand only as a number, which has no term.
-                if result not in self._known and result not in self._unknown:
-                    with contextlib.suppress(_UnknownError):
-                        self._known[result] = self._of_node(node)
-                    self._unknown.update({result} - self._known.keys())
-        if name not in self._known:
-            self._unknown.add(name)
+                if node.outputs[0] not in self._known:
+                    self._known[node.outputs[0]] = self._of_node(node)
+        term = self._known.get(name)
+        if term is None:
             raise _UnknownError
-        return self._known[name]
+        return term
 
     def _needed(self, name: str) -> list[Node]:
         needed, kept = {name}, list[Node]()
@@ -164,10 +160,11 @@ class Values:
                 kept.append(node)
         return kept[::-1]
 
-    def _of_node(self, node: Node) -> Term:
-        if node.op not in _RULES or len(node.outputs) != 1:
-            raise _UnknownError
-        return _RULES[node.op](self, node)
+    def _of_node(self, node: Node) -> Term | None:
+        if node.op in _RULES and len(node.outputs) == 1:
+            with contextlib.suppress(_UnknownError):
+                return _RULES[node.op](self, node)
+        return None
 
     def operand(self, name: str) -> Term:
         """The term of an operand; a constant is a sum without products."""
