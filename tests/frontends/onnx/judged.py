@@ -31,6 +31,7 @@ from microgen.graph.ops.base import StatusError
 ROOT = Path(__file__).resolve().parents[3]
 _ROUGH = ("DFT", "STFT")  # off by 1e-5 of the numbers: factors are multiplied in float32
 _LARGEST = 2.0**20
+_BIAS = 2.0**30
 _MOST = 2**18  # elements of a tensor: numpy may take long for larger ones
 _BYTES = 2**31  # of the process
 
@@ -81,13 +82,18 @@ def _judged(path: Path) -> str:
 def _is_usual(model: onnx.ModelProto) -> bool:
     """Whether all numbers of the main graph are finite and not huge, and ONNX Runtime computes its
     operators accurately. ONNX does not say what integers other numbers become, and ONNX Runtime's
-    errors grow with them."""
+    errors grow with them. Its int32 sums wrap around a bias near the limits of int32."""
     if any(node.op_type in _ROUGH for node in model.graph.node):
         return False
     attributes = [attribute for node in model.graph.node for attribute in node.attribute]
     numbers = [number for a in attributes for number in (a.f, *a.floats)]
     floats = [each for each in model.graph.initializer if each.data_type == onnx.TensorProto.FLOAT]
     values = [np.array(numbers), *map(numpy_helper.to_array, floats)]
+    biases = [each for each in model.graph.initializer if each.data_type == onnx.TensorProto.INT32]
+    if any(
+        np.abs(numpy_helper.to_array(each).astype(float)).max(initial=0) > _BIAS for each in biases
+    ):
+        return False
     return all((np.abs(each) <= _LARGEST).all() for each in values)
 
 

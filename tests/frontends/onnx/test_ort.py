@@ -15,6 +15,7 @@ from microgen import frontends
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx.oracle import ort_products
 from microgen.frontends.onnx.oracle.ort import OnnxRuntime
+from tests.frontends.onnx import judged
 from tests.frontends.onnx.models import info, model, written
 
 pytestmark = pytest.mark.skipif(bool(OnnxRuntime().lacking()), reason=OnnxRuntime().lacking())
@@ -131,3 +132,9 @@ def test_products_of_uint8_and_int8_become_products_of_uint8() -> None:
 
 def test_other_models_are_given_as_they_are() -> None:
     assert ort_products.widened(convolving()) == convolving()
+
+
+def test_its_error_of_exp_grows_with_alpha(tmp_path: Path) -> None:
+    node = helper.make_node("Selu", ["x"], ["y"], alpha=20.0, gamma=3.0)
+    net = model([node], [info("x", (1, 5000))], [info("y", (1, 5000))])
+    assert judged.wrong([written(net, tmp_path)]) == {}

@@ -192,6 +192,9 @@ def _relative_to(node: Node, data: Array, results: Array) -> Array | float:
     if node.op == "log":
         return _sizes(results)
     if isinstance(node.attrs, RealFunctionAttrs):
+        if node.attrs.function == "scaled_elu":
+            # The error of exp is multiplied by alpha, also where exp(x) - 1 is nearly 0.
+            return max(1.0, abs(node.attrs.alpha))
         is_product = node.attrs.function in _PRODUCTS
         return _sizes(data) if is_product else np.minimum(_sizes(data), _sizes(results))
     return 1.0
