@@ -84,7 +84,10 @@ _TFLM = Numerics(
     wide=_by_layer(WideSums.OWN, WideSums.INT64, WideSums.INT64, WideSums.OWN),
     micro_scales=True,
     # TFLite Micro's RSQRT has no table; its SOFTMAX has tables made with the target's float expf.
-    lacks_int16=frozenset(("EXP", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")),
+    # Its GREATER scales int16 by multipliers that Prepare only sets for int8 (comparisons.cc).
+    lacks_int16=frozenset(
+        ("EXP", "GREATER", "LOG", "NEG", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX", "SQRT")
+    ),
     gates_by_tables=True,
     computes_uint8=False,
 )

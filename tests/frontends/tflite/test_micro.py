@@ -17,7 +17,7 @@ from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
-from tests.frontends.tweaked import Network, activation, conv2d, dense, refused, simple
+from tests.frontends.tweaked import Network, activation, conv2d, dense, integers, refused, simple
 from tests.support.tflite_builder import OperatorSpec, TensorSpec
 
 Rounded = Callable[[int, int, int], int]  # of a sum, a multiplier and a shift
@@ -215,6 +215,17 @@ def test_int16_operators_whose_bytes_are_not_known_are_refused(code: str) -> Non
     )
     network.load("litert")
     simple(code, (1, 4), (1, 4)).load("tflm")  # int8
+
+
+def test_an_int16_comparison_with_multipliers_that_micro_never_sets_is_refused() -> None:
+    numbers = integers("z", [1, 2, 3, 4], "int16")
+    network = simple("GREATER", (1, 4), (1, 4), numbers).with_tensor("y", dtype="bool")
+    for name in ("x", "z"):
+        network = network.with_tensor(name, dtype="int16", scale=(0.5,), zero_point=(0,))
+    said = str(refused(network, UnsupportedError, profile="tflm"))
+    assert 'has int16 operators that --numerics tflm cannot compute exactly: GREATER in "y"' in said
+    network.load("litert")
+    network.with_operator(code="LESS").load("tflm")  # compared as it is stored
 
 
 def test_relu6_that_would_have_to_rescale_is_refused() -> None:
