@@ -27,6 +27,8 @@ from tests.kernels.conformance.within import RANGE
 SHAKES = 3
 _NOISE = 2.0**-20  # relative to a float, or to a tensor's range: at least 8 units in the last place
 _MARGIN = 4  # the noise is random, and may be small by chance
+# Below the smallest normal float32 only a few bits are left of a result.
+_LEAST = float(np.finfo(np.float32).tiny)
 Samples = dict[str, list[Array]]
 
 
@@ -107,7 +109,7 @@ def _spread(array: Array) -> Array:
 def tolerance(expected: Array, others: list[Array]) -> Array:
     """How far each float element may be off, given the results of others."""
     span = max(np.ptp(expected), np.abs(expected).max()) if expected.size else 0.0
-    return RANGE * float(span) + _MARGIN * deviation(expected, others)
+    return _LEAST + RANGE * float(span) + _MARGIN * deviation(expected, others)
 
 
 def deviation(expected: Array, others: list[Array]) -> Array:

@@ -103,7 +103,9 @@ def _swish(numbers: Numbers, x: Array) -> Array:
 
 
 def _gelu(_numbers: Numbers, x: Array) -> Array:
-    return np.asarray(0.5 * x * (1 + erf(x / math.sqrt(2))))
+    # 1 + erf(x) would be 0 for x below -6, where the result is not.
+    complement = [math.erfc(value) for value in (x / -math.sqrt(2)).reshape(-1).tolist()]
+    return np.asarray(0.5 * x * np.reshape(complement, x.shape))
 
 
 def _gelu_tanh(_numbers: Numbers, x: Array) -> Array:
