@@ -18,7 +18,9 @@ KINDS = makers.registry()
 ALONE = {
     *("DENSIFY", "CUSTOM:CIRCULAR_BUFFER", "CUSTOM:TFLite_Detection_PostProcess"),
     *("IF", "WHILE"),  # tests/frontends/tflite/loops
-    "STABLEHLO_REDUCE_WINDOW",  # tests/graph/ops/test_windows_reference.py
+    "CONV_3D_TRANSPOSE",  # tests/frontends/test_tflite_volumes.py
+    # tests/graph/ops/test_windows_reference.py
+    *("REDUCE_WINDOW", "STABLEHLO_PAD", "STABLEHLO_REDUCE_WINDOW"),
 }
 LEAST = 3  # the least number of layers of each kind in the slow sweep
 

@@ -16,21 +16,20 @@ from microgen.frontends.tflite import importers
 from microgen.graph.ops import registry
 
 _HERE = importers.__name__
-_RANDOM = "random numbers, which no oracle can compare"
+_RANDOM = "random numbers; let the caller pass them as an input"
 _COMPLEX = "complex numbers; compute the spectrum outside of the model"
 _TABLES = "tables of strings or 64-bit keys; look values up outside of the model, or use GATHER"
 _OPEN = "the shape of its output depends on its values"
 _NO_KERNEL = "LiteRT has no kernel of it"
+_NO_REFERENCE = "LiteRT has no reference kernel of it"
 _NAMED = "not an operator, but a number that the schema reserves"
 _STATE = "use UNIDIRECTIONAL_SEQUENCE_LSTM, which Keras 2's converter writes"
-_VOLUME = "convolutions have two spatial axes; reshape, or sum CONV_2D of the slices"
 
 REASONS: Mapping[str, str] = {
     "BIDIRECTIONAL_SEQUENCE_LSTM": "use two UNIDIRECTIONAL_SEQUENCE_LSTM, one after REVERSE_V2",
     "CALL": _NO_KERNEL,
     "COMPLEX_ABS": _COMPLEX,
     "CONCAT_EMBEDDINGS": _NO_KERNEL,
-    "CONV_3D_TRANSPOSE": _VOLUME,
     "CUSTOM": "code that is not in the file; some are known by their names, see the list above",
     "DELEGATE": "written by a runtime for its own use, never by a converter",
     "EMBEDDING_LOOKUP_SPARSE": "weighted sums of rows; use EMBEDDING_LOOKUP, MUL and SUM",
@@ -49,15 +48,16 @@ REASONS: Mapping[str, str] = {
     "RANDOM_STANDARD_NORMAL": _RANDOM,
     "RANDOM_UNIFORM": _RANDOM,
     "REAL": _COMPLEX,
-    "REDUCE_WINDOW": "use MAX_POOL_2D, AVERAGE_POOL_2D or CUMSUM",
     "RFFT2D": _COMPLEX,
-    "SEGMENT_SUM": "use UNSORTED_SEGMENT_SUM, whose output has a fixed shape",
+    "SEGMENT_SUM": f"{_OPEN}; use UNSORTED_SEGMENT_SUM, which is told it",
     "SKIP_GRAM": "strings",
+    "STABLEHLO_AND": f"{_NO_REFERENCE}; use LOGICAL_AND",
     "STABLEHLO_RNG_BIT_GENERATOR": _RANDOM,
+    "STABLEHLO_SHIFT_LEFT": f"{_NO_REFERENCE}; use MUL by powers of two",
     "UNIQUE": _OPEN,
     "WHERE": f"{_OPEN}; use SELECT_V2, which chooses by a mask",
     **dict.fromkeys(
-        (*("STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_SCATTER"),),
+        (*("STABLEHLO_GATHER", "STABLEHLO_SCATTER"),),
         "converters lower StableHLO to the other operators, unless they are told not to",
     ),
 }

@@ -1,4 +1,4 @@
-"""STABLEHLO_REDUCE_WINDOW against LiteRT, and what it refuses."""
+"""STABLEHLO_REDUCE_WINDOW, REDUCE_WINDOW and STABLEHLO_PAD against LiteRT, and what they refuse."""
 
 from __future__ import annotations
 
@@ -74,12 +74,80 @@ def test_windows_equal_litert(body: str, dtype: str) -> None:
         vectors = {name: [int(n) for n in value] for name, value in options.items()}
         start = NEUTRAL[body] if seed % 4 and (seed % 2 or dtype == "float32") else 2.0
         start = start if dtype == "float32" or np.isfinite(start) else 1.0
-        model = _model(data, start, (1,) * rank, body, **vectors)
-        graph = _load(model)
-        (ours,) = (evaluate(graph, {"x": data}, registry())[name] for name in graph.outputs)
-        theirs = _theirs(model, data)
-        assert ours.shape == theirs.shape
-        np.testing.assert_array_equal(ours, theirs)
+        _check(_model(data, start, (1,) * rank, body, **vectors), data)
+
+
+def _check(model: bytes, data: Array) -> None:
+    graph = _load(model)
+    (ours,) = (evaluate(graph, {"x": data}, registry())[name] for name in graph.outputs)
+    theirs = _theirs(model, data)
+    assert ours.shape == theirs.shape
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def _old_model(data: Array, function: int, *numbers: list[int]) -> bytes:
+    """REDUCE_WINDOW with sizes, strides and dilations."""
+    dtype = data.dtype.name
+    names = ("sizes", "strides", "dilations")
+    vectors = [
+        TensorSpec(name, (len(each),), "int64", np.array(each))
+        for name, each in zip(names, numbers, strict=True)
+    ]
+    tensors = [
+        TensorSpec("x", data.shape, dtype),
+        TensorSpec("start", (), dtype, np.array(2, data.dtype)),
+        TensorSpec("y", (1,) * data.ndim, dtype),
+        *vectors,
+    ]
+    operator = OperatorSpec(
+        *("REDUCE_WINDOW", ["x", "start", *names], ["y"], "ReduceWindowOptions"),
+        {"reduceFunction": function},
+    )
+    return build_model(tensors, [operator], ["x"], ["y"])
+
+
+@needs_litert
+@pytest.mark.parametrize("function", [1, 2, 3, 4])
+def test_the_older_form_equals_litert(function: int) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rank = int(rng.integers(1, 5))
+        data = rng.integers(-4, 5, rng.integers(5, 7, rank)).astype(["float32", "int32"][seed % 2])
+        numbers = [[int(n) for n in rng.integers(1, 3, rank)] for _ in range(3)]
+        _check(_old_model(data, function, *numbers), data)
+
+
+def _padding(data: Array, value: Any, **options: Any) -> bytes:
+    dtype = data.dtype.name
+    stored: dict[str, Any] = {"scale": (0.5,), "zero_point": (3,)} if dtype == "int8" else {}
+    tensors = [
+        TensorSpec("x", data.shape, dtype, **stored),
+        TensorSpec("value", (), dtype, np.array(value, data.dtype), **stored),
+        TensorSpec("y", (1,) * data.ndim, dtype, **stored),
+    ]
+    operator = OperatorSpec(
+        *("STABLEHLO_PAD", ["x", "value"], ["y"], "StablehloPadOptions"), options
+    )
+    return build_model(tensors, [operator], ["x"], ["y"])
+
+
+@needs_litert
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int32", "int64", "bool"])
+def test_paddings_equal_litert(dtype: str) -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rank = int(rng.integers(1, 5))
+        data = rng.integers(-90, 90, rng.integers(3, 6, rank)).astype(dtype)
+        low, high = (rng.integers(-2 if seed % 2 else 0, 3, rank) for _ in range(2))
+        inner = rng.integers(0, 3, rank) if seed % 3 else np.zeros(rank, int)
+        options = {"edgePaddingLow": low, "edgePaddingHigh": high, "interiorPadding": inner}
+        vectors = {name: [int(n) for n in each] for name, each in options.items()}
+        if any(
+            n + (n - 1) * i + a + b < 1
+            for n, i, a, b in zip(data.shape, inner, low, high, strict=True)
+        ):
+            continue
+        _check(_padding(data, 1 if dtype == "bool" else 7, **vectors), data)
 
 
 def _refusal(body: str = "ADD", shape: tuple[int, ...] = (4, 4), **options: Any) -> str:
@@ -110,3 +178,33 @@ def _refusal(body: str = "ADD", shape: tuple[int, ...] = (4, 4), **options: Any)
 )
 def test_refusals(options: dict[str, Any], words: str) -> None:
     assert words in _refusal(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"edgePaddingLow": [1]}, "pads float32[4,4] by [1], [0, 0] and, between elements, [0, 0]"),
+        ({"interiorPadding": [-1, 0]}, "between elements, [-1, 0]; one number each"),
+        ({"edgePaddingLow": [-2, 0], "edgePaddingHigh": [-2, 0]}, "removes all of float32[4,4]"),
+        ({"edgePaddingHigh": [2**40, 0]}, "at most 2147483647 are accepted"),
+        ({"interiorPadding": [2**40, 0]}, "at most 2147483647 are accepted"),
+        ({"edgePaddingLow": [-(2**63), 0]}, "removes all of float32[4,4]"),
+    ],
+)
+def test_refusals_of_paddings(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(MicrogenError) as caught:
+        _load(_padding(np.zeros((4, 4), np.float32), 0, **options))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_refusals_of_the_older_form() -> None:
+    def said(function: int, *numbers: list[int]) -> str:
+        with pytest.raises(MicrogenError) as caught:
+            _load(_old_model(np.zeros((4, 4), np.float32), function, *numbers))
+        return str(caught.value)
+
+    ones = [1, 1]
+    assert "reduces windows by function 5 of ReduceWindowFunction" in said(5, ones, ones, ones)
+    assert "has WindowStrides [0, 1] for float32[4,4]" in said(1, ones, [0, 1], ones)
+    assert "has WindowDimensions [1] for float32[4,4]" in said(1, [1], ones, ones)

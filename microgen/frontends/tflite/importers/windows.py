@@ -1,16 +1,20 @@
-"""STABLEHLO_REDUCE_WINDOW: sums, products and extremes of windows of any rank."""
+"""Sums, products and extremes of windows of any rank (STABLEHLO_REDUCE_WINDOW and its older form
+REDUCE_WINDOW), and STABLEHLO_PAD, which makes the same room around and between elements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from tflite.ReduceWindowFunction import ReduceWindowFunction
+from tflite.ReduceWindowOptions import ReduceWindowOptions
+from tflite.StablehloPadOptions import StablehloPadOptions
 from tflite.StablehloReduceWindowOptions import StablehloReduceWindowOptions
 
-from microgen.frontends.tflite.importers.arguments import Importer, cut
+from microgen.frontends.tflite.importers.arguments import Importer, cut, integers
 from microgen.frontends.tflite.importers.arranging import padded, spread
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.records import OperatorRecord
@@ -51,28 +55,51 @@ _SUM = Pairing("add", lambda: AddAttrs(Activation.NONE), 0)
 _PRODUCT = Pairing("multiply", lambda: MultiplyAttrs(Activation.NONE), 1)
 _MAXIMUM = Pairing("maximum", MaximumAttrs, -np.inf)
 _MINIMUM = Pairing("minimum", MinimumAttrs, np.inf)
+_NAMES = ("WindowDimensions", "WindowStrides", "WindowDilations", "BaseDilations")
+_EDGES = ("EdgePaddingLow", "EdgePaddingHigh", "InteriorPadding")
 _BODIES = {
     **dict.fromkeys(("ADD", "STABLEHLO_ADD"), _SUM),
     **dict.fromkeys(("MUL", "STABLEHLO_MULTIPLY"), _PRODUCT),
     **dict.fromkeys(("MAXIMUM", "STABLEHLO_MAXIMUM"), _MAXIMUM),
     **dict.fromkeys(("MINIMUM", "STABLEHLO_MINIMUM"), _MINIMUM),
 }
+_FUNCTIONS: Mapping[int, Pairing] = {
+    ReduceWindowFunction.ADD: _SUM,
+    ReduceWindowFunction.MUL: _PRODUCT,
+    ReduceWindowFunction.MINIMUM: _MINIMUM,
+    ReduceWindowFunction.MAXIMUM: _MAXIMUM,
+}
 
 
 def _reduce_window(layer: FileLayer) -> BuiltTensor:
+    rank = len(layer.data(0).shape)
+    found = {name: layer.option_integers(name) or (1,) * rank for name in _NAMES}
+    padding = layer.option_integers("Padding") or (0,) * (2 * rank)
+    return _reduced(layer, _window(layer, found, padding), _pairing(layer))
+
+
+def _old_reduce_window(layer: FileLayer) -> BuiltTensor:
+    """The form whose sizes, strides and dilations are inputs. It has no padding."""
+    rank = len(layer.data(0).shape)
+    found = {name: integers(layer, k) for k, name in enumerate(_NAMES[:3], start=2)}
+    number = layer.option("ReduceFunction")
+    if number not in _FUNCTIONS:
+        raise layer.unsupported(
+            f"reduces windows by function {number} of ReduceWindowFunction",
+            supported="ADD (1), MUL (2), MINIMUM (3) and MAXIMUM (4)",
+        )
+    window = _window(layer, {**found, _NAMES[3]: (1,) * rank}, (0,) * (2 * rank))
+    return _reduced(layer, window, _FUNCTIONS[number])
+
+
+def _reduced(layer: FileLayer, window: Window, pairing: Pairing) -> BuiltTensor:
     """Each window's elements, paired one after the other, beginning with the second input."""
     # Source: LiteRT stablehlo_reduce_window.cc: the data is spread, then padded, both with the
     # initial value. The axes of a window are independent, so one follows the other here.
     data, start = layer.data(0), layer.data(1)
     layer.expect(data, DType.FLOAT32, DType.INT32, DType.INT64)
-    if start.value is None or start.type.size != 1 or start.dtype is not data.dtype:
-        raise layer.unsupported(
-            f"begins with {start.type}", supported="one constant of the data's dtype"
-        )
-    window, pairing, first = _window(layer, data), _pairing(layer), start.value.item()
-    for axis, factor in enumerate(window.base_dilations):
-        data = spread(layer, data, axis, factor, first)
-    data = _with_ends(layer, data, window.padding, first)
+    first = _scalar(layer, start, data, "begins")
+    data = _roomy(layer, data, window.base_dilations, window.padding, first)
     for axis in range(len(data.shape)):
         data = _along(layer, data, axis, window, pairing)
     if first != pairing.neutral:
@@ -81,14 +108,54 @@ def _reduce_window(layer: FileLayer) -> BuiltTensor:
     return layer.emit("reshape", ReshapeAttrs(data.shape), (data,), layer.output())
 
 
-def _window(layer: FileLayer, data: BuiltTensor) -> Window:
-    """The options. ModelError if they do not fit the data, UnsupportedError if the window is too
-    large."""
-    names = ("WindowDimensions", "WindowStrides", "WindowDilations", "BaseDilations")
+def _pad(layer: FileLayer) -> BuiltTensor:
+    """The data with a value between its elements, then around them. Negative edges remove."""
+    # Source: LiteRT stablehlo_pad.cc, which moves stored values.
+    data, filler, output = layer.data(0), layer.data(1), layer.output()
     rank = len(data.shape)
-    found = tuple(layer.option_integers(name) or (1,) * rank for name in names)
-    padding = layer.option_integers("Padding") or (0,) * (2 * rank)
-    for name, numbers in zip(names, found, strict=True):
+    value = _scalar(layer, filler, data, "fills")
+    low, high, inner = (layer.option_integers(name) or (0,) * rank for name in _EDGES)
+    if {len(low), len(high), len(inner)} != {rank} or min(inner, default=0) < 0:
+        raise layer.invalid(
+            f"pads {data.type} by {cut(low)}, {cut(high)} and, between elements, {cut(inner)}; "
+            "one number each, 0 and more between elements, is expected"
+        )
+    edges = tuple(n for pair in zip(low, high, strict=True) for n in pair)
+    padded_data = _roomy(layer, data, tuple(n + 1 for n in inner), edges, value)
+    return layer.emit("reshape", ReshapeAttrs(padded_data.shape), (padded_data,), output)
+
+
+def _scalar(layer: FileLayer, scalar: BuiltTensor, data: BuiltTensor, verb: str) -> float:
+    """The number in a constant. UnsupportedError if it is not one of the data's dtype."""
+    if scalar.value is None or scalar.type.size != 1 or scalar.dtype is not data.dtype:
+        raise layer.unsupported(
+            f"{verb} with {scalar.type}", supported="one constant of the data's dtype"
+        )
+    number: float = scalar.value.item()
+    return number
+
+
+def _roomy(
+    layer: FileLayer,
+    data: BuiltTensor,
+    factors: tuple[int, ...],
+    edges: tuple[int, ...],
+    value: float,
+) -> BuiltTensor:
+    """The data with values between its elements, then around them."""
+    for axis, factor in enumerate(factors):
+        data = spread(layer, data, axis, factor, value)
+    return _with_ends(layer, data, edges, value)
+
+
+def _window(
+    layer: FileLayer, given: Mapping[str, tuple[int, ...]], padding: tuple[int, ...]
+) -> Window:
+    """The window. ModelError if its numbers do not fit the data, UnsupportedError if it is too
+    large."""
+    data = layer.data(0)
+    rank, found = len(data.shape), tuple(given[name] for name in _NAMES)
+    for name, numbers in zip(_NAMES, found, strict=True):
         if len(numbers) != rank or min(numbers, default=1) < 1:
             raise layer.invalid(
                 f"has {name} {cut(numbers)} for {data.type}; one positive number each"
@@ -174,5 +241,7 @@ def _part(
 
 
 IMPORTERS: dict[str, Any] = {
+    "REDUCE_WINDOW": Importer(_old_reduce_window, (5,), ReduceWindowOptions),
+    "STABLEHLO_PAD": Importer(_pad, (2,), StablehloPadOptions),
     "STABLEHLO_REDUCE_WINDOW": Importer(_reduce_window, (2,), StablehloReduceWindowOptions),
 }
