@@ -51,8 +51,9 @@ QUICK = {
     # weights of quantizers that stay integers (470). States (160), loops (560) and
     # attention (250) of .onnx. Recurrent layers with int8 weights, chains of equal cells, and loops
     # in schedules (1,080).
-    # Windows of StableHLO, int16 DIV and attention, sigmoids of PT2E (160). CONV_3D (70).
-    "lines of Python code": Limit(50_000, 66_620),
+    # Windows of StableHLO, int16 DIV and attention, sigmoids of PT2E (160). CONV_3D (70), its
+    # transposed form and paddings of StableHLO (130).
+    "lines of Python code": Limit(50_000, 66_750),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
