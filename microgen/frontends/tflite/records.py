@@ -75,11 +75,12 @@ class TensorRecord:
     data: Array  # its buffer as uint8, empty unless the tensor is a constant
     is_variable: bool
     sparsity: SparsityRecord | None
+    is_empty: bool = False  # a constant without elements, such as the shape [] of a RESHAPE
 
     @property
     def is_constant(self) -> bool:
         """Whether the file has the tensor's values."""
-        return self.data.size > 0
+        return self.data.size > 0 or self.is_empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +219,16 @@ def _subgraph(
     kept = {i for each in operators if each.custom == CIRCULAR_BUFFER for i in each.outputs}
     for i in kept:
         tensors[i] = dataclasses.replace(tensors[i], is_variable=False)
+    inputs = _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph")
+    made = {*inputs, *(i for each in operators for i in each.outputs)}
+    for i, tensor in enumerate(tensors):
+        # Its buffer has no bytes, so nothing but its shape tells that it is a constant.
+        if tensor.shape == (0,) and i not in made and not tensor.is_variable:
+            tensors[i] = dataclasses.replace(tensor, is_empty=True)
     return SubgraphRecord(
         tuple(tensors),
         tuple(operators),
-        _tensor_indices(reader, graph, "Inputs", len(tensors), "the graph"),
+        inputs,
         _tensor_indices(reader, graph, "Outputs", len(tensors), "the graph"),
     )
 

@@ -181,6 +181,8 @@ class FileTensors:
         dtype = _dtype(record, _INTEGER_DTYPES, where)
         # Operators may have computed it from constants, such as a SHAPE that a RESHAPE reads.
         computed = self._computed.get(self.names[index])
+        if record.is_empty:
+            return np.zeros(0, np.int64)
         shape = _shape(record, dtype, where) if computed is None else computed.shape
         # Many layers may share one tensor, and each gets a copy.
         budget.spend(ReferenceCost(8 * math.prod(shape), math.prod(shape)), where)

@@ -210,3 +210,19 @@ def test_several_signatures(tmp_path: Path) -> None:
     network = replace(sized(0, 1), signatures=("one", "two"))
     path = written(network, tmp_path)
     assert frontends.load(path, signature="two", dim=["x:1=4"]).types["y"].shape == (1, 4, 2)
+
+
+@pytest.mark.parametrize("code", ["RESHAPE", "SUM"])
+def test_a_constant_without_elements(code: str, tmp_path: Path) -> None:
+    """The converter writes tf.reshape(x, []) with a shape whose buffer has no bytes."""
+    network = Network(
+        (floats("x", 1, 1), constant("empty", []), floats("y", *([1, 1] * (code == "SUM")))),
+        (OperatorSpec(code, ["x", "empty"], ["y"]),),
+        ("x",),
+        ("y",),
+    )
+    graph = frontends.load(written(network, tmp_path))
+    x = np.array([[2.5]], np.float32)
+    found = evaluate(graph, {"x": x}, registry())["y"]
+    (layers,) = litert.LiteRT().layers({".tflite": network.to_bytes()}, [[x]])
+    np.testing.assert_array_equal(found, layers["y"], strict=True)
