@@ -127,7 +127,7 @@ def _check_type(port: PortRecord, array: Array, *, can_quantize: bool) -> None:
     # Big-endian arrays are converted when they are packed.
     if array.dtype.newbyteorder("=") == np.dtype(port.dtype):
         return
-    hint = f"convert it with .astype(numpy.{port.dtype})"
+    hint = _conversion(port, array)
     if array.dtype.kind == "f" and is_quantized(port) and can_quantize:
         zero = f" + ({port.zero_point})" if port.zero_point else ""
         hint = (
@@ -138,6 +138,24 @@ def _check_type(port: PortRecord, array: Array, *, can_quantize: bool) -> None:
         f"the input {short(port.tensor)!r} has dtype {array.dtype}, expected {port.dtype}",
         hint=hint,
     )
+
+
+def _conversion(port: PortRecord, array: Array) -> str:
+    """How to convert an array of another dtype. ``astype`` wraps integers that do not fit, without
+    a word, so it is advised only for those that do."""
+    wanted = DType(port.dtype).numpy
+    if array.dtype.kind not in "biuf":
+        return f"give {port.dtype} numbers"
+    if array.dtype.kind not in "iu" or wanted.kind not in "iu" or not array.size:
+        return f"convert it with .astype(numpy.{port.dtype})"
+    least, most, range_ = int(array.min()), int(array.max()), np.iinfo(wanted)
+    if range_.min <= least and most <= range_.max:
+        return f"convert it with .astype(numpy.{port.dtype})"
+    found = f"it has numbers from {least} to {most}, and {port.dtype} those from "
+    found += f"{range_.min} to {range_.max}"
+    if not is_quantized(port):
+        return found
+    return f"{found}; give real numbers, such as pixels, as float32 with --quantize-inputs"
 
 
 def _check_fixed(port: PortRecord, array: Array) -> None:

@@ -115,6 +115,16 @@ def test_outputs_are_what_inputs_would_have_been() -> None:
             "has dtype int64, expected int32; convert it with .astype(numpy.int32)",
         ),
         (
+            one(**{"serving/image": np.full((2, 2), 255, np.uint8)}),
+            "has dtype uint8, expected int8; it has numbers from 255 to 255, and int8 those from "
+            "-128 to 127; give real numbers, such as pixels, as float32 with --quantize-inputs",
+        ),
+        (
+            one(count=np.array([2**40])),
+            "it has numbers from 1099511627776 to 1099511627776, and int32 those from",
+        ),
+        (one(count=np.array(["a"])), "has dtype <U1, expected int32; give int32 numbers"),
+        (
             {**many(2), "count": many(3)["count"]},
             "inputs have different numbers of samples: "
             "'serving/image' has 2 samples, 'count' has 3 samples",
