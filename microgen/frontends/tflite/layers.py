@@ -343,8 +343,10 @@ class FileLayer(OperatorOptions):
             return
         error = self.invalid(sentence)
         # Converters write int16 for operators that LiteRT has for int8 only. A sentence about a
-        # bound has its own advice.
-        is_int16 = any(kind.dtype is DType.INT16 for kind in (*kinds, output.type))
+        # bound has its own advice. SVDF and LSTM of int8 data have int16 weights and states.
+        is_int16 = kinds[0].dtype is not DType.INT8 and any(
+            kind.dtype is DType.INT16 for kind in (*kinds, output.type)
+        )
         if is_int16 and not sentence.endswith("leave the bound out"):
             error.hint = "convert the model with another quantization, such as int8"
         raise error

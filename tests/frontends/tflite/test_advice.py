@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
+import numpy as np
 import pytest
 
 from microgen.base.errors import ModelError, UnsupportedError
@@ -112,3 +114,23 @@ def test_uint8_that_litert_lacks_does_not_lead_to_litert() -> None:
     operators = (OperatorSpec("RELU", ("x",), ("t",)), OperatorSpec("ELU", ("t",), ("y",)))
     said = refusal(Network(tensors, operators), UnsupportedError, profile="tflm")
     assert "--numerics litert refuses it, too: computes in uint8" in said
+
+
+def test_int8_data_are_not_to_be_quantized_to_int8() -> None:
+    """The time weights and the state of an int8 SVDF are int16."""
+    quantized = functools.partial(TensorSpec, scale=(0.02,), zero_point=(0,))
+    network = Network(
+        (
+            activation("x", 1, 2),
+            quantized("w", (2, 2), "int8", np.ones((2, 2))),
+            quantized("t", (2, 3), "int16", np.ones((2, 3))),
+            quantized("s", (1, 6), "int16", is_variable=True),
+            activation("y", 1, 2),
+        ),
+        (OperatorSpec("SVDF", ["x", "w", "t", -1, "s"], ["y"], "SVDFOptions", {"rank": 1}),),
+        ("x",),
+        ("y",),
+    )
+    said = refusal(network, ModelError)
+    assert "the activation is none; with int8 data it must be relu" in said
+    assert "such as int8" not in said
