@@ -72,6 +72,8 @@ class OnnxWalk:
     counted: list[int] = field(default_factory=lambda: [0])
     # One element: the number of loops that could be imported in no way.
     failed: list[int] = field(default_factory=lambda: [0])
+    # Tensors of the main graph whose declared shapes may be wrong.
+    loose: set[str] = field(default_factory=set)
 
     def graph(self, graph: GraphProto, scope: OnnxScope) -> tuple[BuiltTensor, ...]:
         """The outputs of a graph whose inputs the scope has."""
@@ -102,13 +104,20 @@ class OnnxWalk:
                 scope.add(name, tensor)
                 # ``DeclaredTypes`` has the names of the main graph only.
                 if not scope.depth:
-                    # skl2onnx declares one target for regressors of several.
-                    is_loose = proto.domain == _CLASSICAL
-                    self.declared.check(name, tensor, is_loose=is_loose)
+                    self.declared.check(name, tensor, is_loose=self._is_loose(proto))
         # An output that an importer lacks is an error only if something reads it.
         for name in filter(None, proto.output[len(tensors) :]):
             what = f'has the output "{short(name)}"'
             scope.lacking[name] = node.unsupported(what, supported=f"the first {len(tensors)}")
+
+    def _is_loose(self, proto: NodeProto) -> bool:
+        """Whether ONNX infers no shape of a node's outputs, so that a wrong one may be declared."""
+        # skl2onnx declares one target for regressors of several, and a column for each class, also
+        # if an SVM has one for each pair of classes. A Cast follows.
+        if proto.domain != _CLASSICAL and not (self.loose & {*proto.input}):
+            return False
+        self.loose.update(proto.output)
+        return True
 
     def count(self, node: OnnxNode, depth: int) -> None:
         """Count a node of a function or a branch. UnsupportedError if there are too many, or

@@ -280,9 +280,14 @@ def test_a_scan_of_distances_is_one_op(op: str, tmp_path: Path) -> None:
     assert ("squared_distances" in {node.op for node in graph.nodes}) == (op == "Sub")
 
 
-def test_another_declared_shape_is_a_note(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_cast", [False, True])
+def test_another_declared_shape_is_a_note(is_cast: bool, tmp_path: Path) -> None:
+    """ONNX infers the shape of a Cast from its input's, which it does not know."""
     attrs = {"coefficients": _data(3, (8,)).tolist(), "targets": 2}
-    model = forests.one(forests.node("LinearRegressor", "x", "y", **attrs), X.shape)
+    name = "sums" if is_cast else "y"
+    model = forests.one(forests.node("LinearRegressor", "x", name, **attrs), X.shape)
+    if is_cast:
+        model.graph.node.append(helper.make_node("Cast", ["sums"], ["y"], to=TensorProto.FLOAT))
     model.graph.output[0].CopyFrom(info("y", (6, 1)))
     graph = loaded(model, tmp_path)
     assert graph.notes == ('"y" is declared [6,1], and computed as float32[6,2]',)
