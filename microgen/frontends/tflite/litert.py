@@ -15,7 +15,13 @@ import numpy as np
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.tflite import reader, records, signature
 from microgen.frontends.tflite.quantization import DETECTION
-from microgen.frontends.tflite.records import ABSENT, CONTROLLED, FileRecord, OperatorRecord
+from microgen.frontends.tflite.records import (
+    ABSENT,
+    CONTROLLED,
+    FileRecord,
+    OperatorRecord,
+    TensorRecord,
+)
 from microgen.frontends.tflite.tensors import FileTensors
 from microgen.frontends.tflite.variables import RESOURCE
 from microgen.graph.ir.beside import Leeway, Slack
@@ -81,6 +87,8 @@ class FileSignature:
     # name.
     in_graph: Callable[[int, Array], dict[str, Array]]
     unwritten: Mapping[int, UnwrittenRows]
+    # The variables of loops' bodies: numbers of a subgraph and a tensor, and the value.
+    inner: tuple[tuple[int, int, int], ...]
 
     def values(self, tensor: Callable[[int], Array | None]) -> Iterator[tuple[str, Array]]:
         """The graph's tensors. ``tensor`` gives the value of a tensor of the file, or None."""
@@ -112,8 +120,23 @@ def _signature(data: bytes, name: str) -> FileSignature:
     places = tuple(place[index] for index in model.inputs)
     return FileSignature(
         *(model.signature, model.main, model.inputs, places),
-        *(valued, tensors.in_graph, _unwritten(model)),
+        *(valued, tensors.in_graph, _unwritten(model), _inner_variables(model)),
     )
+
+
+def _inner_variables(model: FileRecord) -> tuple[tuple[int, int, int], ...]:
+    found = [
+        (number, index, tensor)
+        for number, graph in model.called.items()
+        for index, tensor in enumerate(graph.tensors)
+        if tensor.is_variable
+    ]
+    return tuple((number, index, _zero(tensor)) for number, index, tensor in found)
+
+
+def _zero(tensor: TensorRecord) -> int:
+    stored = tensor.quantization
+    return int(stored.zero_point[0]) if stored is not None and stored.zero_point.size else 0
 
 
 @dataclass(frozen=True)
@@ -215,6 +238,7 @@ class LiteRT(Interpreter):
             return value
 
         for sample in samples:
+            _reset(interpreter, record)
             _invoke(interpreter, record, sample)
             yield tensor
 
@@ -231,6 +255,18 @@ def _interpreter(model: bytes) -> Any:
     )
     interpreter.allocate_tensors()
     return interpreter
+
+
+def _reset(interpreter: Any, record: FileSignature) -> None:
+    """Set the variables of loops' bodies to zero, as LiteRT does by itself before it runs a loop
+    unless it preserves all tensors."""
+    for subgraph, index, zero in record.inner:
+        try:
+            value = np.full_like(interpreter.get_tensor(index, subgraph), zero)
+        except ValueError:  # nothing runs its subgraph
+            continue
+        # The method of the package that takes a subgraph is not public.
+        interpreter._interpreter.SetTensor(index, value, subgraph)
 
 
 def _invoke(interpreter: Any, record: FileSignature, sample: Sequence[Array]) -> None:

@@ -12,7 +12,7 @@ from microgen.frontends.tflite.importers.arguments import Importer
 from microgen.frontends.tflite.layers import FileLayer
 from microgen.frontends.tflite.loops import subgraphs
 from microgen.graph.builder import BuiltTensor, Value
-from microgen.graph.ir.graph import Array, DType, Graph, Node
+from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import registry
 from microgen.graph.ops.control.branch import BranchAttrs
 from microgen.graph.ops.control.loop import LoopAttrs
@@ -40,16 +40,13 @@ def looped(
     )
     attrs = LoopAttrs(inner, *_rounds(layer, condition, body, count))
     outputs = {i: layer.settled_output(i, start[i].shape) for i in changed}
-    # A variable of the body keeps its value from one inference to the next, so outside it is a
-    # variable of the network.
-    kinds = [(name, body.types[name]) for name in body.variables]
-    states = [layer.state(kind, _initial(body, name), f"{name}/state") for name, kind in kinds]
-    latest = [dataclasses.replace(one, name=f"{one.name}/next") for one in states]
+    # LiteRT resets the variables of a body whenever it runs the loop, except if it is told to keep
+    # all tensors, as it is for comparisons.
+    states = [_reset(layer, body, name) for name in body.variables]
+    latest = [BuiltTensor(f"{one.name}/last", one.type) for one in states]
     operands = [*(start[i] for i in changed), *states, *(start[i] for i in captured)]
     if changed or states:
         _add(layer, "loop", attrs, operands, [*outputs.values(), *latest])
-    for state, value in zip(states, latest, strict=True):
-        layer.become(state, value)
     return tuple(outputs.get(i) or _unchanged(layer, i, one) for i, one in enumerate(start))
 
 
@@ -72,9 +69,12 @@ def _unchanged(layer: FileLayer, position: int, tensor: BuiltTensor) -> BuiltTen
     return layer.emit("reshape", ReshapeAttrs(tensor.shape), (tensor,), output)
 
 
-def _initial(graph: Graph, name: str) -> Array:
-    zero = np.full((), graph.types[name].zero, graph.types[name].dtype.numpy)
-    return graph.initial.get(name, zero)
+def _reset(layer: FileLayer, body: Graph, name: str) -> BuiltTensor:
+    """The first value of a variable of the body."""
+    kind = body.types[name]
+    zero = np.full(kind.shape, kind.zero, kind.dtype.numpy)
+    first = np.broadcast_to(body.initial.get(name, zero), kind.shape)
+    return layer.constant(first, f"{name}/first", kind.quant)
 
 
 def _rounds(

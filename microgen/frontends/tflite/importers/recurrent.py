@@ -101,6 +101,9 @@ def _lstm(layer: FileLayer) -> BuiltTensor:
     # The last four of 24 are the coefficients of layer normalization. Older files have 20 inputs.
     _refuse_normalization(layer)
     _refuse_other_runtimes(layer)
+    activation = layer.option("FusedActivationFunction")
+    if activation != ActivationFunctionType.TANH:
+        raise layer.unsupported(f"has the activation number {activation}", supported="TANH (4)")
     if _is_hybrid(layer):
         return hybrid_lstm.lstm(layer)
     gates = slice(0 if _has_input_gate(layer) else 1, None)
@@ -131,9 +134,6 @@ def _is_hybrid(layer: FileLayer) -> bool:
 
 
 def _lstm_attrs(layer: FileLayer, data: BuiltTensor) -> LstmAttrs:
-    activation = layer.option("FusedActivationFunction")
-    if activation != ActivationFunctionType.TANH:
-        raise layer.unsupported(f"has the activation number {activation}", supported="TANH (4)")
     by_tables = _is_by_tables(layer)
     has_hidden = data.type.dtype is DType.INT8 and not by_tables
     return LstmAttrs(

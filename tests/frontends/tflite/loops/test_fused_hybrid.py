@@ -86,3 +86,10 @@ def test_integers_of_some_weights_only_are_refused() -> None:
 def test_limits_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="a limit of its states"):
         convert.load(network(cellClip=1.0), file="m.tflite", numerics=profile("litert"))
+
+
+def test_other_activations_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match=r"has the activation number 1; supported: TANH"):
+        convert.load(
+            network(fusedActivationFunction=1), file="m.tflite", numerics=profile("litert")
+        )
