@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from microgen.interface import api
+from microgen.planner.program.control import leaves
 from tests.support.tflite_builder import OperatorSpec, build_model
 from tests.support.tflite_loops import ROWS, H, X, below, cell, number, op, real, while_
+from tests.support.tools import NEEDS_NINJA
 
 
 def network(*, reads_again: bool = False) -> bytes:
@@ -36,3 +38,19 @@ def test_a_first_value_that_nothing_else_reads_is_not_twice_in_ram(
     names = {loop.args[i].name for i in (pair.input, pair.output)}
     shared = [{one.input, one.output} for one in planned.plan.in_place]
     assert (names in shared) is not reads_again
+
+
+@NEEDS_NINJA
+@pytest.mark.parametrize("interface", ["c", "packed"])
+def test_an_operator_that_the_body_calls_too_is_compiled_once(
+    tmp_path: Path, interface: str
+) -> None:
+    (tmp_path / "m.tflite").write_bytes(network())
+    done = api.generate(tmp_path / "m.tflite", "native", tmp_path / "p", interface=interface)
+    (loop,) = (function.control for function in done.program.functions if function.control)
+    called = {call.function.name for call, _ in leaves(loop)}
+    assert "tvmgen_default_fused_tanh" in called
+    source = (tmp_path / "p/model/codegen/host/src/default_lib1.c").read_text()
+    assert source.count("mg_tanh_f32_body(") == 1
+    found = api.run(tmp_path / "p", compare=True)
+    assert all(verdict.ok for verdict in found.verdicts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from microgen.base.errors import MicrogenError
 from microgen.base.names import cnames
@@ -21,6 +22,8 @@ from microgen.planner.program.types import Device, KernelCall, Parameter, PrimFu
 from microgen.target.board import Board
 
 _RUNTIME = ("TVM", "mg_")  # prefixes of the runtime's names
+# A function's parameters, kernels and inner calls.
+_Compared: TypeAlias = tuple[tuple[Parameter, ...], tuple[KernelCall, ...], Control | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,15 @@ class LoweredRegions:
 @dataclass(slots=True)
 class LoweringCache:
     """The functions lowered so far. ``prefix`` begins the names of functions that have no name of
-    their own, and ``taken`` are names that these may not get."""
+    their own, and ``taken`` are names that these may not get. ``host`` is the target of inner
+    functions."""
 
     prefix: str
+    host: str = ""
     taken: set[str] = field(default_factory=set)
     entries: dict[tuple[tuple[str, ...], PrimFunc], PrimFunc] = field(default_factory=dict)
     parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
-    inner: dict[InnerFunction, str] = field(default_factory=dict)
+    inner: dict[_Compared, str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
     def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
@@ -80,7 +85,9 @@ class LoweringCache:
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
             self.taken.add(name)
-            self.entries[key] = replace(key[1], name=name, made=primitive.made)
+            self.entries[key] = made = replace(key[1], name=name, made=primitive.made)
+            if _is_callable_inside(made, symbol, self.host):
+                self.inner.setdefault(_compared(made), name)
         return self.entries[key]
 
     def _named(self, rolling: Rolling | None) -> Rolling | None:
@@ -113,15 +120,53 @@ class LoweringCache:
 
     def _function(self, function: InnerFunction) -> InnerFunction:
         found = replace(function, control=self._with_functions(function.control))
-        if found not in self.inner:
+        key = _compared(found)
+        if key not in self.inner:
             name = self._unique((*function.words, "inside"))
             self.taken.add(name)
-            self.inner[found] = name
-        return replace(found, name=self.inner[found])
+            self.inner[key] = name
+        return replace(found, name=self.inner[key])
 
     def _unique(self, words: tuple[str, ...]) -> str:
         name = cnames.function_name(self.prefix, words)
         return cnames.unique(name, self.taken, tried=self.tried)
+
+
+def _compared(function: PrimFunc | InnerFunction) -> _Compared:
+    """The part of a function that its C depends on. The names of its parameters do not matter, nor
+    whether an operand that is only read is a constant."""
+    if function.control:  # its calls have the names
+        return function.parameters, (), function.control
+    places = {each.name: f"p{number}" for number, each in enumerate(function.parameters)}
+    parameters = tuple(
+        Parameter(
+            places[each.name],
+            each.ctype,
+            Role.INPUT if each.role is Role.CONSTANT else each.role,
+        )
+        for each in function.parameters
+    )
+    return parameters, _renamed(function.body, places), None
+
+
+def _renamed(body: Sequence[KernelCall], names: Mapping[str, str]) -> tuple[KernelCall, ...]:
+    """The kernels, with other names of the function's parameters."""
+    return tuple(
+        replace(
+            kernel,
+            args=tuple(
+                names.get(each, each) if isinstance(each, str) else each for each in kernel.args
+            ),
+        )
+        for kernel in body
+    )
+
+
+def _is_callable_inside(function: PrimFunc, symbol: str, host: str) -> bool:
+    """Whether an operator is also a function that loops and branches may call: kernels of the host,
+    whose pointers are all passed one by one."""
+    is_plain = not (function.made or function.rolling or function.control or function.in_struct)
+    return is_plain and not symbol and function.target == host
 
 
 def lower_regions(
@@ -135,13 +180,14 @@ def lower_regions(
     whose contexts are passed to operators."""
     regions, graph = partition.regions, partition.graph
     # External functions keep their names, so no generated function may get one of these.
-    cache = LoweringCache(prefix, taken={_symbol(region) for region in regions})
+    taken = {_symbol(region) for region in regions}
+    cache = LoweringCache(prefix, host=board.cpu.name, taken=taken)
     context = {device.target: device.context for device in devices}
     collected: dict[tuple[str, str], list[int]] = {}
     for index, region in enumerate(regions):
         owner = region.target if region.function else ""
         collected.setdefault((owner, region.codegen), []).append(index)
-    lowered: dict[int, Lowered] = {}
+    primitives: dict[int, Primitive] = {}
     for _, own in sorted(collected.items(), key=lambda item: bool(item[0][0])):  # external last
         codegen = codegens[regions[own[0]].codegen]
         made = codegen.lower([regions[index] for index in own], graph, board)
@@ -149,7 +195,11 @@ def lower_regions(
             region = regions[index]
             if region.target in context:
                 primitive = _on_device(primitive, context[region.target])
-            lowered[index] = Lowered(cache.lower(primitive, _symbol(region)), primitive)
+            primitives[index] = primitive
+    lowered: dict[int, Lowered] = {}
+    # Loops and branches call operators that are equal to their own functions, so they come last.
+    for index, primitive in sorted(primitives.items(), key=lambda item: bool(item[1].control)):
+        lowered[index] = Lowered(cache.lower(primitive, _symbol(regions[index])), primitive)
     in_order = tuple(lowered[index] for index in range(len(regions)))
     return LoweredRegions(in_order, _modules(regions, in_order))
 

@@ -19,6 +19,7 @@ from microgen.planner.program.kernel_call import Inner
 from microgen.planner.program.types import Program
 from microgen.project.emit import layout
 from microgen.project.emit.kernel_calls import argument, declaration, kernel_call
+from microgen.project.emit.unit import Unit
 
 HEADER = "microgen/inline.h"
 _INDENT = 4
@@ -30,15 +31,17 @@ def headers(program: Program) -> list[str]:
     return [HEADER] if any(function.control for function in program.functions) else []
 
 
-def functions(program: Program) -> list[dict[str, Any]]:
-    """The functions that operators with loops and branches call, each once, before their
-    callers."""
-    controls = [function.control for function in program.functions if function.control]
+def functions(unit: Unit) -> list[dict[str, Any]]:
+    """The functions that operators with loops and branches call and that are no operators
+    themselves, each once, before their callers."""
+    every = unit.program.functions
+    controls = [function.control for function in every if function.control]
     found = {one.name: one for control in controls for one in inner_functions(control)}
-    return [_function(one) for one in found.values()]
+    operators = {function.name for function in every}
+    return [_function(one, unit) for name, one in found.items() if name not in operators]
 
 
-def _function(function: InnerFunction) -> dict[str, Any]:
+def _function(function: InnerFunction, unit: Unit) -> dict[str, Any]:
     body = [
         kernel_call(kernel, i, is_only=len(function.body) == 1)
         for i, kernel in enumerate(function.body)
@@ -51,21 +54,22 @@ def _function(function: InnerFunction) -> dict[str, Any]:
         "body": body,
         "is_one_kernel": len(body) == 1,
         "rolling": None,
-        "control": lines(function.control, {}) if function.control else (),
+        "control": lines(function.control, {}, unit) if function.control else (),
         "is_inner": True,
     }
 
 
-def lines(control: Control, members: Mapping[str, str]) -> list[str]:
+def lines(control: Control, members: Mapping[str, str], unit: Unit) -> list[str]:
     """The statements of a function that has the constants ``members`` in a structure."""
-    made = _Statements(members, control.can_fail)
+    made = _Statements(members, control.can_fail, unit)
     return list(made.loop(control) if isinstance(control, InnerLoop) else made.branch(control))
 
 
 class _Statements:
     """Makes the lines of a function."""
 
-    def __init__(self, members: Mapping[str, str], can_fail: bool) -> None:
+    def __init__(self, members: Mapping[str, str], can_fail: bool, unit: Unit) -> None:
+        self.unit = unit
         self.members = members
         self.can_fail = can_fail
 
@@ -150,7 +154,8 @@ class _Statements:
             ).split("\n")
             result = "status = " if call.function.can_fail else "(void)"
             args = [argument(one, self.members) for one in call.args]
-            made = layout.call(f"{result}{call.function.name}", args, len(margin) + 4, end=";")
+            name = self.unit.called(call.function.name)
+            made = layout.call(f"{result}{name}", args, len(margin) + 4, end=";")
             yield from f"{margin}{made}".replace(f"\n{' ' * _INDENT}", "\n").split("\n")
             if is_guarded:
                 yield f"{' ' * (_INDENT * depth)}}}"

@@ -27,7 +27,7 @@ def operators(unit: Unit) -> dict[str, Any]:
         "prototypes": [c.prototype for c in unit.program.shared_kernels if c.prototype],
         "parts": rolling.parts(unit.program),
         "functions": [
-            *control.functions(unit.program),
+            *control.functions(unit),
             *(_function(f, unit, layers[f.name]) for f in functions),
         ],
         "has_control": any(function.control for function in functions),
@@ -72,6 +72,6 @@ def _function(function: PrimFunc, unit: Unit, layers: Sequence[str]) -> dict[str
         ],
         "is_one_kernel": len(function.body) == 1,
         "rolling": rows,
-        "control": control.lines(function.control, members) if function.control else (),
+        "control": control.lines(function.control, members, unit) if function.control else (),
         "is_inner": False,
     }

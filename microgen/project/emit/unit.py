@@ -130,6 +130,11 @@ class Unit:
         """The symbol of the function that computes an operator from plain pointers."""
         return symbols.implementation(function, is_packed=not self.options.unpacked)
 
+    def called(self, function: str) -> str:
+        """The symbol of a function that a loop or a branch calls, which may be an operator."""
+        is_operator = any(each.name == function for each in self.program.functions)
+        return self.implementation(function) if is_operator else function
+
     def common(self, guard: str = "") -> dict[str, Any]:
         """The values that every template gets. ``guard`` distinguishes the include guards
         of different files."""

@@ -183,7 +183,7 @@ def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallReco
     return CallRecord(
         index=call.index,
         function=symbols.implementation(call.function, is_packed=not options.is_unpacked),
-        steps=tuple(_step(step, roles, function) for step in call.steps),
+        steps=tuple(_step(step, roles, function, unit) for step in call.steps),
         args=tuple(args),
         packed="" if options.is_unpacked else call.function,
         target="" if function.target == host else function.target,
@@ -192,7 +192,7 @@ def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallReco
     )
 
 
-def _step(step: Step, roles: Sequence[Role], function: PrimFunc) -> StepRecord:
+def _step(step: Step, roles: Sequence[Role], function: PrimFunc, unit: Unit) -> StepRecord:
     """The record of a step of a function whose parameters have these roles."""
     argument, offset, in_rows, in_round = None, 0, None, None
     match step.place:
@@ -208,7 +208,7 @@ def _step(step: Step, roles: Sequence[Role], function: PrimFunc) -> StepRecord:
             in_rows = _in_rows(function.rolling, rows)
         case InRound() as place:
             assert function.control is not None, "only such functions have rounds"
-            in_round = _in_round(function.control, place)
+            in_round = _in_round(function.control, place, unit)
     return _copied(
         StepRecord,
         step,
@@ -222,12 +222,12 @@ def _step(step: Step, roles: Sequence[Role], function: PrimFunc) -> StepRecord:
     )
 
 
-def _in_round(control: Control, place: InRound) -> RoundsRecord:
+def _in_round(control: Control, place: InRound, unit: Unit) -> RoundsRecord:
     """How an inner call computes a result."""
     call, callers = next(itertools.islice(leaves(control), place.call, None))
     called = call.function
     roles = [k for k, p in enumerate(called.parameters) if p.role is Role.OUTPUT]
-    own = {"function": called.name, "argument": roles[place.index], "callers": callers}
+    own = {"function": unit.called(called.name), "argument": roles[place.index], "callers": callers}
     return _copied(RoundsRecord, place, **own)
 
 
