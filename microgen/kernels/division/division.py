@@ -60,9 +60,7 @@ def _of_integers(kernel: base.Implementation) -> base.Implementation:
 
 
 def _scaled(symbol: str, dtype: DType) -> base.Implementation:
-    family = "scaled_division"
-    kernel = broadcast.kernel(symbol, dtype, _scaled_params, family=family, is_scaled=True)
-    return _of_integers(kernel)
+    return _of_integers(broadcast.kernel(symbol, dtype, _scaled_params, is_scaled=True))
 
 
 BY_OP = {

@@ -49,7 +49,7 @@ MG_INLINE int32_t mg_divide_shifted(int32_t x, int32_t exponent)
 /* The quotient of a dividend of at most 17 bits with its sign and a divisor of 1 to 2^16 - 1, on
  * the output's scale. It is the dividend, shifted left as far as int32 allows, times the divisor's
  * reciprocal. */
-MG_INLINE int32_t mg_divide_scaled(int32_t multiplier, int32_t shift, int32_t dividend,
+MG_INLINE int32_t mg_divide_scaled(const mg_scaled_division_params *p, int32_t dividend,
                                    int32_t divisor)
 {
     const int32_t headroom = 31 - mg_divide_bits((dividend < 0) ? ~dividend : dividend);
@@ -57,7 +57,8 @@ MG_INLINE int32_t mg_divide_scaled(int32_t multiplier, int32_t shift, int32_t di
     const uint32_t fraction = ((uint32_t)divisor << (32 - bits)) & (uint32_t)INT32_MAX;
     const int32_t reciprocal = mg_one_over_one_plus((int32_t)fraction);
     const int32_t quotient = mg_multiply_high(mg_shift_left(dividend, headroom), reciprocal);
-    return mg_divide_shifted(mg_multiply_high(quotient, multiplier), headroom + bits - 1 - shift);
+    return mg_divide_shifted(mg_multiply_high(quotient, p->multiplier),
+                             headroom + bits - 1 - p->shift);
 }
 
 /* The stored output value of the quotient of two stored values. rhs must not represent zero. */
@@ -65,8 +66,8 @@ MG_INLINE int32_t mg_scaled_quotient(const mg_scaled_division_params *p, int32_t
 {
     const int32_t left = lhs + p->lhs_offset;
     const int32_t right = rhs + p->rhs_offset;
-    const int32_t scaled = (right < 0) ? mg_divide_scaled(p->multiplier, p->shift, -left, -right)
-                                       : mg_divide_scaled(p->multiplier, p->shift, left, right);
+    const int32_t scaled =
+        (right < 0) ? mg_divide_scaled(p, -left, -right) : mg_divide_scaled(p, left, right);
     return mg_offset_and_clamp_wide(scaled, p->output_offset, p->activation_min, p->activation_max);
 }
 
