@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from microgen.project.firmware.compiled import Compiled, Firmware
     from microgen.relay import IRModule
     from microgen.running.comparing.verdict import Verdict
-    from microgen.running.runner import Cycles, RemoteTarget, RunCosts
+    from microgen.running.runner import Cycles, RemoteTarget, RunCosts, Sample
     from microgen.running.runner import JobResult as Ran
     from microgen.running.runner.remote.address import Address
     from microgen.target.board import Board
@@ -47,10 +47,9 @@ class RunResult:
     for each sample per operator call, model after model, and ``per_module`` per model; None unless
     profiled. ``console`` is the text that the firmware printed. ``stack`` is its painted high-water
     mark in bytes. ``verdicts`` are the comparison's, empty unless compared. ``checks`` is verify's
-    report, in which the stack bound was compared with the high-water mark. ``modelled`` has
-    modelled cycles and bytes read from flash, None unless profiled on a core that is modelled.
-    ``cycles`` of the core's clock are None unless a debugger's server ran the firmware.
-    ``left_out``: samples of a comparison's own for which the network has no results."""
+    report, in which the stack bound was compared with the high-water mark. ``modelled``,
+    ``cycles`` and ``inside`` are as in ``JobResult``, None unless known. ``left_out``: the
+    samples of a comparison's own for which the network has no results."""
 
     outputs: dict[str, Array]
     instructions: tuple[int, ...] | None
@@ -64,6 +63,7 @@ class RunResult:
     modelled: RunCosts | None = None
     cycles: Cycles | None = None
     left_out: int = 0
+    inside: tuple[Sample, ...] = ()
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from microgen.base.manifest import note
 from microgen.base.manifest.calls import (
     ArgumentRecord,
     CallRecord,
+    InnerLayers,
     RoundsRecord,
     StepRecord,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "FeedRecord",
     "FunctionRecord",
     "HeldRecord",
+    "InnerLayers",
     "Manifest",
     "ModelRecord",
     "ModuleRecord",

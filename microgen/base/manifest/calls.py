@@ -63,6 +63,20 @@ class StepRecord:
     in_rows: RowsRecord | None = None
     in_round: RoundsRecord | None = None
 
+    @property
+    def loops(self) -> tuple[tuple[int, int], ...]:
+        """The loops around the layer inside of its operator."""
+        return self.in_round.loops if self.in_round else ()
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLayers:
+    """Layers that an operator computes by calls of ``function``. If their ``steps`` are of several
+    layers, the data decide which call computes which of them."""
+
+    function: str
+    steps: tuple[StepRecord, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
@@ -117,6 +131,29 @@ class CallRecord:
         return ((steps[key], inner, done) for key, inner, done in _unrolled(found))
 
     @property
+    def inner_layers(self) -> tuple[InnerLayers, ...]:
+        """The layers that an operator with loops or branches computes by calls of functions, in
+        order. Each has an entry of its own, unless the data decide in which order layers call one
+        function."""
+        calls = list(_inner_calls(self.steps))
+        found: dict[object, InnerLayers] = {}
+        for number, one in enumerate(calls):
+            alike = [each for each in calls if each.function == one.function]
+            is_alone = len({each.steps[0].loops for each in alike}) == 1 and all(
+                not each.steps[0].unseen for each in alike
+            )
+            key: object = number if is_alone or len(alike) == 1 else one.function
+            before = found[key].steps if key in found else ()
+            found[key] = InnerLayers(one.function, (*before, *one.steps))
+        return tuple(found.values())
+
+    @property
+    def inner_callers(self) -> tuple[str, ...]:
+        """The functions between such an operator and these, each once."""
+        rounds = (step.in_round for step in self.steps)
+        return tuple(dict.fromkeys(name for each in rounds if each for name in each.callers))
+
+    @property
     def row_calls(self) -> Iterator[tuple[StepRecord, RowsRecord]]:
         """The calls that compute rows, in order: the layer, and how it is computed."""
         rolled = [(step, step.in_rows) for step in self.steps if step.in_rows]
@@ -126,6 +163,26 @@ class CallRecord:
                 times, late = divmod(number - rows.first, rows.period)
                 if not late and 0 <= times < rows.count:
                     yield step, rows
+
+
+def _inner_calls(steps: Sequence[StepRecord]) -> Iterator[InnerLayers]:
+    """The calls of functions of layers, in order. A function with several results has a step for
+    each."""
+    own: list[StepRecord] = []
+    for step in steps:
+        if step.in_round is None:
+            continue
+        rounds = [each.in_round for each in own if each.in_round]
+        is_next = any(
+            each.function != step.in_round.function or each.argument == step.in_round.argument
+            for each in rounds
+        )
+        if rounds and is_next:
+            yield InnerLayers(rounds[0].function, tuple(own))
+            own = []
+        own.append(step)
+    if own and own[0].in_round:
+        yield InnerLayers(own[0].in_round.function, tuple(own))
 
 
 def _unrolled(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from microgen.base import manifest
 from microgen.base.errors import InputError, RunError
-from microgen.base.manifest import CallRecord, Manifest, ModuleRecord, StepRecord
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.base.names import cnames
 from microgen.base.output import junit
 from microgen.base.output.console import Console, Outcome
@@ -23,9 +23,11 @@ from microgen.interface.commands import compiling
 from microgen.target import projects
 
 if TYPE_CHECKING:
-    from microgen.running.runner import Cycles, RunCost, RunCosts
+    from microgen.running.runner import Cycles, InnerCount, RunCost, RunCosts, Sample
 
 _Numbers: TypeAlias = tuple[str, list[str]]  # a heading, and the cells below it
+# The first cells of a layer inside of a call, its counts, and further cells.
+_InnerRow: TypeAlias = tuple[tuple[str, str, str], "InnerCount | None", tuple[str, ...]]
 
 _OPTIONS = ("profile", "compare", "sanitize", "timeout", "on", "scope")
 _REAL = ("quantize_inputs", "dequantize_outputs")
@@ -137,10 +139,20 @@ def _data(result: api.RunResult, record: Manifest, same: bool) -> dict[str, Any]
         "instructions": result.instructions and list(result.instructions),
         "modelled": result.modelled and result.modelled.to_json(),
         "per_call": result.per_call and [list(sample) for sample in result.per_call],
+        "inside": [_inside(sample, record) for sample in result.inside],
         "steps": [_steps(call) for module in record.modules for call in module.calls],
         "comparisons": [verdict.to_json() for verdict in result.verdicts],
         "outputs": {name: list(array.shape) for name, array in result.outputs.items()},
     }
+
+
+def _inside(sample: Sample, record: Manifest) -> list[list[dict[str, Any]]]:
+    """The counts of layers in loops and branches, of each operator call, model after model."""
+    return [
+        [one.to_json() for one in own if one.call == call.index]
+        for module, own in zip(record.modules, sample, strict=True)
+        for call in module.calls
+    ]
 
 
 def _steps(call: CallRecord) -> list[dict[str, str]]:
@@ -164,27 +176,32 @@ def _text(result: api.RunResult, record: Manifest) -> list[Part]:
 
 def profile_tables(result: api.RunResult, record: Manifest) -> Iterator[Table]:
     """Instructions and modelled costs of the first sample: a table per model, a row per call. If a
-    call has several layers, only the row of the first has numbers."""
+    call has several layers, only the row of the first has numbers. Layers in loops and branches
+    have rows of their own below, whose numbers are parts of the call's."""
     assert result.per_module is not None
     assert result.per_call is not None
     counts = iter(result.per_call[0])
     costs = result.modelled.rows[0] if result.modelled else [()] * len(record.modules)
     totals = result.per_module[0]
-    for module, total, modelled in zip(record.modules, totals, costs, strict=True):
+    inside = result.inside[0] if result.inside else [()] * len(record.modules)
+    for module, total, modelled, inner in zip(record.modules, totals, costs, inside, strict=True):
         calls = list(islice(counts, len(module.calls)))
         title = module.module if record.more else ""
         columns = _modelled(result.modelled, modelled) if result.modelled else ()
-        yield _profile_table(module, calls, total, title, more=columns)
+        below = {call.index: _inner_rows(call, inner, result.modelled) for call in module.calls}
+        yield _profile_table(module, calls, total, title, more=columns, below=below)
 
 
 def _modelled(costs: RunCosts, row: Sequence[RunCost]) -> tuple[_Numbers, ...]:
     """The columns of modelled costs. ``row`` has the costs of the inference, then of its calls."""
-    listed = [*row[1:], costs.outside_calls(row), row[0]]
-    return (
-        ("cycles", [f"{cost.cycles:,}" for cost in listed]),
-        ("ms", [_milliseconds(costs.conditions.milliseconds(cost.cycles)) for cost in listed]),
-        ("flash B", [f"{cost.flash_bytes:,}" for cost in listed]),
-    )
+    listed = [_cells(costs, cost) for cost in (*row[1:], costs.outside_calls(row), row[0])]
+    cells = map(list, zip(*listed, strict=True))
+    return tuple(zip(("cycles", "ms", "flash B"), cells, strict=True))
+
+
+def _cells(costs: RunCosts, cost: RunCost) -> tuple[str, str, str]:
+    milliseconds = _milliseconds(costs.conditions.milliseconds(cost.cycles))
+    return f"{cost.cycles:,}", milliseconds, f"{cost.flash_bytes:,}"
 
 
 def _milliseconds(time: float | None) -> str:
@@ -206,34 +223,62 @@ def _profile_table(
     title: str,
     what: str = "instructions",
     more: Sequence[_Numbers] = (),
+    below: Mapping[int, Sequence[_InnerRow]] | None = None,
 ) -> Table:
     names = [Column("call"), Column("layer", shorten=True), Column("kernel", optional=bool(more))]
-    numbers = [Column(heading, right=True) for heading in (what, "%", *(name for name, _ in more))]
+    inner = below or {call.index: _inner_rows(call, (), None) for call in module.calls}
+    each = ("per round",) if below and any(below.values()) else ()
+    headings = (what, *each, "%", *(name for name, _ in more))
+    numbers = [Column(heading, right=True) for heading in headings]
     table = Table([*names, *numbers], title)
     rows = [_labels(call) for call in module.calls]
     rows += [[("", "runner", "")], [("", "inference", "")]]
     counts = [*calls, total - sum(calls), total]
     columns = [cells for _, cells in more]
     # A call of several layers has its numbers in the row of the first.
-    for (first, *others), count, *cells in zip(rows, counts, *columns, strict=True):
-        table.add(*first, f"{count:,}", _share(count, total), *cells)
+    for place, ((first, *others), count, *cells) in enumerate(
+        zip(rows, counts, *columns, strict=True)
+    ):
+        table.add(*first, f"{count:,}", *[""] * len(each), _share(count, total), *cells)
         for other in others:
             table.add(*other, *[""] * len(numbers))
+        for labels, one, cells_of_one in inner.get(place, ()):
+            known = [""] * (1 + len(each) + 1)
+            if one is not None:
+                per_round = one.instructions // max(1, one.times)
+                known = [f"{one.instructions:,}", f"{per_round:,}", _share(one.instructions, total)]
+            table.add(*labels, *known, *(cells_of_one or [""] * len(more)))
     return table
 
 
 def _labels(call: CallRecord) -> list[tuple[str, str, str]]:
-    """The first cells of a call's rows: its number, and each of its layers with the kernel."""
-    numbers = [str(call.index + 1), *[""] * (len(call.steps) - 1)]
-    steps = zip(numbers, call.steps, strict=True)
-    return [(number, _repeated(step), step.kernel) for number, step in steps]
+    """The first cells of a call's rows: its number, and each of its layers with the kernel, but for
+    layers in loops and branches."""
+    steps = [step for step in call.steps if not step.in_round]
+    numbers = [str(call.index + 1), *[""] * (len(steps) - 1)]
+    named = zip(numbers, steps, strict=True)
+    return [(number, cnames.layer(step.layer), step.kernel) for number, step in named]
 
 
-def _repeated(step: StepRecord) -> str:
-    """A layer, with the number of times that loops compute it."""
-    name = cnames.layer(step.layer)
-    times = math.prod(rounds for _, rounds in step.in_round.loops) if step.in_round else 1
-    return name if times == 1 else f"{name} x {times:,}"
+def _inner_rows(
+    call: CallRecord, counts: Sequence[InnerCount], costs: RunCosts | None
+) -> list[_InnerRow]:
+    """The rows of the layers in a call's loops and branches: their first cells, their counts, and
+    their modelled costs. Layers with one count have it in the row of the first."""
+    known = {one.layers: one for one in counts if one.call == call.index}
+    rows: list[_InnerRow] = []
+    for layers in call.inner_layers:
+        first, *others = layers.steps
+        one = known.get(layers)
+        times = one.times if one else math.prod(rounds for _, rounds in first.loops)
+        cells = _cells(costs, one.cost) if one and one.cost and costs else ()
+        name = f"{cnames.layer(first.layer)}{f' x {times:,}' if times != 1 else ''}"
+        rows.append((("", name, first.kernel), one, cells))
+        for other in others:
+            if other.layer != first.layer:
+                name = f"{cnames.layer(other.layer)}, in the row above"
+                rows.append((("", name, other.kernel), None, ()))
+    return rows
 
 
 def _share(count: int, total: int) -> str:

@@ -8,6 +8,7 @@ debugger's server reaches.
 from microgen.running.runner.application import Inference
 from microgen.running.runner.costs import RunCost, RunCosts
 from microgen.running.runner.execute import followed, run, until_failure
+from microgen.running.runner.inside import InnerCount, Sample
 from microgen.running.runner.job import Cycles, JobResult
 from microgen.running.runner.remote.target import RemoteTarget
 from microgen.running.runner.trace import Followed, TracedLayer
@@ -16,10 +17,12 @@ __all__ = [
     "Cycles",
     "Followed",
     "Inference",
+    "InnerCount",
     "JobResult",
     "RemoteTarget",
     "RunCost",
     "RunCosts",
+    "Sample",
     "TracedLayer",
     "followed",
     "run",

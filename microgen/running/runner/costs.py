@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import islice
 from pathlib import Path
@@ -40,11 +40,13 @@ class RunCosts:
     """Modelled costs of a run. ``rows``: for each sample and each model, in order, the cost of the
     inference, then of each operator call. ``conditions`` are the core, clock and wait states for
     which the times are modelled. ``stands`` names the core whose timings stand for the board's CPU,
-    if the CPU has no timings of its own."""
+    if the CPU has no timings of its own. ``inside``: for each sample and each model the costs of
+    layers that operators compute by calls of functions, as in ``profile.inside``."""
 
     conditions: Conditions
     rows: tuple[tuple[tuple[RunCost, ...], ...], ...]
     stands: str = ""
+    inside: tuple[tuple[Mapping[tuple[int, int], RunCost], ...], ...] = ()
 
     @property
     def totals(self) -> tuple[RunCost, ...]:
@@ -91,17 +93,21 @@ def of_run(
     inferences = list(_inferences(TimingModel(core, board, code), counted, calls))
     # Each sample runs all models, so ``width`` rows in the file are one sample.
     width = len(calls)
-    rows = tuple(tuple(inferences[i : i + width]) for i in range(0, len(inferences), width))
+    samples = [inferences[i : i + width] for i in range(0, len(inferences), width)]
+    rows = tuple(tuple(row for row, _ in sample) for sample in samples)
+    inside = tuple(tuple(own for _, own in sample) for sample in samples)
     conditions = Conditions(core, board.clock_hz, board.flash_wait_states)
-    return RunCosts(conditions, rows, timing.remark(board.cpu))
+    return RunCosts(conditions, rows, timing.remark(board.cpu), inside)
 
 
 def _inferences(
     model: TimingModel, counted: Path, calls: Sequence[int]
-) -> Iterator[tuple[RunCost, ...]]:
-    """The costs of each inference in the file: its own costs, then the costs of its calls."""
+) -> Iterator[tuple[tuple[RunCost, ...], Mapping[tuple[int, int], RunCost]]]:
+    """The costs of each inference in the file: its own costs, then the costs of its calls; and the
+    costs of layers inside of calls."""
     blocks: dict[int, BasicBlock] = {}
     costs: list[RunCost] = []
+    inside: dict[tuple[int, int], RunCost] = {}
     number = 0
     with counted.open() as file:
         # profile.c writes "b key address count" for a block, "p call ..." for a part of an
@@ -114,17 +120,21 @@ def _inferences(
                 key, address, count = map(int, numbers.split())
                 blocks[key] = BasicBlock(address, count)
             elif kind == "p":
-                call, part = _part(numbers)
+                call, share, part = _part(numbers)
                 cycles = model.cycles(part, blocks.__getitem__)
                 lines = (part.data_misses + part.jumps, part.follows)
-                costs[call] += RunCost(cycles, part.flash_bytes, *lines)
+                own = RunCost(cycles, part.flash_bytes, *lines)
+                costs[call] += own
+                if share:
+                    layer = call - 1, share
+                    inside[layer] = inside.get(layer, _NOTHING) + own
             else:
-                yield (sum(costs, _NOTHING), *islice(costs, 1, None))
+                yield (sum(costs, _NOTHING), *islice(costs, 1, None)), inside
                 # The sum over all parts is the inference; element 0 alone is not reported.
-                costs, number = [], number + 1
+                costs, inside, number = [], {}, number + 1
 
 
-def _part(text: str) -> tuple[int, ProgramPart]:
-    call, flash_bytes, data, jumps, follows, *_ = numbers = np.array(text.split(), np.int64)
-    part = ProgramPart(numbers[5:], int(flash_bytes), int(data), int(jumps), int(follows))
-    return int(call), part
+def _part(text: str) -> tuple[int, int, ProgramPart]:
+    numbers = np.array(text.split(), np.int64)
+    call, share, flash_bytes, data, jumps, follows = map(int, numbers[:6])
+    return call, share, ProgramPart(numbers[6:], flash_bytes, data, jumps, follows)

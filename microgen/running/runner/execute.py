@@ -12,6 +12,7 @@ from microgen.base.output import progress
 from microgen.graph.ir.graph import Array
 from microgen.running import timing
 from microgen.running.runner import application, costs, faults, process, qemu
+from microgen.running.runner import inside as inner
 from microgen.running.runner import job as jobs
 from microgen.running.runner import profile as profiling
 from microgen.running.runner import trace as tracing
@@ -155,14 +156,18 @@ def _profiled(job: Job, runs: Followed[Inference] | None = None) -> JobResult:
         elf = job.image.path
         # The blocks are of all inferences, so costs are known only if all are parts of samples.
         modelled = None
+        inside: tuple[inner.Sample, ...] = ()
         if core is not None and (not runs or len(order) == len(counted) * job.manifest.intervals):
             modelled = costs.of_run(core, job.board, elf, blocks, calls)
+        if not runs:
+            inside = inner.of_run(job.manifest.modules, profiling.inside(where), modelled)
     return replace(
         result,
         instructions=tuple(sum(row[0] for row in rows) for rows in counted),
         per_call=tuple(tuple(n for row in rows for n in row[1:]) for rows in counted),
         per_module=tuple(tuple(row[0] for row in rows) for rows in counted),
         modelled=modelled,
+        inside=inside,
     )
 
 

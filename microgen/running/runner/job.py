@@ -14,6 +14,7 @@ from microgen.graph.ir.graph import Array
 from microgen.running.runner import faults, image, port_names, samples
 from microgen.running.runner.costs import RunCosts
 from microgen.running.runner.image import Image
+from microgen.running.runner.inside import Sample
 from microgen.running.runner.samples import Given
 from microgen.running.runner.trace import TracedLayer
 from microgen.target import projects
@@ -65,7 +66,8 @@ class JobResult:
     The other instructions are the runner's. All are None unless profiled. ``layers``: every call's
     output, sample by sample; None unless traced. ``modelled``: modelled cycles and bytes read from
     flash; None unless profiled on a core that is modelled. ``cycles`` is None unless the firmware
-    ran on a core that a debugger's server reaches.
+    ran on a core that a debugger's server reaches. ``inside``: for each sample the counts of layers
+    that operators compute by calls of functions; empty unless the project's main is profiled.
     """
 
     outputs: dict[str, Array]
@@ -79,6 +81,7 @@ class JobResult:
     layers: tuple[TracedLayer, ...] | None = None
     modelled: RunCosts | None = None
     cycles: Cycles | None = None
+    inside: tuple[Sample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microgen.base.errors import RunError, ToolError
-from microgen.base.manifest import Manifest, ModuleRecord
+from microgen.base.manifest import CallRecord, Manifest, ModuleRecord
 from microgen.building import toolchain
 from microgen.running.runner.image import Image
 from microgen.running.timing import CoreTimings, Flash
@@ -88,6 +88,8 @@ def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Colle
     for module in manifest.modules:
         numbers += [module.intervals, *image.extent(_runner(module)), len(module.calls)]
         numbers += [image.address(call.function) for call in module.calls]
+        for call in module.calls:
+            numbers += _inside(image, call)
     # Caches of no lines: the plugin then counts no misses.
     caches = flash.caches or Flash(1, 0, 0)
     numbers += [caches.line_bytes, caches.code_lines, caches.data_sets, len(flash.regions)]
@@ -95,6 +97,16 @@ def _plan(image: Image, manifest: Manifest, flash: FlashPlan, returned_to: Colle
     runs = [image.address(module.entry) for module in manifest.modules] if returned_to else []
     numbers += [len(runs), *runs, len(returned_to), *sorted(returned_to)]
     return "".join(f"{number:x}\n" for number in numbers)
+
+
+def _inside(image: Image, call: CallRecord) -> list[int]:
+    """The functions of an operator with loops or branches: those that call others, and that of
+    each of its layers."""
+    layers = call.inner_layers
+    callers = [call.function, *call.inner_callers] if layers else []
+    extents = [number for name in callers for number in image.extent(name)]
+    entries = [image.address(each.function) for each in layers]
+    return [len(extents), *extents, len(entries), *entries]
 
 
 def _runner(module: ModuleRecord) -> str:
@@ -157,7 +169,17 @@ def counts_of_runs(
 def _counted(directory: Path) -> list[tuple[int, ...]]:
     """The counts of each inference: its total, then the counts of its calls."""
     lines = (directory / _COUNTS).read_text().splitlines()
-    return [tuple(map(int, line.split())) for line in lines]
+    return [tuple(int(each) for each in line.split() if ":" not in each) for line in lines]
+
+
+def inside(directory: Path) -> list[dict[tuple[int, int], tuple[int, int]]]:
+    """The counts of layers that operators compute by calls of functions, of each inference: (number
+    of the call, number in its ``inner_layers`` from 1) -> (times, instructions)."""
+    found = []
+    for line in (directory / _COUNTS).read_text().splitlines():
+        parts = [list(map(int, each.split(":"))) for each in line.split() if ":" in each]
+        found.append({(call, share): (times, n) for call, share, times, n in parts})
+    return found
 
 
 def _whole(modules: Sequence[ModuleRecord], names: Sequence[str]) -> list[str]:

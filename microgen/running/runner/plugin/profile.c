@@ -18,6 +18,10 @@
  * A part of an inference is what is charged to one call, or to no call between two of them. It has
  * the blocks that began in it. A block fell through if the next one began right after its end.
  *
+ * An operator with loops or branches calls functions of layers. Each of these counts from its entry
+ * until control is back in the operator, or in one of its functions that call others. What it
+ * counts is a share of the part, and share 0 is everything else.
+ *
  * In a program that is not the project's main, an inference is a call of a model's run function,
  * and ends at an address to which that returns.
  *
@@ -27,15 +31,18 @@
  *
  * Arguments: plan=FILE, hexadecimal numbers: address of the first marker, of the second, number of
  * models; for each the intervals of an inference, first address of the runner, first address after
- * it, number of operator calls, entry of each; then the bytes of a line, the lines of the code's
+ * it, number of operator calls, entry of each, and for each call twice the number of functions that
+ * call layers, first address of each and first address after it, the number of layers' functions,
+ * entry of each; then the bytes of a line, the lines of the code's
  * cache, the sets of the data's (both 0: misses are not counted), number of flash regions, for each
  * the first address and the number of bytes; the number of run functions (0: there are markers),
  * the address of each, the number of addresses to which they return, each of these. out=FILE, one
- * line of decimal numbers per inference: the total, then one count per call made. blocks=FILE,
+ * line of decimal numbers per inference: the total, then one count per call made, and for each
+ * function of layers that ran "CALL:SHARE:TIMES:INSTRUCTIONS". blocks=FILE,
  * decimal: "b NUMBER ADDRESS INSTRUCTIONS" before the first use of a block, and a line for each
- * part: "p CALL BYTES DATA CODE NEXT" (0: no call; bytes read from flash as data; lines missed as
- * data, as code after a jump, and as the next line of code), then for each block "NUMBER EXECUTIONS
- * FALLEN". "e" ends an inference.
+ * share of a part: "p CALL SHARE BYTES DATA CODE NEXT" (0: no call; bytes read from flash as data;
+ * lines missed as data, as code after a jump, and as the next line of code), then for each block
+ * "NUMBER EXECUTIONS FALLEN". "e" ends an inference.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -79,22 +86,40 @@ __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, con
 
 #define WAYS 8
 
-/* A translation block: the address of its first instruction, the address after its last, and the
- * number of instructions. The numbers of executions in this part are 0 unless it is in the list of
- * this part's blocks, whose next one is `other`. */
+/* The numbers of executions of a block in a share of this part. They are 0 unless it is in the list
+ * of the share's blocks, whose next one is `other`. */
+struct use {
+    uint64_t executions;
+    uint64_t fallen;
+    struct block *block;
+    struct use *other;
+};
+
+/* A translation block: the address of its first instruction, the address after its last, the number
+ * of instructions, and its use in each share. */
 struct block {
     uint64_t start;
     uint64_t end;
     uint64_t count;
-    uint64_t executions;
-    uint64_t fallen;
     uint64_t number; /* 0: not written yet */
-    struct block *other;
+    struct use *uses;
 };
 
 struct region {
     uint64_t start;
     uint64_t size;
+};
+
+struct list {
+    uint64_t count;
+    uint64_t *addresses;
+};
+
+/* Of a call: the extents of the functions that call others, and the entries of those that do not.
+ */
+struct inside {
+    struct list callers;
+    struct list layers;
 };
 
 struct model {
@@ -103,11 +128,20 @@ struct model {
     uint64_t runner_end;
     uint64_t calls;
     uint64_t *entries;
+    struct inside *insides;
 };
 
-struct list {
+/* A share of a part. */
+struct share {
+    struct use *used;                     /* its blocks */
+    uint64_t flash_bytes;                 /* as the next three */
+    uint64_t data_misses, jumps, follows; /* lines missed: data, code, the next line of code */
+};
+
+/* The calls of a function of layers in an inference, and their instructions. */
+struct times {
     uint64_t count;
-    uint64_t *addresses;
+    uint64_t instructions;
 };
 
 static struct {
@@ -122,6 +156,8 @@ static struct {
     struct region *regions;
     struct list runs;
     struct list returns;
+    uint64_t most_calls;
+    uint64_t shares; /* of the call with most of them */
 } plan;
 
 static enum {
@@ -143,35 +179,48 @@ static const struct model *model; /* the model of this inference */
 static int in_operator;
 static uint64_t return_address; /* of the first marker */
 static struct block *previous;
-static struct block *used; /* the blocks of this part */
+static struct use *previous_use; /* NULL: none of this part */
+static struct share *shares;     /* of this part */
+static uint64_t share;           /* the one that counts */
+static uint64_t share_start;     /* counter at its start */
+static struct times *times;      /* [calls][shares] of this inference */
 static uint64_t block_count;
-static uint64_t *code_cache;                 /* line in it, by its number modulo the lines */
-static uint64_t (*data_cache)[WAYS];         /* lines in each set, the last used one first */
-static uint64_t last_code;                   /* the line of code used before */
-static uint64_t flash_bytes;                 /* of this part, as the next three */
-static uint64_t data_misses, jumps, follows; /* lines missed: data, code, the next line of code */
+static uint64_t *code_cache;         /* line in it, by its number modulo the lines */
+static uint64_t (*data_cache)[WAYS]; /* lines in each set, the last used one first */
+static uint64_t last_code;           /* the line of code used before */
+
+/* Writes a share of the part that was charged to a call, and clears it. */
+static void end_share(uint64_t call, uint64_t number)
+{
+    struct share *own = &shares[number];
+    for (struct use *use = own->used; use != NULL; use = use->other) {
+        if (use->block->number == 0) {
+            use->block->number = ++block_count;
+            (void)fprintf(blocks, "b %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", use->block->number,
+                          use->block->start, use->block->count);
+        }
+    }
+    (void)fprintf(blocks, "p %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+                  call, number, own->flash_bytes, own->data_misses, own->jumps, own->follows);
+    for (struct use *use = own->used; use != NULL; use = use->other) {
+        (void)fprintf(blocks, " %" PRIu64 " %" PRIu64 " %" PRIu64, use->block->number,
+                      use->executions, use->fallen);
+        use->executions = 0;
+        use->fallen = 0;
+    }
+    (void)fputc('\n', blocks);
+    (void)memset(own, 0, sizeof *own);
+}
 
 /* Ends a part of the inference, which was charged to a call, or to none with 0. */
 static void end_part(uint64_t call)
 {
-    for (struct block *block = used; block != NULL; block = block->other) {
-        if (block->number == 0) {
-            block->number = ++block_count;
-            (void)fprintf(blocks, "b %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", block->number,
-                          block->start, block->count);
+    for (uint64_t number = 0; number < plan.shares; number++) {
+        if (number == 0 || shares[number].used != NULL) {
+            end_share(call, number);
         }
     }
-    (void)fprintf(blocks, "p %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, call,
-                  flash_bytes, data_misses, jumps, follows);
-    for (struct block *block = used; block != NULL; block = block->other) {
-        (void)fprintf(blocks, " %" PRIu64 " %" PRIu64 " %" PRIu64, block->number, block->executions,
-                      block->fallen);
-        block->executions = 0;
-        block->fallen = 0;
-    }
-    (void)fputc('\n', blocks);
-    used = NULL;
-    flash_bytes = data_misses = jumps = follows = 0;
+    previous_use = NULL;
 }
 
 static int is_in_flash(uint64_t address)
@@ -196,7 +245,7 @@ static void read_line(uint64_t line)
         }
         moved = was;
     }
-    data_misses++;
+    shares[share].data_misses++;
 }
 
 /* Runs after each access to memory. */
@@ -205,7 +254,7 @@ static void on_access(unsigned cpu, uint32_t info, uint64_t address, void *data)
     (void)cpu;
     (void)data;
     if (state == IN_INFERENCE && is_in_flash(address) && !qemu_plugin_mem_is_store(info)) {
-        flash_bytes += (uint64_t)1 << qemu_plugin_mem_size_shift(info);
+        shares[share].flash_bytes += (uint64_t)1 << qemu_plugin_mem_size_shift(info);
         if (plan.data_sets != 0) {
             read_line(address / plan.line_bytes);
         }
@@ -219,8 +268,8 @@ static void fetch(const struct block *block)
         uint64_t *place = &code_cache[line % plan.code_lines];
         if (*place != line) {
             *place = line;
-            follows += line == last_code + 1;
-            jumps += line != last_code + 1;
+            shares[share].follows += line == last_code + 1;
+            shares[share].jumps += line != last_code + 1;
         }
         last_code = line;
     }
@@ -229,18 +278,30 @@ static void fetch(const struct block *block)
 /* Counts an execution of a block in this part. */
 static void use(struct block *block)
 {
-    if (block->executions++ == 0) {
-        block->other = used;
-        used = block;
+    struct use *own = &block->uses[share];
+    if (own->executions++ == 0) {
+        own->block = block;
+        own->other = shares[share].used;
+        shares[share].used = own;
     }
+    previous_use = own;
     if (plan.code_lines != 0 && is_in_flash(block->start)) {
         fetch(block);
+    }
+}
+
+static void leave_layer(void)
+{
+    if (share != 0) {
+        times[(calls_made - 1) * plan.shares + share].instructions += counter - share_start;
+        share = 0;
     }
 }
 
 static void leave_operator(void)
 {
     if (in_operator) {
+        leave_layer();
         call_counts[calls_made - 1] += counter - call_start;
         in_operator = 0;
         end_part(calls_made);
@@ -256,6 +317,7 @@ static void begin_inference(void)
     for (uint64_t k = 0; k < model->calls; k++) {
         call_counts[k] = 0;
     }
+    (void)memset(times, 0, plan.most_calls * plan.shares * sizeof *times);
 }
 
 static void begin_interval(void)
@@ -278,6 +340,12 @@ static void end_inference(void)
     (void)fprintf(out, "%" PRIu64, total);
     for (uint64_t k = 0; k < calls_made; k++) {
         (void)fprintf(out, " %" PRIu64, call_counts[k]);
+    }
+    for (uint64_t k = 0; k < calls_made * plan.shares; k++) {
+        if (times[k].count != 0) {
+            (void)fprintf(out, " %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, k / plan.shares,
+                          k % plan.shares, times[k].count, times[k].instructions);
+        }
     }
     (void)fputc('\n', out);
     (void)fflush(out);
@@ -321,6 +389,46 @@ static void begin_run(uint64_t address)
     }
 }
 
+/* Whether an address is in one of the extents, each of which is two addresses. */
+static int is_within(const struct list *extents, uint64_t address)
+{
+    for (uint64_t k = 0; k + 1 < extents->count; k += 2) {
+        if (address >= extents->addresses[k] && address < extents->addresses[k + 1]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Begins the share of a layer if its function is at an address. Layers that have one function call
+ * it in turn, so it is the first one that has called it least often. */
+static void begin_layer(const struct list *layers, uint64_t address)
+{
+    struct times *own = &times[(calls_made - 1) * plan.shares];
+    for (uint64_t k = 0; k < layers->count; k++) {
+        if (layers->addresses[k] == address &&
+            (share == 0 || own[k + 1].count < own[share].count)) {
+            share = k + 1;
+            share_start = counter;
+        }
+    }
+    own[share].count += share != 0;
+}
+
+/* Follows an operator with functions of layers. */
+static void follow_operator(uint64_t address)
+{
+    const struct inside *inside = &model->insides[calls_made - 1];
+    if (inside->layers.count == 0) {
+        return;
+    }
+    if (is_within(&inside->callers, address)) {
+        leave_layer();
+    } else if (share == 0) {
+        begin_layer(&inside->layers, address);
+    }
+}
+
 static void follow_inference(uint64_t address)
 {
     if (address >= model->runner_start && address < model->runner_end) {
@@ -332,6 +440,8 @@ static void follow_inference(uint64_t address)
         call_start = counter;
     } else if (is_end(address)) {
         end_interval();
+    } else if (in_operator) {
+        follow_operator(address);
     }
 }
 
@@ -342,8 +452,8 @@ static void on_execute(unsigned cpu, void *data)
     (void)cpu;
     if (previous) {
         counter += previous->count;
-        if (previous->executions != 0) {
-            previous->fallen += block->start == previous->end;
+        if (previous_use != NULL) {
+            previous_use->fallen += block->start == previous->end;
         }
     }
     switch (state) {
@@ -376,7 +486,7 @@ static void on_translate(plugin_id id, struct qemu_plugin_tb *translation)
     size_t count = qemu_plugin_tb_n_insns(translation);
     struct block *block = calloc(1, sizeof *block); /* QEMU may use it forever */
     (void)id;
-    if (block == NULL) {
+    if (block == NULL || (block->uses = calloc(plan.shares, sizeof *block->uses)) == NULL) {
         abort();
     }
     block->count = count;
@@ -404,11 +514,27 @@ static int read_addresses(FILE *file, uint64_t count, uint64_t **into)
     return ok;
 }
 
+static int read_list(FILE *file, struct list *list)
+{
+    int ok = fscanf(file, "%" SCNx64, &list->count) == 1;
+    return ok && read_addresses(file, list->count, &list->addresses);
+}
+
 static int read_model(FILE *file, struct model *into)
 {
     int ok = fscanf(file, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx64, &into->intervals,
                     &into->runner_start, &into->runner_end, &into->calls) == 4;
-    return ok && read_addresses(file, into->calls, &into->entries);
+    ok = ok && read_addresses(file, into->calls, &into->entries);
+    into->insides = ok ? calloc(into->calls + 1, sizeof *into->insides) : NULL;
+    ok = into->insides != NULL;
+    for (uint64_t k = 0; ok && k < into->calls; k++) {
+        struct inside *inside = &into->insides[k];
+        ok = read_list(file, &inside->callers) && read_list(file, &inside->layers);
+        if (ok && inside->layers.count >= plan.shares) {
+            plan.shares = inside->layers.count + 1;
+        }
+    }
+    return ok;
 }
 
 /* Reads the flash regions and makes the caches, in which no line is line 0 of memory. */
@@ -430,15 +556,8 @@ static int read_flash(FILE *file)
     return ok;
 }
 
-static int read_list(FILE *file, struct list *list)
-{
-    int ok = fscanf(file, "%" SCNx64, &list->count) == 1;
-    return ok && read_addresses(file, list->count, &list->addresses);
-}
-
 static int read_plan(const char *path)
 {
-    uint64_t most_calls = 0;
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return 0;
@@ -449,16 +568,21 @@ static int read_plan(const char *path)
         plan.models = calloc(plan.count + 1, sizeof *plan.models);
         ok = plan.models != NULL && plan.count > 0;
     }
+    plan.most_calls = 1; /* calloc may return NULL for none */
+    plan.shares = 1;
     for (uint64_t k = 0; ok && k < plan.count; k++) {
+        const struct model *own = &plan.models[k];
         ok = read_model(file, &plan.models[k]);
-        most_calls = plan.models[k].calls > most_calls ? plan.models[k].calls : most_calls;
+        plan.most_calls = own->calls > plan.most_calls ? own->calls : plan.most_calls;
     }
     ok = ok && read_flash(file);
     ok = ok && read_list(file, &plan.runs);
     ok = ok && read_list(file, &plan.returns);
     (void)fclose(file);
-    call_counts = calloc(most_calls + 1, sizeof *call_counts);
-    return ok && call_counts != NULL;
+    call_counts = calloc(plan.most_calls, sizeof *call_counts);
+    times = calloc(plan.most_calls * plan.shares, sizeof *times);
+    shares = calloc(plan.shares, sizeof *shares);
+    return ok && call_counts != NULL && times != NULL && shares != NULL;
 }
 
 int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
