@@ -25,6 +25,7 @@ from microgen.graph.ops.quantization.conversions import DequantizeAttrs, Quantiz
 from microgen.graph.ops.quantization.rescale import RequantizeAttrs
 from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.graph.ops.recurrent.recurrent import ActivationFormula, RecurrentAttrs
+from microgen.graph.ops.recurrent.recurrent_hybrid import RecurrentHybridAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.graph.ops.recurrent.svdf import SvdfAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
@@ -242,6 +243,33 @@ def recurrent(
     peephole = [b.weight(dtype, (3, cells), None)] if is_whole else []
     inputs = (b.data(dtype, steps, batches, features), *weights, bias, lengths, *states, *peephole)
     return b.node("nn.recurrent", attrs, *inputs, dtype=dtype)
+
+
+def recurrent_hybrid(
+    b: Builder,
+    dtype: DType,
+    _bits: int,
+    *,
+    kind: str,
+    functions: Sequence[str],
+    steps: int,
+    features: int,
+    cells: int,
+    batches: int = 1,
+    is_special: bool = False,
+) -> Node:
+    """nn.recurrent_hybrid with int8 weights; of a special one the weights of the input are floats.
+    The reset gate of a special GRU applies to a product."""
+    numbers = tuple(ActivationFormula(name, 0.2, 0.5) for name in functions)
+    attrs = RecurrentHybridAttrs(kind, numbers, resets_after=kind == "gru" and is_special)
+    gates = GATES[kind]
+    weights = [
+        b.weight(stored, (gates * cells, n), None if stored is FLOAT else 0)
+        for n, stored in ((features, FLOAT if is_special else INT8), (cells, INT8))
+    ]
+    bias = b.bias(dtype, gates + attrs.resets_after, cells)
+    inputs = (b.data(dtype, steps, batches, features), *weights, bias)
+    return b.node("nn.recurrent_hybrid", attrs, *inputs, dtype=dtype)
 
 
 def svdf(

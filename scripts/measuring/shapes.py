@@ -312,6 +312,14 @@ _FIT: Mapping[str, tuple[Layer, ...]] = {
             layers.recurrent, _CELLS, kind=kind, functions=functions, is_special=is_special
         )
     ),
+    "nn.recurrent_hybrid": tuple(
+        layer
+        for kind, functions in _USUAL.items()
+        for is_special in (False, True)
+        for layer in _each(
+            layers.recurrent_hybrid, _CELLS, kind=kind, functions=functions, is_special=is_special
+        )
+    ),
     "add": (
         *_sized(layers.add, "data", _IMAGES),
         *_sized(layers.add, "data", _IMAGES[1:3], activation=_RELU),

@@ -1,6 +1,8 @@
-"""The kernel of nn.recurrent_hybrid."""
+"""The kernels of nn.recurrent_hybrid."""
 
 from __future__ import annotations
+
+import dataclasses
 
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops import hybrid
@@ -8,6 +10,7 @@ from microgen.graph.ops.recurrent.recurrent_hybrid import RecurrentHybridAttrs
 from microgen.graph.ops.recurrent.recurrent_steps import GATES
 from microgen.kernels import base
 from microgen.kernels.recurrent import recurrent
+from microgen.kernels.work import Work
 
 OP_NAME = "nn.recurrent_hybrid"
 _WEIGHT, _RECURRENT, _BIAS = 1, 2, 3
@@ -66,15 +69,45 @@ def _scratch(node: Node, graph: Graph) -> int:
     return 4 * halves * cells + 2 * (graph.types[node.inputs[0]].shape[2] + cells)
 
 
+def _work(node: Node, graph: Graph) -> Work:
+    """Steps of sequences, cells of each kind, products with int8 weights, those that fours leave
+    over, products with floats, and rows that are quantized with their values."""
+    attrs = base.attrs_of(node, RecurrentHybridAttrs)
+    steps, batches, features = graph.types[node.inputs[0]].shape
+    count = graph.types[node.outputs[0]].shape[2]
+    times, every = steps * batches, steps * batches * count * GATES[attrs.kind]
+    is_int8 = [graph.types[node.inputs[i]].dtype is DType.INT8 for i in (_WEIGHT, _RECURRENT)]
+    columns = [n for n, stored in zip((features, count), is_int8, strict=True) if stored]
+    # A state of zeros is not quantized: that before the first step is, unless it is an input.
+    kept = times - batches * (len(node.inputs) == _BIAS + 1)
+    # A GRU quantizes the product of its hidden state and reset gate, too, unless it resets after.
+    own = is_int8[1] * kept * (1 + (attrs.kind == "gru" and not attrs.resets_after))
+    return {
+        "call": 1,
+        "output": graph.types[node.outputs[0]].size,
+        "step": times,
+        **{f"{kind}_cell": times * count * (attrs.kind == kind) for kind in GATES},
+        **{f"{kind}_mac": every * sum(columns) * (attrs.kind == kind) for kind in GATES},
+        "left": every * sum(n % 4 for n in columns),
+        "float_cell": times * count * (False in is_int8),
+        "float_mac": every * (features + count - sum(columns)),
+        "row": times * is_int8[0] + own,
+        "row_value": times * features * is_int8[0] + own * count,
+    }
+
+
+_PLAIN = base.Implementation(
+    symbol="mg_recurrent_hybrid_f32",
+    refusal=_refusal,
+    params=_params,
+    inputs=(0, 4, 5),
+    constants=_constants,
+    scratch=_scratch,
+    cores=recurrent.CORES,
+    work=_work,
+    ulps=64,
+)
 IMPLEMENTATIONS = (
-    base.Implementation(
-        symbol="mg_recurrent_hybrid_f32",
-        refusal=_refusal,
-        params=_params,
-        inputs=(0, 4, 5),
-        constants=_constants,
-        scratch=_scratch,
-        cores=recurrent.CORES,
-        ulps=64,
-    ),
+    dataclasses.replace(_PLAIN, symbol="mg_recurrent_hybrid_f32_dsp", needs=base.DSP),
+    _PLAIN,
 )

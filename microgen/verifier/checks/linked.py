@@ -37,7 +37,8 @@ _SOFT_FLOAT = re.compile(
 )
 _SOFT_DOUBLE = re.compile(r"__aeabi_(?:d\w+|cd\w+|f2d|u?[il]2d|ul2d)|__\w*[dt]f\w*")
 _FLOAT_KERNEL = re.compile("_f32|_in_float_")
-_HYBRID = re.compile(r"mg_\w+_hybrid_f32")  # kernels that quantize with a zero point, as in LiteRT
+# Kernels that quantize with a zero point, as in LiteRT.
+_HYBRID = re.compile(r"mg_\w+_hybrid_f32(_dsp)?")
 
 
 # The function that runs each node in a program that calls the graph executor's own functions.

@@ -1,4 +1,4 @@
-"""The kernel of nn.recurrent_hybrid against the reference."""
+"""The kernels of nn.recurrent_hybrid against the reference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_scratch_has_the_states_and_both_rows(seed: int) -> None:
     case = random_case(seed)
-    (call,) = c.calls_of(case)
+    call, *_ = c.calls_of(case)
     features, cells = (case.input_types[i].shape[-1] for i in (0, 2))
     halves = 2 if case.attrs.kind == "gru" else 1  # type: ignore[attr-defined]
     found = call.kernel.scratch(call.case.node, call.case.graph)

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "microgen/blocks/dsp.h"
 #include "microgen/blocks/hybrid.h"
 #include "microgen/recurrent/recurrent_f32.h"
 
@@ -36,12 +37,18 @@ typedef struct {
  *
  * scratch must have space for `cells` floats, of a GRU twice as many, then `features` and `cells`
  * int16. No two buffers may overlap. Sums of products must fit int32, partial sums included. */
-MG_EXTERN void mg_recurrent_hybrid_f32(const mg_recurrent_hybrid_f32_params *p, const float *input,
-                                       const float *hidden, const float *cell,
-                                       const int8_t *input_weight, const float *input_scale,
-                                       const float *input_floats, const int8_t *recurrent_weight,
-                                       const float *recurrent_scale, const float *recurrent_floats,
-                                       const float *bias, float *output, uint8_t *scratch);
+#define MG_RECURRENT_HYBRID_F32_PROTOTYPE(symbol, params)                                          \
+    void symbol(const params *p, const float *input, const float *hidden, const float *cell,       \
+                const int8_t *input_weight, const float *input_scale, const float *input_floats,   \
+                const int8_t *recurrent_weight, const float *recurrent_scale,                      \
+                const float *recurrent_floats, const float *bias, float *output, uint8_t *scratch)
+MG_EXTERN MG_RECURRENT_HYBRID_F32_PROTOTYPE(mg_recurrent_hybrid_f32,
+                                            mg_recurrent_hybrid_f32_params);
+
+/* The same with the Arm DSP extension: two products at a time. */
+typedef mg_recurrent_hybrid_f32_params mg_recurrent_hybrid_f32_dsp_params;
+MG_EXTERN MG_RECURRENT_HYBRID_F32_PROTOTYPE(mg_recurrent_hybrid_f32_dsp,
+                                            mg_recurrent_hybrid_f32_dsp_params);
 
 /* Weights [gates][cells][columns]. */
 typedef struct {
@@ -50,12 +57,14 @@ typedef struct {
     const float *floats;
     int32_t has_scales; /* 1: a scale for each row; 0: one for all */
     int32_t columns;
+    int dsp; /* 1: with the DSP extension; a constant */
 } mg_recurrent_hybrid_matrix;
 
 /* A vector that they are multiplied with. */
 typedef struct {
     const float *values;
-    const int16_t *row; /* if the weights are int8: the quantized values, plus their offset */
+    const int16_t *row; /* if the weights are int8: the quantized values, plus their offset; with
+                           the DSP extension each four in the order 0, 2, 1, 3 */
     float scale;
 } mg_recurrent_hybrid_vector;
 
@@ -91,6 +100,11 @@ MG_INLINE mg_recurrent_hybrid_vector mg_recurrent_hybrid_vector_of(
         for (int32_t i = 0; i < m->columns; i++) {
             row[i] = (int16_t)(bytes[i] + meaning.offset);
         }
+        for (int32_t i = 0; (m->dsp != 0) && (i < m->columns - 3); i += 4) {
+            const int16_t second = row[i + 1];
+            row[i + 1] = row[i + 2];
+            row[i + 2] = second;
+        }
     }
     return vector;
 }
@@ -110,6 +124,50 @@ MG_INLINE mg_sums_hybrid mg_recurrent_hybrid_added(mg_sums_hybrid sums, int32_t 
     return sums;
 }
 
+/* Adds the products of four values with the weights of one gate. */
+MG_INLINE int32_t mg_recurrent_hybrid_four(int32_t sum, uint32_t even, uint32_t odd,
+                                           const int8_t *weight)
+{
+    const uint32_t word = mg_load_4_s8(weight);
+    return mg_smlad(odd, mg_sxtb16_odd(word), mg_smlad(even, mg_sxtb16(word), sum));
+}
+
+/* The sums of the products of a row with the weights of up to four gates. */
+MG_INLINE mg_sums_hybrid mg_recurrent_hybrid_sums(const mg_recurrent_hybrid_matrix *m,
+                                                  const int16_t *row, const int8_t *weight,
+                                                  int32_t apart, int gates)
+{
+    mg_sums_hybrid sums = {0, 0, 0, 0};
+    int32_t i = 0;
+
+    if (m->dsp != 0) {
+        for (; i < m->columns - 3; i += 4) {
+            uint32_t even;
+            uint32_t odd;
+            (void)memcpy(&even, &row[i], sizeof(even));
+            (void)memcpy(&odd, &row[i + 2], sizeof(odd));
+            sums.a = mg_recurrent_hybrid_four(sums.a, even, odd, &weight[i]);
+            if (gates > 1) {
+                sums.b = mg_recurrent_hybrid_four(sums.b, even, odd, &weight[i + apart]);
+            }
+            if (gates > 2) {
+                sums.c = mg_recurrent_hybrid_four(sums.c, even, odd, &weight[i + 2 * apart]);
+                sums.d = mg_recurrent_hybrid_four(sums.d, even, odd, &weight[i + 3 * apart]);
+            }
+        }
+    } else {
+        /* Two at a time, because compilers do not unroll it. */
+        for (; i < m->columns - 1; i += 2) {
+            sums = mg_recurrent_hybrid_added(sums, row[i], &weight[i], apart, gates);
+            sums = mg_recurrent_hybrid_added(sums, row[i + 1], &weight[i + 1], apart, gates);
+        }
+    }
+    for (; i < m->columns; i++) {
+        sums = mg_recurrent_hybrid_added(sums, row[i], &weight[i], apart, gates);
+    }
+    return sums;
+}
+
 /* The value of a sum of the weights' row `row`. */
 MG_INLINE float mg_recurrent_hybrid_scaled(const mg_recurrent_hybrid_matrix *m, int32_t row,
                                            float scale, int32_t sum)
@@ -125,22 +183,13 @@ MG_INLINE mg_recurrent_f32_sums mg_recurrent_hybrid_products(const mg_recurrent_
 {
     const int32_t first = row * m->columns;
     const int32_t apart = cells * m->columns;
-    mg_sums_hybrid sums = {0, 0, 0, 0};
     mg_recurrent_f32_sums scaled = {0.0F, 0.0F, 0.0F, 0.0F};
 
     if (m->weight == NULL) {
         return mg_recurrent_f32_products(v->values, &m->floats[first], m->columns, apart, gates);
     }
-    const int8_t *weight = &m->weight[first];
-    /* Two at a time, because compilers do not unroll it. */
-    for (int32_t i = 0; i < m->columns - 1; i += 2) {
-        sums = mg_recurrent_hybrid_added(sums, v->row[i], &weight[i], apart, gates);
-        sums = mg_recurrent_hybrid_added(sums, v->row[i + 1], &weight[i + 1], apart, gates);
-    }
-    if (m->columns % 2 != 0) {
-        const int32_t last = m->columns - 1;
-        sums = mg_recurrent_hybrid_added(sums, v->row[last], &weight[last], apart, gates);
-    }
+    const mg_sums_hybrid sums =
+        mg_recurrent_hybrid_sums(m, v->row, &m->weight[first], apart, gates);
     scaled.a = mg_recurrent_hybrid_scaled(m, row, v->scale, sums.a);
     if (gates > 1) {
         scaled.b = mg_recurrent_hybrid_scaled(m, row + cells, v->scale, sums.b);
@@ -269,17 +318,12 @@ MG_INLINE void mg_recurrent_hybrid_sequence(const mg_recurrent_hybrid_f32_params
     }
 }
 
-MG_INLINE void mg_recurrent_hybrid_f32_body(
-    const mg_recurrent_hybrid_f32_params *p, const float *input, const float *hidden,
-    const float *cell, const int8_t *input_weight, const float *input_scale,
-    const float *input_floats, const int8_t *recurrent_weight, const float *recurrent_scale,
-    const float *recurrent_floats, const float *bias, float *output, uint8_t *scratch)
+/* The body of both kernels. */
+MG_INLINE void mg_recurrent_hybrid_run(const mg_recurrent_hybrid_f32_params *p,
+                                       const mg_recurrent_hybrid_weights *w, const float *input,
+                                       const float *hidden, const float *cell, float *output,
+                                       uint8_t *scratch)
 {
-    const mg_recurrent_hybrid_weights w = {
-        {input_weight, input_scale, input_floats, p->input_scales, p->features},
-        {recurrent_weight, recurrent_scale, recurrent_floats, p->recurrent_scales, p->cells},
-        bias,
-    };
     float *next = (float *)(void *)scratch;
     float *reset = &next[(p->kind == MG_RECURRENT_GRU) ? p->cells : 0];
     int16_t *row = (int16_t *)(void *)&reset[p->cells];
@@ -293,22 +337,33 @@ MG_INLINE void mg_recurrent_hybrid_f32_body(
             s.cell = &last[p->batches * p->cells + first];
             mg_recurrent_f32_start(s.cell, (cell != NULL) ? &cell[first] : NULL, p->cells);
         }
-        mg_recurrent_hybrid_sequence(p, &w, &input[n * p->features], &output[first], &s);
+        mg_recurrent_hybrid_sequence(p, w, &input[n * p->features], &output[first], &s);
     }
 }
 
-#ifdef MG_RECURRENT_HYBRID_F32_IMPLEMENTATION /* the out-of-line form */
-void mg_recurrent_hybrid_f32(const mg_recurrent_hybrid_f32_params *p, const float *input,
-                             const float *hidden, const float *cell, const int8_t *input_weight,
-                             const float *input_scale, const float *input_floats,
-                             const int8_t *recurrent_weight, const float *recurrent_scale,
-                             const float *recurrent_floats, const float *bias, float *output,
-                             uint8_t *scratch)
-{
-    mg_recurrent_hybrid_f32_body(p, input, hidden, cell, input_weight, input_scale, input_floats,
-                                 recurrent_weight, recurrent_scale, recurrent_floats, bias, output,
-                                 scratch);
-}
+#define MG_RECURRENT_HYBRID_F32_BODY(symbol, dsp)                                                  \
+    MG_INLINE MG_RECURRENT_HYBRID_F32_PROTOTYPE(symbol##_body, symbol##_params)                    \
+    {                                                                                              \
+        const mg_recurrent_hybrid_weights w = {                                                    \
+            {input_weight, input_scale, input_floats, p->input_scales, p->features, dsp},          \
+            {recurrent_weight, recurrent_scale, recurrent_floats, p->recurrent_scales, p->cells,   \
+             dsp},                                                                                 \
+            bias};                                                                                 \
+        mg_recurrent_hybrid_run(p, &w, input, hidden, cell, output, scratch);                      \
+    }
+
+MG_RECURRENT_HYBRID_F32_BODY(mg_recurrent_hybrid_f32, 0)
+MG_RECURRENT_HYBRID_F32_BODY(mg_recurrent_hybrid_f32_dsp, 1)
+
+#ifdef MG_RECURRENT_HYBRID_F32_IMPLEMENTATION /* the out-of-line forms */
+#define MG_RECURRENT_HYBRID_F32_SHARED(symbol)                                                     \
+    MG_IF_WANTED(symbol)                                                                           \
+    (MG_RECURRENT_HYBRID_F32_PROTOTYPE(symbol, symbol##_params) {                                  \
+        symbol##_body(p, input, hidden, cell, input_weight, input_scale, input_floats,             \
+                      recurrent_weight, recurrent_scale, recurrent_floats, bias, output, scratch); \
+    })
+MG_RECURRENT_HYBRID_F32_SHARED(mg_recurrent_hybrid_f32)
+MG_RECURRENT_HYBRID_F32_SHARED(mg_recurrent_hybrid_f32_dsp)
 #endif
 
 #endif
