@@ -63,13 +63,17 @@ class LoweringCache:
     prefix: str
     host: str = ""
     taken: set[str] = field(default_factory=set)
-    entries: dict[tuple[tuple[str, ...], PrimFunc], PrimFunc] = field(default_factory=dict)
+    entries: dict[tuple[tuple[str, ...], PrimFunc, tuple[int, ...]], PrimFunc] = field(
+        default_factory=dict
+    )
     parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
     inner: dict[_Compared, str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
-    def lower(self, primitive: Primitive, symbol: str = "") -> PrimFunc:
-        """The function for a primitive: an earlier one if it is equal and has the same target."""
+    def lower(self, primitive: Primitive, sizes: tuple[int, ...], symbol: str = "") -> PrimFunc:
+        """The function for a primitive: an earlier one if it is equal and has the same target. The
+        ``sizes`` of its tensors, in elements, have to be equal, too, because packed functions check
+        them: a slice may read the same bytes of tensors of several sizes."""
         rolling = self._named(primitive.rolling)
         control = self._with_functions(primitive.control)
         # Without ``made``, which is not compared: an external function has a symbol of its own, so
@@ -81,6 +85,7 @@ class LoweringCache:
                 rolling=rolling,
                 control=control,
             ),
+            sizes,
         )
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
@@ -199,7 +204,9 @@ def lower_regions(
     lowered: dict[int, Lowered] = {}
     # Loops and branches call operators that are equal to their own functions, so they come last.
     for index, primitive in sorted(primitives.items(), key=lambda item: bool(item[1].control)):
-        lowered[index] = Lowered(cache.lower(primitive, _symbol(regions[index])), primitive)
+        sizes = tuple(graph.types[name].size for name in (*primitive.inputs, *primitive.outputs))
+        function = cache.lower(primitive, sizes, _symbol(regions[index]))
+        lowered[index] = Lowered(function, primitive)
     in_order = tuple(lowered[index] for index in range(len(regions)))
     return LoweredRegions(in_order, _modules(regions, in_order))
 
