@@ -9,7 +9,7 @@ from typing import Any
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Node
-from scripts.measuring import elementwise, layers
+from scripts.measuring import elementwise, forests, layers
 from scripts.measuring.builder import Builder
 from scripts.measuring.layers import Layer
 
@@ -177,7 +177,8 @@ def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer
 
 
 # Fitted, too.
-MORE = _joined(_only(_OF_INT8), _only(_OF_INT16, DType.INT16))
+_OF_FLOAT: Mapping[str, tuple[Layer, ...]] = {"tree_ensemble": _each(forests.trees, forests.SHAPES)}
+MORE = _joined(_only(_OF_INT8), _only(_OF_INT16, DType.INT16), _only(_OF_FLOAT, DType.FLOAT32))
 _OTHERS = (Rounding.UPWARD, Rounding.NEAREST, Rounding.FLOAT)
 _MATRICES = [{"batches": 2, "rows": 8, "depth": 16, "columns": 8}]
 _ALIKE: Mapping[str, tuple[Layer, ...]] = {

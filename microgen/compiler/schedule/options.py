@@ -267,6 +267,7 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)
         and option.own_code > other.code * (1 - NOISE)
+        and _nbytes(option.constants) >= _nbytes(other.constants) * (1 - NOISE)
         and (
             option.scratch > other.scratch
             or (option.scratch == other.scratch and option.kernel.stack >= other.kernel.stack)

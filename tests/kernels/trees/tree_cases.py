@@ -63,17 +63,35 @@ def random_case(seed: int) -> c.Case:
     return case(proto, forests.data(rng, int(rng.integers(1, 9)), features), f"seed {seed}")
 
 
-def wide_case(features: int, depth: int, trees: int, form: str = "row") -> c.Case:
-    """Trees of many nodes or features, whose tables have wider numbers."""
+def small_case(seed: int) -> c.Case:
+    """Many small trees of 1 to 8 features, with data that often equals limits or is NaN."""
+    rng = np.random.default_rng(seed)
+    features, form = (1, 2, 3, 4, 4, 2, 3, 8)[seed % 8], FORMS[seed // 2 % 4]
+    # NaN above and below makes two splits of a feature; eight are the most that cells have.
+    modes, missing = (
+        (("LEQ",), 0.0) if features in (1, 8) else (("LEQ", "GTE"), 0.3 * (seed % 3 == 0))
+    )
+    aggregate = "SUM" if form == "vote" else ("SUM", "MIN", "MAX")[seed // 3 % 3]
+    trees = [
+        forests.tree(rng, features, 2 + seed % 3, modes, missing) for _ in range(4 + 4 * (seed % 4))
+    ]
+    chain = forests.tree(rng, 1, 5, ("LEQ",), missing)  # deep, with few cells
+    proto = node_of(rng, [*trees, chain], form, aggregate)
+    return case(proto, forests.data(rng, 9, features), f"small {seed}")
+
+
+def wide_case(features: int, depth: int, trees: int, form: str = "row", digits: int = 9) -> c.Case:
+    """Trees of many nodes or features, whose tables have wider numbers. Limits are rounded to so
+    many decimal digits."""
     rng = np.random.default_rng(features + depth)
-    made = [_deep(rng, features, depth) for _ in range(trees)]
+    made = [_deep(rng, features, depth, digits) for _ in range(trees)]
     proto = node_of(rng, made, form, "SUM")
     return case(proto, forests.data(rng, 3, features), f"{features} features, depth {depth}")
 
 
-def _deep(rng: Generator, features: int, depth: int) -> forests.RandomTree:
-    """A tree with all nodes of its levels, and limits that differ."""
+def _deep(rng: Generator, features: int, depth: int, digits: int) -> forests.RandomTree:
+    """A tree with all nodes of its levels, and random limits."""
     inner = 2**depth - 1
-    limits = rng.normal(size=inner).astype(np.float32).tolist()
+    limits = rng.normal(size=inner).round(digits).astype(np.float32).tolist()
     nodes = [("LEQ", k % features, limits[k], 2 * k + 1, 2 * k + 2, k % 2) for k in range(inner)]
     return forests.RandomTree((*nodes, *[("", 0, 0.0, 0, 0, 0)] * (inner + 1)))

@@ -3,33 +3,13 @@
 #ifndef MICROGEN_TREE_ENSEMBLE_F32_H
 #define MICROGEN_TREE_ENSEMBLE_F32_H
 
-#include "microgen/arithmetic/float_math.h"
-#include "microgen/inline.h"
-
-#define MG_TREE_SUM 0
-#define MG_TREE_MIN 1
-#define MG_TREE_MAX 2
-
-/* What a leaf's key is. */
-#define MG_LEAF_VALUE 0  /* the bits of the value of the only target */
-#define MG_LEAF_TARGET 1 /* the bits of a value, whose target is leaf[tree] */
-#define MG_LEAF_ROW 2    /* the number of a row [targets] of floats in leaf */
-#define MG_LEAF_ROW_U8 3 /* the number of a row [targets] of indices in leaf, of value */
-#define MG_LEAF_ROW_U16 4
-#define MG_LEAF_VOTE 5 /* a target. n leaves of it make leaf[n]: [trees + 1] of floats */
+#include "microgen/trees/tree_parts_f32.h"
 
 typedef struct {
-    int32_t rows;
-    int32_t features;
-    int32_t above; /* of the used features: those for which NaN is greater than every number */
-    int32_t below; /* the used features after them, for which NaN is less */
-    int32_t trees;
-    int32_t targets;
-    int32_t aggregate;   /* MG_TREE_* */
-    int32_t leaf_form;   /* MG_LEAF_* */
-    int32_t split_bytes; /* of an element of split: 1 or 2 */
-    int32_t child_bytes; /* of an element of child: 1, 2 or 4 */
-    int32_t tree_bytes;  /* of an element of tree: 2 or 4 */
+    MG_TREE_SIZES
+    int32_t leaf_form; /* MG_LEAF_* */
+    MG_TREE_NODES
+    int32_t is_lazy; /* 1: keys are computed at each step, not once for all steps */
 } mg_tree_ensemble_f32_params;
 
 /* Writes the sum, minimum or maximum over all trees of the leaves that a row of input
@@ -38,84 +18,39 @@ typedef struct {
  * A step from node n leads to child[n], or to the node before that one if key[n] is less than the
  * key of split[n]. The child of a leaf is the leaf, and its split is 0. tree [trees][2] has the
  * root of each tree, and how often two steps are taken from it. The time depends on p and on tree
- * only. Tables without elements of the leaf_form may be NULL. scratch must have 4 bytes for each
- * used feature and 4 more, and 4 for each target that gets votes, at a multiple of 4. Output must
- * not overlap input. */
+ * only. Tables without elements of the leaf_form may be NULL. scratch must have 4 bytes, 4 for each
+ * used feature unless is_lazy, and 4 for each target that gets votes, at a multiple of 4. With
+ * is_lazy there must be a used feature. Output must not overlap input. */
 MG_EXTERN void mg_tree_ensemble_f32(const mg_tree_ensemble_f32_params *p, const float *input,
                                     const uint16_t *used, const uint32_t *key, const void *split,
                                     const void *child, const void *tree, const void *leaf,
                                     const float *value, float *output, uint8_t *scratch);
 
-/* An element of 1, 2 or 4 bytes. */
-MG_INLINE uint32_t mg_tree_entry(const void *table, uint32_t index, int32_t bytes)
+/* The key of a split's feature, or 0 of split 0. */
+MG_INLINE uint32_t mg_tree_asked(const mg_tree_ensemble_f32_params *p, const float *input,
+                                 const uint16_t *used, uint32_t split)
 {
-    uint32_t entry;
+    const uint32_t is_inner = (split > 0U) ? 1U : 0U;
+    const uint32_t place = split - is_inner;
+    const uint32_t offset = (place < (uint32_t)p->above) ? MG_NAN_ABOVE : MG_NAN_BELOW;
 
-    if (bytes == 1) {
-        entry = ((const uint8_t *)table)[index];
-    } else if (bytes == 2) {
-        entry = ((const uint16_t *)table)[index];
-    } else {
-        entry = ((const uint32_t *)table)[index];
-    }
-    return entry;
-}
-
-/* A number in the order of floats. NaN is moved past infinity by an offset of -0x7fffff, or before
- * -infinity by one of 0x7fffff. */
-MG_INLINE uint32_t mg_tree_key(float x, uint32_t offset)
-{
-    const uint32_t bits = mg_bits_of_f32(x);
-
-    return (bits ^ ((0U - (bits >> 31)) | 0x80000000U)) + offset;
-}
-
-/* Writes the keys of a row to known. */
-MG_INLINE void mg_tree_keys(const mg_tree_ensemble_f32_params *p, const float *row,
-                            const uint16_t *used, uint32_t *known)
-{
-    const int32_t splits = p->above + p->below;
-
-    known[0] = 0;
-    for (int32_t s = 0; s < p->above; s++) {
-        known[s + 1] = mg_tree_key(row[used[s]], 0U - 0x007fffffU);
-    }
-    for (int32_t s = p->above; s < splits; s++) {
-        known[s + 1] = mg_tree_key(row[used[s]], 0x007fffffU);
-    }
-}
-
-/* -1, modulo 2^32, if key is less than x, otherwise 0. */
-MG_INLINE uint32_t mg_tree_less(uint32_t key, uint32_t x)
-{
-    /* Compilers subtract the borrow of a wide difference without a branch. Thumb-1 has too few
-     * registers for that, and subtracts the result of a comparison. */
-#if defined(__thumb__) && !defined(__thumb2__)
-    return 0U - (uint32_t)(key < x);
-#else
-    return (uint32_t)(((uint64_t)key - x) >> 32);
-#endif
+    return mg_tree_known(input[used[place]], offset, 0) & (0U - is_inner);
 }
 
 /* The node after a step. */
-MG_INLINE uint32_t mg_tree_step(const mg_tree_ensemble_f32_params *p, const uint32_t *known,
-                                const uint32_t *key, const void *split, const void *child,
-                                uint32_t node)
+MG_INLINE uint32_t mg_tree_step(const mg_tree_ensemble_f32_params *p, const float *input,
+                                const uint16_t *used, const uint32_t *known, const uint32_t *key,
+                                const void *split, const void *child, uint32_t node)
 {
-    const uint32_t x = known[mg_tree_entry(split, node, p->split_bytes)];
+    const uint32_t own = mg_tree_entry(split, node, p->split_bytes);
+    const uint32_t x = (p->is_lazy != 0) ? mg_tree_asked(p, input, used, own) : known[own];
 
     return mg_tree_entry(child, node, p->child_bytes) + mg_tree_less(key[node], x);
 }
 
 MG_INLINE void mg_tree_combine(const mg_tree_ensemble_f32_params *p, float *total, float value)
 {
-    if (p->aggregate == MG_TREE_SUM) {
-        *total += value;
-    } else if (p->aggregate == MG_TREE_MIN) {
-        *total = (value < *total) ? value : *total;
-    } else {
-        *total = (value > *total) ? value : *total;
-    }
+    *total = mg_tree_combined(p->aggregate, *total, value);
 }
 
 /* Adds element k of a leaf's row. */
@@ -165,18 +100,6 @@ MG_INLINE void mg_tree_leaf(const mg_tree_ensemble_f32_params *p, uint32_t key, 
     }
 }
 
-/* The value with which the results begin. */
-MG_INLINE float mg_tree_start(const mg_tree_ensemble_f32_params *p)
-{
-    const float infinity = mg_f32_of_bits(0x7f800000U);
-    float start = 0.0F;
-
-    if (p->aggregate != MG_TREE_SUM) {
-        start = (p->aggregate == MG_TREE_MIN) ? infinity : -infinity;
-    }
-    return start;
-}
-
 /* Sets the votes of a row to 0, or its results to their start. */
 MG_INLINE void mg_tree_begin(const mg_tree_ensemble_f32_params *p, uint32_t *votes, float *output)
 {
@@ -184,7 +107,7 @@ MG_INLINE void mg_tree_begin(const mg_tree_ensemble_f32_params *p, uint32_t *vot
         if (p->leaf_form == MG_LEAF_VOTE) {
             votes[k] = 0;
         } else {
-            output[k] = mg_tree_start(p);
+            output[k] = mg_tree_start(p->aggregate);
         }
     }
 }
@@ -196,17 +119,22 @@ MG_INLINE void mg_tree_ensemble_f32_body(const mg_tree_ensemble_f32_params *p, c
                                          uint8_t *scratch)
 {
     uint32_t *known = (uint32_t *)(void *)scratch;
-    uint32_t *votes = &known[p->above + p->below + 1];
+    const int32_t splits = (p->is_lazy != 0) ? 0 : p->above + p->below;
+    uint32_t *votes = &known[splits + 1];
 
     for (int32_t row = 0; row < p->rows; row++) {
-        mg_tree_keys(p, &input[row * p->features], used, known);
+        known[0] = 0;
+        if (p->is_lazy == 0) {
+            mg_tree_keys(input, used, 0, p->above, MG_NAN_ABOVE, 0, &known[1]);
+            mg_tree_keys(input, used, p->above, splits, MG_NAN_BELOW, 0, &known[1]);
+        }
         mg_tree_begin(p, votes, output);
         for (int32_t t = 0; t < p->trees; t++) {
             uint32_t node = mg_tree_entry(tree, 2U * (uint32_t)t, p->tree_bytes);
             for (uint32_t n = mg_tree_entry(tree, 2U * (uint32_t)t + 1U, p->tree_bytes); n > 0U;
                  n--) {
-                node = mg_tree_step(p, known, key, split, child, node);
-                node = mg_tree_step(p, known, key, split, child, node);
+                node = mg_tree_step(p, input, used, known, key, split, child, node);
+                node = mg_tree_step(p, input, used, known, key, split, child, node);
             }
             if (p->leaf_form == MG_LEAF_VOTE) {
                 votes[key[node]]++;
@@ -217,6 +145,7 @@ MG_INLINE void mg_tree_ensemble_f32_body(const mg_tree_ensemble_f32_params *p, c
         for (int32_t k = 0; p->leaf_form == MG_LEAF_VOTE && k < p->targets; k++) {
             output[k] = ((const float *)leaf)[votes[k]];
         }
+        input += p->features;
         output += p->targets;
     }
 }
