@@ -9,6 +9,7 @@ from microgen.base.errors import UnsupportedError
 from microgen.base.names import cnames
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.options import Options
 from microgen.planner.program.types import Role, Storage
 from tests.support.compiling import program_of
@@ -109,3 +110,13 @@ def test_a_bias_that_could_overflow_the_accumulator_is_refused() -> None:
     graph = b.graph(b.node("nn.conv2d", attrs, data, weight, bias))
     with pytest.raises(UnsupportedError, match=r'layer "layer0".*bias may reach 21474\d+'):
         program_of(graph)
+
+
+def test_equal_slices_of_tensors_of_different_sizes_are_two_functions() -> None:
+    """Packed functions check the sizes of their tensors, of which a slice's kernel knows nothing."""
+    b = Builder()
+    half = StridedSliceAttrs((0, 0), (1, 1), (2, 4))
+    first = b.node("strided_slice", half, b.input(3, 4))
+    program = program_of(b.graph(b.node("strided_slice", half, b.clip(first, Activation.RELU))))
+    slices = [call.function for call in program.calls if call.steps[0].op == "strided_slice"]
+    assert len(set(slices)) == 2
