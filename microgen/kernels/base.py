@@ -56,6 +56,9 @@ class Implementation:
     symbol: str
     refusal: Refuse  # ``(node, graph)``: why the kernel cannot compute the node, or None
     params: Params  # the struct's fields, in order
+    # The part of ``refusal`` that concerns dtypes and the form of weights, if the rest is a proof
+    # that takes long. It decides for a CPU that lacks the kernel's features.
+    form: Refuse | None = None
     needs: frozenset[Feature] = frozenset()  # of the CPU; reference kernels need nothing
     # Positions of the node's inputs that are passed as tensors, constant or not, or as NULL if the
     # node does not have them. ``constants`` handles the others.

@@ -9,11 +9,8 @@ from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation, Mismatch, Trait
-from microgen.kernels.identity import Same
+from microgen.kernels.identity import KEPT, Same
 from microgen.target.cpu import Cpu
-
-# Nodes of the last graphs. Partition, schedule and certificate need each of them.
-_KEPT = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:
     return _fitting(node, Same(graph), cpu)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=KEPT)
 def _fitting(node: Node, known: Same[Graph], cpu: Cpu) -> Fitting:
     graph = known.value
     fit: list[Implementation] = []
@@ -76,7 +73,8 @@ def _of_form(node: Node, graph: Graph) -> list[Implementation]:
 def refusal(kernel: Implementation, node: Node, graph: Graph, cpu: Cpu) -> str | None:
     """Why the kernel cannot compute the node on the CPU, None if it can."""
     missing = sorted(feature.value for feature in kernel.needs - cpu.features)
-    why = kernel.refusal(node, graph)
+    judge = kernel.form if missing and kernel.form else kernel.refusal
+    why = judge(node, graph)
     # A kernel for other dtypes or weights says so, which is more useful than the CPU's lack.
     if missing and not (isinstance(why, Mismatch) and why.trait < Trait.CPU):
         return Mismatch(Trait.CPU, f"{cpu.title} has no {', '.join(missing)}")

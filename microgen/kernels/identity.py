@@ -7,6 +7,10 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+# Entries of a cache by node or constant. Partition, schedule and certificate ask for every node of
+# a graph in turn, so a cache of fewer entries than the graph has nodes would never be of use.
+KEPT = 1 << 14
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Same(Generic[T]):

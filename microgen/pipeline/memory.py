@@ -47,6 +47,14 @@ def bound(program: Program, board: Board, options: Options) -> int:
     return min(planner.bound(form, found) + form.io_bytes for form, found in forms)
 
 
+def only_form(program: Program, board: Board, options: Options) -> Program | None:
+    """The form of the program, if it has one form, whose pools are its own memory."""
+    if options.executor != "aot":
+        return None
+    (first, found), *others = _forms(program, board, options)
+    return None if others or any(pool.port for pool in found) else first
+
+
 def _plan(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[MemoryPlan, Program]:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from microgen.base.errors import InternalError
-from microgen.planner.program.types import Buffer, PrimFunc, Program, Role, RunnerCall, Storage
+from microgen.planner.program.types import Buffer, Parameter, Program, Role, RunnerCall, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def analyse(program: Program) -> Liveness:
     Raises InternalError if a buffer is never written, or read before it is.
     """
     functions = {function.name: function for function in program.functions}
-    accesses = [_access(call, functions[call.function]) for call in program.calls]
+    accesses = [_access(call, functions[call.function].parameters) for call in program.calls]
     spans = _spans(accesses, program.buffers)
     sids = [_sid(b, spans, len(program.calls)) for b in program.buffers]
     scratch = [
@@ -95,6 +95,23 @@ def analyse(program: Program) -> Liveness:
     state = {b.name for b in program.buffers if b.is_state}
     pairs = [p for a in accesses for p in _pairs(a, by_name) if p.output not in state]
     return Liveness((*sids, *scratch), tuple(pairs))
+
+
+def saving(
+    call: RunnerCall,
+    parameters: Sequence[Parameter],
+    buffers: Mapping[str, Lifetime],
+    state: Collection[str],
+) -> int:
+    """The most bytes that the pairs of one call save. ``buffers`` and ``state`` are the planned
+    buffers of its program by name, and the names of those that keep their bytes."""
+    allowed = _pairs(_access(call, parameters), buffers)
+    return saved(pair for pair in allowed if pair.output not in state)
+
+
+def saved(pairs: Iterable[InPlacePair]) -> int:
+    """The most bytes that pairs of one call save."""
+    return sum(pair.saves for pair in matchings(list(pairs))[0])
 
 
 def shortened(buffers: Iterable[Lifetime], used: Iterable[InPlacePair]) -> tuple[Lifetime, ...]:
@@ -184,17 +201,17 @@ def crowding(liveness: Liveness) -> int:
     return pairs + sum((b.last - b.first + 1) // 2 for b in liveness.buffers)
 
 
-def _access(call: RunnerCall, function: PrimFunc) -> _Access:
-    parameters = [(i, p.role) for i, p in enumerate(function.parameters) if p.role != Role.SCRATCH]
+def _access(call: RunnerCall, parameters: Sequence[Parameter]) -> _Access:
+    pointers = [(i, p.role) for i, p in enumerate(parameters) if p.role != Role.SCRATCH]
     # A wrong number would pair every later argument with the wrong role.
-    if len(parameters) != len(call.args):
+    if len(pointers) != len(call.args):
         raise InternalError(
-            f"passes {len(call.args)} arguments to {function.name}, expected {len(parameters)}",
+            f"passes {len(call.args)} arguments to {call.function}, expected {len(pointers)}",
             where=f"call {call.index}",
         )
     planned = [
         (position, role, argument.name)
-        for (position, role), argument in zip(parameters, call.args, strict=True)
+        for (position, role), argument in zip(pointers, call.args, strict=True)
         if argument.storage == Storage.SID
     ]
     return _Access(
@@ -229,7 +246,7 @@ def _sid(buffer: Buffer, spans: dict[str, tuple[int, int]], calls: int) -> Lifet
     return Lifetime(buffer.name, buffer.nbytes, 2 * first, 2 * last + 1)
 
 
-def _pairs(access: _Access, buffers: dict[str, Lifetime]) -> Iterator[InPlacePair]:
+def _pairs(access: _Access, buffers: Mapping[str, Lifetime]) -> Iterator[InPlacePair]:
     lags = {(pair.input, pair.output): pair.lag for pair in access.call.in_place}
     written = [name for _, name in access.writes]
     positions: dict[str, list[int]] = {}

@@ -8,7 +8,7 @@ outputs are planned in the workspace (``workspace_io``), the ports' ids are used
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -82,6 +82,22 @@ def lower(
         external_modules=external,
         parameter_ids=state.parameter_ids,
     )
+
+
+def may_overlap(
+    primitive: Primitive, bytes_of: Mapping[str, str], parts: Collection[str]
+) -> tuple[InPlace, ...]:
+    """The pairs of parameters of a call whose buffers may overlap, if ``parts`` are the tensors
+    that are parts of another tensor's bytes."""
+    tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
+    pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
+    # A part of a buffer is used at other times than its other bytes, so parts are in no pair.
+    apart = {
+        position
+        for position, tensor in zip(pointers, tensors, strict=False)
+        if isinstance(tensor, str) and bytes_of[tensor] in parts
+    }
+    return tuple(p for p in primitive.in_place if apart.isdisjoint((p.input, p.output)))
 
 
 def _devices(
@@ -233,7 +249,7 @@ class _Lowering:
                 function=lowered.function.name,
                 args=(*arguments, *context),
                 scratch=primitive.scratch,
-                in_place=self._in_place(primitive),
+                in_place=may_overlap(primitive, self.bytes_of, self.assembled.places),
                 steps=tuple(
                     replace(step, tensor=self._model_name(step.tensor))
                     for step in (*primitive.steps, *more)
@@ -286,18 +302,6 @@ class _Lowering:
     def _assembled(self, result: str) -> Argument:
         """The place of a concatenation's result. Some of its parts may have places already."""
         return self.storage[result] if result in self.storage else self._result(result)
-
-    def _in_place(self, primitive: Primitive) -> tuple[InPlace, ...]:
-        """The pairs of parameters whose buffers may overlap."""
-        tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
-        pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
-        # A part of a buffer is used at other times than its other bytes, so parts are in no pair.
-        parts = {
-            position
-            for position, tensor in zip(pointers, tensors, strict=False)
-            if isinstance(tensor, str) and self.bytes_of[tensor] in self.assembled.places
-        }
-        return tuple(p for p in primitive.in_place if parts.isdisjoint((p.input, p.output)))
 
     def _buffer(self, tensor: str) -> Argument:
         name = self._new_sid()

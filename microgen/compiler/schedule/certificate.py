@@ -19,6 +19,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from microgen import kernels
 from microgen.compiler.codegens.base import Region
@@ -46,10 +47,22 @@ def bound(
     # first k regions.
     best = [0]
     for end in range(1, len(parts.regions) + 1):
-        calls = network.ending(end, layers)
-        needs = (max(best[first], nbytes) for first, nbytes in calls)
-        best.append(min(needs, default=sys.maxsize))
+        least = sys.maxsize
+        for call in network.ending(end, layers):
+            # Most functions with rows are skipped: to count their buffers takes long.
+            if max(best[call.first], call.floor) < least:
+                least = min(least, max(best[call.first], network.need(call)))
+        best.append(least)
     return best[-1]
+
+
+class _Call(NamedTuple):
+    """A call of the regions from ``first`` on: a number of bytes that it needs at least, which is
+    all that is known of it unless it computes the layers ``group`` in rows."""
+
+    first: int
+    floor: int
+    group: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +143,34 @@ class _Network:
         nbytes = (sum(self.alive[n].nbytes for n in names.get(k, ())) for k in range(-1, count))
         return [0, *accumulate(nbytes)]
 
-    def ending(self, end: int, layers: int) -> Iterator[tuple[int, int]]:
-        """All calls that end before a region: their first regions, and the least bytes of each."""
+    def ending(self, end: int, layers: int) -> Iterator[_Call]:
+        """All calls that end before a region."""
         # If rows are fed, the first region has to be in a function with rows.
         if end > 1 or not self.parts.fed:
-            yield end - 1, self._alone(end - 1)
-        yield from self.patterns.get(end, ())
-        group: list[str] = []
+            yield _Call(end - 1, self._alone(end - 1))
+        for first, nbytes in self.patterns.get(end, ()):
+            yield _Call(first, nbytes)
+        group: tuple[str, ...] = ()
         for first in range(end - 1, max(-1, end - 1 - layers), -1):
             region = self.parts.regions[first]
             if not _is_plain(region) or region.nodes[0].outputs[0] not in self.rolled:
                 return
-            group.insert(0, region.nodes[0].outputs[0])
+            # No longer function can have an inner tensor that other layers read, either.
+            if group and not self._is_read_before(region.nodes[0].outputs[0], end):
+                return
+            group = (region.nodes[0].outputs[0], *group)
             is_fed = self.parts.fed > 0 and first == 0  # then it may be one layer
-            if len(group) < 2 - is_fed or not self._is_closed(group, first, end):
-                continue
-            if found := [self._in_rows(group, one) for one in self.demands if one.can_be(group)]:
+            if len(group) > 1 or is_fed:
                 # Assuming that results share all bytes that die keeps the bound from being too
                 # high.
-                yield first, self._outside(first, end) + min(found) - self._shared(first, end)
+                yield _Call(first, self._outside(first, end) - self._shared(first, end), group)
+
+    def need(self, call: _Call) -> int:
+        """The least bytes of a call."""
+        if not call.group:
+            return call.floor
+        found = [self._in_rows(call.group, one) for one in self.demands if one.can_be(call.group)]
+        return call.floor + min(found, default=sys.maxsize)
 
     def _alone(self, number: int) -> int:
         region = self.parts.regions[number]
@@ -207,10 +229,10 @@ class _Network:
                 saved.append(nbytes + result.nbytes - max(nbytes + lag, result.nbytes))
         return scratch - max(saved)
 
-    def _is_closed(self, group: Sequence[str], first: int, end: int) -> bool:
-        """Whether only the layers of a function read the tensors between them."""
-        inner = [self.alive.get(name) for name in group[:-1]]
-        return all(one and first <= one.made < one.last < end for one in inner)
+    def _is_read_before(self, name: str, end: int) -> bool:
+        """Whether no layer from ``end`` on reads a planned tensor, and one before does."""
+        one = self.alive.get(name)
+        return one is not None and one.made < one.last < end
 
     def _in_rows(self, group: Sequence[str], demand: Demand) -> int:
         """The least bytes of a function's buffers and scratch while one of its layers runs.

@@ -64,7 +64,7 @@ class Option:
         """The most bytes that the result may share with an input."""
         return max((self.result_bytes - lag for _, lag in self.in_place), default=0)
 
-    @property
+    @cached_property
     def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
         return len(self.nodes), self.scratch, self.in_place

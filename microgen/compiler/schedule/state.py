@@ -125,24 +125,36 @@ def _each(options: Iterable[Option]) -> list[Option]:
     return list(dict.fromkeys(options))  # options are compared by identity
 
 
-def scheduled(space: Space, picks: Picks, reasons: Mapping[str, str]) -> Partition:
-    """The partition with the choices that were picked. ``reasons`` are by an option's result."""
+Known = dict[tuple[int, tuple[Option, ...]], Region]  # by the number and the options of a region
+
+
+def scheduled(
+    space: Space, picks: Picks, reasons: Mapping[str, str], known: Known | None = None
+) -> Partition:
+    """The partition with the choices that were picked. ``reasons`` are by an option's result. The
+    regions of earlier calls with the same ``known`` are the same objects, if there are no reasons.
+    """
     found: list[Region] = []
-    for region in space.partition.regions:
+    known = {} if known is None else known
+    for number, region in enumerate(space.partition.regions):
         if region.codegen != BUILTIN:
             found.append(region)
             continue
-        options = _each(picks[node.outputs[0]] for node in region.nodes)
+        options = tuple(_each(picks[node.outputs[0]] for node in region.nodes))
         if any(option.nodes[-1] not in region.nodes for option in options):
             continue  # it is computed with a later region
-        nodes = tuple(node for option in options for node in option.nodes)
-        choices = tuple(
-            choice
-            for option in options
-            for choice in option.choices(reasons.get(option.result, ""))
-        )
-        found.append(replace(region, nodes=nodes, choices=choices))
+        if (number, options) not in known:
+            known[number, options] = _chosen(region, options, reasons)
+        found.append(known[number, options])
     return replace(space.partition, regions=tuple(found))
+
+
+def _chosen(region: Region, options: Sequence[Option], reasons: Mapping[str, str]) -> Region:
+    nodes = tuple(node for option in options for node in option.nodes)
+    choices = tuple(
+        choice for option in options for choice in option.choices(reasons.get(option.result, ""))
+    )
+    return replace(region, nodes=nodes, choices=choices)
 
 
 @dataclass(slots=True)
@@ -160,6 +172,7 @@ class Scorer:
     plans: int = 0
     rams: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
+    _regions: Known = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
     _last: tuple[Candidate, Ram] | None = None
 
@@ -180,7 +193,7 @@ class Scorer:
         key = candidate.memory
         ram = self.shared.get(key)
         if ram is None or (not ram.is_planned and worth(ram.least)):
-            ram = self.ram_of(scheduled(self.space, candidate.picks, {}), worth)
+            ram = self.ram_of(scheduled(self.space, candidate.picks, {}, self._regions), worth)
         before = self.rams.get(key)
         self.plans += ram.is_planned and not (before and before.is_planned)
         self.rams[key] = self.shared[key] = ram

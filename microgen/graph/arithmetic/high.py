@@ -45,7 +45,7 @@ def outputs(sums: Array, multipliers: Array, low: int, high: int, shift: int = S
     return np.asarray(np.clip((sums * multipliers) >> shift, low, high))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     """Multipliers and biases with which as many channels as possible are exact."""
     known = linear.fit(channels)

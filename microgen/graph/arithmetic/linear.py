@@ -80,7 +80,7 @@ def specified(sums: Array, channels: OutputChannels) -> Array:
     return np.clip(stored, channels.low, channels.high)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def fit(channels: OutputChannels) -> Linear:
     """The multipliers and biases with which the most channels are exact."""
     if channels.low >= channels.high or _leaves_int64(channels):
@@ -114,7 +114,7 @@ def as_one(channels: OutputChannels) -> OutputChannels:
     )
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4096)
 def fit_equal(channels: OutputChannels) -> Linear:
     """``fit`` for channels with one scale. They get one multiplier: the multiplier of a channel
     with the sums of all of them."""

@@ -11,14 +11,14 @@ from microgen.graph.arithmetic.affine import Affine, affine_sum
 from microgen.graph.ir.graph import Array
 from microgen.kernels import base
 from microgen.kernels.elementwise import pairs
+from microgen.kernels.identity import KEPT
 from microgen.kernels.requantization import proven, transforms
 
 _KIND = "affine_sum"
-_KEPT = 1024  # the most proofs that are kept
 _SIGNS = {"add": 1, "subtract": -1, "qnn.add": 1, "qnn.subtract": -1}  # of the second operand
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _proven(of: pairs.OperandPair) -> Affine | None:
     lhs, rhs, output = pairs.scales(of)
     if not output:

@@ -18,15 +18,15 @@ from microgen.graph.ops.elementwise.product import (
 )
 from microgen.kernels import base
 from microgen.kernels.elementwise import broadcast, in_float32, pairs
+from microgen.kernels.identity import KEPT
 from microgen.kernels.requantization import proven, transforms
 
 # Kernels of products of int8 that one long multiplication scales.
 
 _SCALED_PRODUCT_KIND = "affine_product"
-_SCALED_PRODUCT_KEPT = 1024  # proofs
 
 
-@lru_cache(_SCALED_PRODUCT_KEPT)
+@lru_cache(KEPT)
 def _scaled_product_proven(of: pairs.OperandPair) -> Affine | None:
     lhs, rhs, output = pairs.scales(of)
     if not output:

@@ -21,6 +21,7 @@ from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.kernels import base
 from microgen.kernels.elementwise import in_float32
+from microgen.kernels.identity import KEPT
 from microgen.kernels.reductions import reduction
 from microgen.kernels.requantization import proven, transforms
 from microgen.kernels.work import Work
@@ -29,7 +30,6 @@ from microgen.target.cpu import Feature
 _KIND = "affine_mean"
 _SUM = 4  # bytes
 _MOST = 256  # values of a window: their sum fits int16
-_KEPT = 256  # proofs
 _SLICE = 2**20  # values of windows that are computed at a time
 
 
@@ -85,7 +85,7 @@ class _Mean:
         return over / by / self.count if is_scaled and by else 1 / self.count
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _proven(of: _Mean) -> Affine | None:
     limits = activation_range(of.activation, of.output, DType.INT8)
     return affine_value(of.results(), of.first, of.slope, *limits)

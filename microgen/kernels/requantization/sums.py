@@ -9,9 +9,7 @@ import numpy as np
 from microgen.graph.arithmetic import blocks
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
 from microgen.graph.ops.constraints import weight_zero
-from microgen.kernels.identity import Same
-
-_KEPT = 256  # layers: many kernels compute the sums of each one
+from microgen.kernels.identity import KEPT, Same
 
 
 def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
@@ -26,7 +24,7 @@ def largest_sums(node: Node, graph: Graph, axis: int) -> Array:
     return _largest_sums(weight, bias[0] if bias else None, zero, farthest, axis)
 
 
-@lru_cache(_KEPT)
+@lru_cache(KEPT)
 def _largest_sums(
     weight: Same[Array], bias: Same[Array] | None, zero: int, farthest: int, axis: int
 ) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from microgen.base.errors import ProjectError
 from microgen.graph.arithmetic import blocks, in_float32, int8, int16
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph, Quant, frozen
-from microgen.kernels.identity import Same
+from microgen.kernels.identity import KEPT, Same
 
 if TYPE_CHECKING:
     from microgen.kernels.base import KernelConstant
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 Arguments = Mapping[str, float | int | str]
 Function = Callable[[Sequence[Array], Arguments], Array]
 T = TypeVar("T")
-_KEPT = 1024  # constants of a network's candidates
 
 
 def apply(kind: str, sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -60,7 +59,7 @@ def kept(kind: str, sources: Sequence[Array], arguments: tuple[tuple[str, Any], 
     return _kept(kind, tuple(map(Same, sources)), arguments)
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=KEPT)
 def _kept(
     kind: str, sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]
 ) -> Array:
@@ -74,7 +73,7 @@ def remembered(
     cached, because refusals, tables and costs of many kernels need the same proof.
     """
 
-    @functools.lru_cache(maxsize=_KEPT)
+    @functools.lru_cache(maxsize=KEPT)
     def once(sources: tuple[Same[Array], ...], arguments: tuple[tuple[str, Any], ...]) -> T:
         return function([source.value for source in sources], dict(arguments))
 

@@ -209,10 +209,13 @@ class Layer:
             layout=_PACKED if loop.takes_int4 else loop.layout,
         )
 
+        def form(node: Node, graph: Graph) -> str | None:
+            return loop.refuses(node, graph, requantization)
+
         def refusal(node: Node, graph: Graph) -> str | None:
             wraps = loop.wraps or requantization.output is not None
             return (
-                loop.refuses(node, graph, requantization)
+                form(node, graph)
                 or weights.overflow(node, graph, self.axis, wraps)
                 or recipe.refusal(node, graph)
             )
@@ -222,6 +225,7 @@ class Layer:
             symbol="_".join(filter(None, ("mg", loop.stem, named, loop.suffix))),
             needs=loop.needs | requantization.needs,
             refusal=refusal,
+            form=form,
             params=self.params,
             constants=recipe.constants,
             scratch=loop.scratch,

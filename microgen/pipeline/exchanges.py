@@ -1,0 +1,89 @@
+"""Bounds of candidates that differ from one that was lowered in the kernels of some layers.
+
+The search asks for the bounds of hundreds of candidates, and to lower a whole network for each
+would take longer than everything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from microgen.compiler.codegens.base import Primitive, Region
+from microgen.compiler.codegens.remembered import Remembered
+from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.lowering.program import may_overlap
+from microgen.compiler.partition import Partition
+from microgen.compiler.passes.views import roots
+from microgen.planner.call_loads import CallLoads, Exchanged
+from microgen.planner.program.types import Argument, Program, Storage
+from microgen.target.board import Board
+
+
+def of(parts: Partition, program: Program, codegen: Remembered, board: Board) -> Exchanges | None:
+    """The bounds of partitions near ``parts``, which was lowered to ``program``; None if more than
+    one call depends on the kernel of a region."""
+    called = sum(not region.is_assembled for region in parts.regions)
+    # A variable may be updated in place, and parts of concatenations may be copied.
+    if parts.graph.variables or program.devices or len(program.calls) != called:
+        return None
+    return Exchanges(parts, program, codegen, board)
+
+
+@dataclass(slots=True)
+class Exchanges:
+    """The bounds of partitions that differ from ``parts``, which was lowered to ``program``."""
+
+    parts: Partition
+    program: Program
+    codegen: Remembered
+    board: Board
+    _loads: CallLoads = field(init=False)
+    _calls: dict[int, int] = field(init=False)  # region -> call
+    _joined: frozenset[str] = field(init=False)  # the tensors that are parts of concatenations
+    _bytes_of: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._loads = CallLoads(self.program)
+        regions, self._bytes_of = self.parts.regions, dict(roots(self.parts.graph))
+        called = (number for number, region in enumerate(regions) if not region.is_assembled)
+        self._calls = {region: call for call, region in enumerate(called)}
+        joined = (region.main.inputs for region in regions if region.is_assembled)
+        self._joined = frozenset(self._bytes_of[name] for names in joined for name in names)
+
+    def bound(self, parts: Partition) -> int | None:
+        """``memory.bound`` of a partition; None if it differs in more than kernels."""
+        if len(parts.regions) != len(self.parts.regions) or parts.graph is not self.parts.graph:
+            return None
+        exchanged: dict[int, Exchanged] = {}
+        for number, (old, new) in enumerate(zip(self.parts.regions, parts.regions, strict=True)):
+            if old is not new:
+                made = self._exchanged(number, old, new)
+                if made is None:
+                    return None
+                exchanged[made[0].index] = made
+        return self._loads.bound(exchanged) + self.program.io_bytes
+
+    def _exchanged(self, number: int, old: Region, new: Region) -> Exchanged | None:
+        """The call of a region instead of the other one; None if it is no exchange of kernels."""
+        if not (_is_plain(old) and _is_plain(new)) or old.nodes != new.nodes:
+            return None
+        before, after = (self._lowered(region) for region in (old, new))
+        if (before.inputs, before.outputs) != (after.inputs, after.outputs):
+            return None
+        call = self.program.calls[self._calls[number]]
+        inputs, outputs = len(before.inputs), len(before.outputs)
+        constants = [Argument(Storage.CONSTANT, "")] * len(after.constants)
+        args = (*call.args[:inputs], *constants, *call.args[len(call.args) - outputs :])
+        pairs = may_overlap(after, self._bytes_of, self._joined)
+        own = replace(call, args=args, scratch=after.scratch, in_place=pairs)
+        return own, after.parameters
+
+    def _lowered(self, region: Region) -> Primitive:
+        (primitive,) = self.codegen.lower([region], self.parts.graph, self.board)
+        return primitive
+
+
+def _is_plain(region: Region) -> bool:
+    """Whether the region is one call of a kernel, not in rows."""
+    is_changed = region.is_assembled or region.is_rolled
+    return region.codegen == BUILTIN and not region.function and not is_changed
