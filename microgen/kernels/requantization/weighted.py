@@ -7,6 +7,7 @@ the requantization as a constant of ``crt/include/microgen/requantization/scalin
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -184,6 +185,11 @@ def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
     return dataclasses.replace(loop, refusal=refusal, scratch=base.no_scratch, stack=limit)
 
 
+def _cores(loop: Loop, requantization: Requantization) -> tuple[str, ...]:
+    own = (core.format(requantization.name) for core in loop.cores)
+    return (*own, *requantization.cores)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """The common parts of the kernels of an op."""
@@ -209,8 +215,7 @@ class Layer:
             layout=_PACKED if loop.takes_int4 else loop.layout,
         )
 
-        def form(node: Node, graph: Graph) -> str | None:
-            return loop.refuses(node, graph, requantization)
+        form = functools.partial(loop.refuses, requantization=requantization)
 
         def refusal(node: Node, graph: Graph) -> str | None:
             wraps = loop.wraps or requantization.output is not None
@@ -232,10 +237,7 @@ class Layer:
             stack=loop.stack,
             in_place=loop.in_place,
             work=loop.work,
-            cores=(
-                *(core.format(requantization.name) for core in loop.cores),
-                *requantization.cores,
-            ),
+            cores=_cores(loop, requantization),
             core_parts=loop.core_parts,
             family=loop.family or loop.stem,
             compact=loop.compact,
