@@ -62,7 +62,7 @@ class _Call(NamedTuple):
 
     first: int
     floor: int
-    group: tuple[str, ...] = ()
+    group: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ class _Network:
         """All calls that end before a region."""
         # If rows are fed, the first region has to be in a function with rows.
         if end > 1 or not self.parts.fed:
-            yield _Call(end - 1, self._alone(end - 1))
+            yield _Call(end - 1, self._alone(end - 1), ())
         for first, nbytes in self.patterns.get(end, ()):
-            yield _Call(first, nbytes)
+            yield _Call(first, nbytes, ())
         group: tuple[str, ...] = ()
         for first in range(end - 1, max(-1, end - 1 - layers), -1):
             region = self.parts.regions[first]
