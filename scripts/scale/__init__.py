@@ -1,1 +1,0 @@
-"""How the time of each command grows with the network: ``python -m scripts.scale``."""
