@@ -11,11 +11,7 @@ from microgen.frontends.tflite.litert import LiteRT
 from tests.converters import archives, firmwares
 
 _LACKING = LiteRT().lacking() or OnnxRuntime().lacking()
-pytestmark = [
-    pytest.mark.skipif(bool(_LACKING), reason=_LACKING),
-    # A comparison's bound adds an infinite error to an infinite value of the other sign: NaN.
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
-]
+pytestmark = pytest.mark.skipif(bool(_LACKING), reason=_LACKING)
 ARCHIVES = ("torch", "torch_onnx")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "pytorch.md"
 # Of these, each n-th network is always run, in a form that changes from one to the next.

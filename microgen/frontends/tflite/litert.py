@@ -28,6 +28,7 @@ from microgen.graph.ir.beside import Leeway, Slack
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.graph.ops.balls import Ball, spacing
 from microgen.graph.ops.base import Inexact
+from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.graph.ops.recurrent import recurrent_hybrid
 from microgen.graph.ops.recurrent.recurrent import RecurrentAttrs, farther
 from microgen.graph.ops.recurrent.recurrent_hybrid import RecurrentHybridAttrs
@@ -195,6 +196,8 @@ def slack(node: Node, inexact: Inexact) -> Leeway:
         return Leeway(recurrent_hybrid.farther(node.attrs, inexact, _off))
     if isinstance(node.attrs, RecurrentAttrs):
         return Leeway(farther(node.attrs, inexact, _off))
+    if isinstance(node.attrs, QuantizeAttrs):
+        return _beyond_int32(inexact)
     # TFLite reference/logistic.h gives exp(x) below -9, and 1 above 16.6.
     (data, *_) = inexact.operands.inputs
     if node.op != "sigmoid" or data.dtype.kind != "f":
@@ -205,6 +208,24 @@ def slack(node: Node, inexact: Inexact) -> Leeway:
         # 1 above 16.
         low = np.exp(np.minimum(2 * wide, 0))
     return Leeway(np.where(wide < -9, low, np.where(wide > 16, 2.0**-23, 0)))
+
+
+# The quotient of a number that LiteRT quantizes is less, so that the sum with a zero point is an
+# int32, too.
+_MOST = 2.0**31 - 2.0**16
+
+
+def _beyond_int32(inexact: Inexact) -> Leeway:
+    """The leeway of the floats for which AffineQuantize of TFLite reference/quantize.h is
+    undefined. On x86 each becomes the least int32, to which the zero point is added with
+    overflow; ARM saturates."""
+    output = inexact.operands.output_types[0]
+    with np.errstate(over="ignore"):
+        quotients = np.abs(inexact.operands.inputs[0] / np.float32(output.scale))
+    departs = ~(quotients < _MOST)  # NaN is not less
+    if not departs.any():
+        return Leeway()
+    return Leeway(departs=departs, why="C leaves NaN and numbers beyond int32 undefined")
 
 
 def _off(function: ActivationFormula, result: Ball) -> Array | float:

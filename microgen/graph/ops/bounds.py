@@ -46,10 +46,16 @@ def _moved(reference: Reference, positions: Sequence[int] | None) -> Of:
         errors = {k: inexact.errors[k] for k in data}
         nothing = {k: np.zeros(error.shape) for k, error in errors.items()}
         moved, still = (reference(attrs, _with(inexact.operands, e)) for e in (errors, nothing))
-        # Values that the op itself adds (the value of a pad) are in both, so they cancel.
-        return tuple(a.astype(np.float64) - b for a, b in zip(moved, still, strict=True))
+        return tuple(map(_apart, moved, still))
 
     return of
+
+
+def _apart(moved: Array, still: Array) -> Array:
+    # Values that the op itself adds (the value of a pad, which may be infinite) are in both, so
+    # they cancel.
+    cancelled = np.zeros(moved.shape)
+    return np.subtract(moved, still, out=cancelled, where=moved != still, dtype=np.float64)
 
 
 def _with(operands: Operands, inputs: Mapping[int, Array]) -> Operands:
@@ -246,7 +252,8 @@ def monotonic(reference: Reference) -> Bound:
 
 def _moved_outward(data: Array, error: Array) -> Array:
     """The data with errors of one sign, in its dtype."""
-    moved = data.astype(np.float64) + error
+    # An unlimited error reaches any value, from an infinity of the other sign, too.
+    moved = np.where(np.isinf(error), error, data.astype(np.float64) + np.nan_to_num(error))
     if data.dtype.kind == "f":
         return np.where(error < 0, outward(moved, -1), outward(moved, 1))
     limits = np.iinfo(data.dtype)

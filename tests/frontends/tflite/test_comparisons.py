@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from microgen.base.errors import ModelError
+from microgen.base.errors import ModelError, UnsupportedError
 from microgen.graph.ir.interpreter import evaluate
 from microgen.graph.ops import registry
 from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
@@ -112,3 +114,42 @@ def test_what_is_refused() -> None:
     assert "the output is int32[2]" in refusal(output, ModelError)
     three = network("LOGICAL_AND", "LogicalAndOptions", "bool", "bool", ((2,), (2,), (2,)))
     assert "has 3 inputs" in refusal(three, ModelError)
+
+
+def compared(op: str, **constant: Any) -> Network:
+    """int8[2, 3] with -5 as zero point, and a constant that the changes make infinite."""
+    code, options = comparisons.OPERATORS[op]
+    data = TensorSpec("x", (2, 3), "int8", scale=(0.01,), zero_point=(-5,))
+    infinite = TensorSpec("c", (), "int8", np.int8(0), (np.inf,), (-128,))
+    operator = OperatorSpec(code, ("x", "c"), ("y",), options)
+    network = Network((data, infinite, TensorSpec("y", (2, 3), "bool")), (operator,))
+    return network.with_tensor("c", **constant)
+
+
+@pytest.mark.parametrize("op", ["equal", "not_equal"])
+def test_no_quantized_number_is_infinite(op: str) -> None:
+    graph = compared(op).load()
+    (found,) = (value for name, value in graph.constants.items() if name == "y")
+    np.testing.assert_array_equal(found, np.full((2, 3), op == "not_equal"))
+
+
+@needs_litert
+def test_litert_compares_with_infinity_as_with_zero_or_as_we_do() -> None:
+    model = compared("equal")
+    interpreter = interpreter_of(model.to_bytes())
+    stored = np.array([[-5, -4, 0], [-128, 127, 5]], np.int8)
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], stored)
+    interpreter.invoke()
+    theirs = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    # Where a conversion of an infinite double to an integer gives no zero, LiteRT aborts.
+    np.testing.assert_array_equal(theirs, stored == -5)
+
+
+def test_infinite_constants_that_are_refused() -> None:
+    assert 'scale 0 of tensor "c" is inf' in refusal(compared("less"), ModelError)
+    plain = compared("equal", dtype="int32", data=np.int32(0), zero_point=(0,))
+    assert "inf" in refusal(plain, ModelError)
+    other = compared("equal", shape=(2,), data=np.zeros(2, np.int8))
+    assert "compares tensors of other shapes" in refusal(other, ModelError)
+    wide = compared("equal", dtype="int16", data=np.int16(0), zero_point=(0,))
+    assert "supported: int16" in refusal(wide, UnsupportedError)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from microgen.base.errors import MicrogenError, ModelError, UnsupportedError
+from microgen.frontends.tflite.litert import LiteRT
 from tests.frontends.tweaked import Network, activation, integers, refusal, simple
+from tests.kernels.conformance.litert_oracle import needs_litert
+from tests.running.comparing.standins import Standin
 from tests.support.tflite_builder import OperatorSpec, TensorSpec
 
 
@@ -203,3 +208,21 @@ def test_pads_of_float32() -> None:
 
 def vars_of(attrs: object) -> dict[str, object]:
     return {name: getattr(attrs, name) for name in ("pads", "value")}
+
+
+@needs_litert
+@pytest.mark.parametrize("zero_point", [-5, 0, 5])
+def test_litert_is_free_where_c_leaves_a_conversion_undefined(
+    zero_point: int, tmp_path: Path
+) -> None:
+    floats = plain("x", "float32", 6)
+    model = one("QUANTIZE", floats, activation("y", 6, zero_point=zero_point))
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model.to_bytes())
+    values = np.array([np.nan, np.inf, -np.inf, 1e30, 1e6, 0.4], np.float32)
+    network = Standin(path, ((values,),))
+    verdict = network.module().by_oracle()
+    assert verdict.ok, str(verdict)
+    assert "C leaves NaN and numbers beyond int32 undefined" in str(verdict)
+    (own,) = LiteRT().layers({"": path.read_bytes()}, [[values]])
+    assert own["y"][4] == 127  # a finite quotient is defined, and compared

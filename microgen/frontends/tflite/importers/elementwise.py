@@ -1,4 +1,4 @@
-"""Elementwise operators of two tensors: arithmetic, comparisons and logic."""
+"""Elementwise operators of two tensors: arithmetic and choices."""
 
 from __future__ import annotations
 
@@ -9,19 +9,10 @@ from tflite.AddOptions import AddOptions
 from tflite.ATan2Options import ATan2Options
 from tflite.BitwiseXorOptions import BitwiseXorOptions
 from tflite.DivOptions import DivOptions
-from tflite.EqualOptions import EqualOptions
 from tflite.FloorDivOptions import FloorDivOptions
 from tflite.FloorModOptions import FloorModOptions
-from tflite.GreaterEqualOptions import GreaterEqualOptions
-from tflite.GreaterOptions import GreaterOptions
-from tflite.LessEqualOptions import LessEqualOptions
-from tflite.LessOptions import LessOptions
-from tflite.LogicalAndOptions import LogicalAndOptions
-from tflite.LogicalNotOptions import LogicalNotOptions
-from tflite.LogicalOrOptions import LogicalOrOptions
 from tflite.MaximumMinimumOptions import MaximumMinimumOptions
 from tflite.MulOptions import MulOptions
-from tflite.NotEqualOptions import NotEqualOptions
 from tflite.PowOptions import PowOptions
 from tflite.RightShiftOptions import RightShiftOptions
 from tflite.SelectOptions import SelectOptions
@@ -36,7 +27,6 @@ from microgen.frontends.tflite.layers import FileLayer
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.builder import BuiltTensor
 from microgen.graph.ir.graph import Array, ArrayType, Attrs, DType
-from microgen.graph.ops.comparisons.comparison import ComparisonAttrs, LogicalAttrs
 from microgen.graph.ops.division.divide import DivideAttrs, divides_by_zero
 from microgen.graph.ops.division.floor_division import FloorDivisionAttrs
 from microgen.graph.ops.elementwise.addition import (
@@ -178,7 +168,6 @@ def _of_equal_shapes(op: str, attrs: Callable[[Activation], Attrs], *dtypes: DTy
 
 
 _NUMBERS = (DType.FLOAT32, DType.INT32)
-_COMPARISON, _LOGICAL = ComparisonAttrs(), LogicalAttrs()
 
 
 IMPORTERS = {
@@ -186,21 +175,12 @@ IMPORTERS = {
     "ATAN2": plain("atan2", Atan2Attrs(), 2, ATan2Options),
     "BITWISE_XOR": _bitwise(BitFunction.XOR, BitwiseXorOptions),
     "DIV": Importer(_divide, (2,), optional=DivOptions),
-    "EQUAL": plain("equal", _COMPARISON, 2, EqualOptions),
     "FLOOR_DIV": _floored("floor_divide", FloorDivOptions, lambda by, _: not by.all()),
     # divides_by_zero() is false for floats, whose result is NaN then.
     "FLOOR_MOD": _floored("floor_mod", FloorModOptions, divides_by_zero),
-    "GREATER": plain("greater", _COMPARISON, 2, GreaterOptions),
-    "GREATER_EQUAL": plain("greater_equal", _COMPARISON, 2, GreaterEqualOptions),
-    "LESS": plain("less", _COMPARISON, 2, LessOptions),
-    "LESS_EQUAL": plain("less_equal", _COMPARISON, 2, LessEqualOptions),
-    "LOGICAL_AND": plain("logical_and", _LOGICAL, 2, LogicalAndOptions),
-    "LOGICAL_NOT": plain("logical_not", _LOGICAL, 1, LogicalNotOptions),
-    "LOGICAL_OR": plain("logical_or", _LOGICAL, 2, LogicalOrOptions),
     "MAXIMUM": plain("maximum", MaximumAttrs(), 2, MaximumMinimumOptions),
     "MINIMUM": plain("minimum", MinimumAttrs(), 2, MaximumMinimumOptions),
     "MUL": Importer(_multiply, (2,), optional=MulOptions),
-    "NOT_EQUAL": plain("not_equal", _COMPARISON, 2, NotEqualOptions),
     "POW": Importer(_power, (2,), optional=PowOptions),
     "RIGHT_SHIFT": _bitwise(BitFunction.RIGHT, RightShiftOptions),
     "SELECT": Importer(_select, (3,), optional=SelectOptions),
