@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(bool(_LACKING), reason=_LACKING)
 ARCHIVES = ("torch", "torch_onnx")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "pytorch.md"
 # Of these, each n-th network is always run, in a form that changes from one to the next.
-_EACH = {"torch": 2, "torch_onnx": 5}
+_EACH = {"torch": 3, "torch_onnx": 6}
 
 
 def _chosen(name: str) -> list[str]:

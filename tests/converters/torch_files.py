@@ -5,8 +5,9 @@
 Needs torch, litert-torch, ai-edge-quantizer, onnx, onnxscript and onnxruntime, which no test needs.
 Writes FOLDER/<network>.<form>.tflite or .onnx, and prints what a converter refuses. A network has
 up to nine forms as .tflite and four as .onnx; it takes 5 seconds. ``archives.py`` makes of them
-tests/data/converted/torch and torch_onnx, which are of torch 2.14.1, litert-torch 0.10.0,
-ai-edge-quantizer 0.10.0, onnxscript 0.7.2 and onnxruntime 1.32.0.
+tests/data/converted/torch and torch_onnx (of ``torch_structures`` only the forms dynamic8 and
+static8, and float.onnx, because all would take 0.5 MB), which are of torch 2.14.1,
+litert-torch 0.10.0, ai-edge-quantizer 0.10.0, onnxscript 0.7.2 and onnxruntime 1.32.0.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ai_edge_quantizer import quantizer, recipe
 
 from tests.converters.torch_blocks import blocks, functions
 from tests.converters.torch_networks import INDICES, Network, networks
+from tests.converters.torch_structures import structures
 
 # The recipes of ai-edge-quantizer, by the form's name.
 RECIPES = {
@@ -45,7 +47,7 @@ _SAMPLES = 8  # for calibration
 
 def everything() -> Mapping[str, Network]:
     """All networks, by name, in evaluation mode."""
-    made = {**networks(), **blocks(), **functions()}
+    made = {**networks(), **blocks(), **functions(), **structures()}
     for module, _ in made.values():
         module.eval()
     return made
