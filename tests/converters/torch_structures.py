@@ -21,10 +21,13 @@ def structures() -> Mapping[str, Network]:
         **_masked(),
         **_attending(),
         **_lines(),
+        **_resized_lines(),
         **_images(),
+        **_heads(),
         **_upsampled(),
         **_encodings(),
         **_mixed(),
+        **_gated(),
         **_others(),
     }
 
@@ -239,6 +242,12 @@ def _lines() -> Mapping[str, Network]:
             a=nn.Conv1d(4, 8, 3),
             b=nn.Linear(8, 8),
         ),
+    }
+
+
+def _resized_lines() -> Mapping[str, Network]:
+    line = randn(1, 4, 24)
+    return {
         "line_decoder": in_turn(
             *(nn.Conv1d(4, 8, 4, 2, 1), nn.LeakyReLU(0.2), nn.ConvTranspose1d(8, 4, 4, 2, 1)),
             *(nn.Tanh(), nn.ConvTranspose1d(4, 2, 3, stride=2, output_padding=1)),
@@ -288,6 +297,12 @@ def _images() -> Mapping[str, Network]:
             a=nn.Sequential(nn.Linear(6, 12), nn.GELU(), nn.Linear(12, 6)),
             b=nn.Linear(8, 3),
         ),
+    }
+
+
+def _heads() -> Mapping[str, Network]:
+    x = randn(1, 4, 8, 8)
+    return {
         "conv3d": in_turn(
             *(nn.Conv3d(2, 4, 3, padding=1), nn.ReLU(), nn.MaxPool3d(2), nn.Conv3d(4, 2, 2)),
             given=randn(1, 2, 4, 6, 6),
@@ -413,6 +428,12 @@ def _mixed() -> Mapping[str, Network]:
             a=nn.Sequential(nn.Linear(6, 8), nn.ReLU()),
             b=nn.Linear(8, 1),
         ),
+    }
+
+
+def _gated() -> Mapping[str, Network]:
+    x = randn(1, 6)
+    return {
         "highway": of(
             lambda s, x: torch.lerp(x, F.relu(s.a(x)), torch.sigmoid(s.b(x))),
             x,
