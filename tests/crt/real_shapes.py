@@ -27,6 +27,7 @@ from microgen.graph.ops.unary import real_function
 from tests.crt import real_movements
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases
+from tests.kernels.trees import tree_cases
 
 Shape = tuple[int, ...]
 
@@ -135,7 +136,7 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
 def cases() -> Iterator[c.Case]:
     """At least one case for each kernel of ``microgen.kernels``."""
     recurrent = [*_svdfs(), *_lstms(), *recurrent_cases.real(), *recurrent_hybrid_cases.real()]
-    own = [*_products(), *_pools(), *recurrent, _trees(), *real_movements.cases()]
+    own = [*_products(), *_pools(), *recurrent, _trees(), _equal_limits(), *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
     yield from own
@@ -157,6 +158,11 @@ def _trees() -> c.Case:
     )
     inputs = (_tensor((1, 30), F32), *constants)
     return c.Case("trees", "tree_ensemble", TreeEnsembleAttrs(1, 0), inputs, None, F32)
+
+
+def _equal_limits() -> c.Case:
+    """Forty trees with few limits, so that ranks take fewer bytes."""
+    return tree_cases.wide_case(30, 6, 40, digits=1)
 
 
 def _tensor(

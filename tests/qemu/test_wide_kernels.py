@@ -24,6 +24,7 @@ from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import inlined_calls
 from tests.kernels.convolution import convolving
 from tests.kernels.convolution.convolving import Geometry
+from tests.kernels.recurrent import recurrent_hybrid_cases
 from tests.support import minimal_project
 from tests.support.sampling import seeds
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
@@ -38,7 +39,7 @@ BOARDS = ("mps2_an386", "mps2_an500", "mps3_an547")
 DRIVER = Path(__file__).with_name("mve_driver.c")
 GUARD = 32  # bytes after every output that must not change
 FILLER = 0x5A
-ARGUMENTS = 8
+ARGUMENTS = 12
 WORDS = 16
 RANDOM = 60  # cases of each op
 INLINED = 5  # cases of each kernel with constant parameters
@@ -105,6 +106,7 @@ def _cases() -> Iterator[c.Case]:
         yield _int16_dense(seed)
     for seed in range(3):
         yield from (_special(case) for case in _dense(1000 + seed))
+    yield from map(recurrent_hybrid_cases.random_case, seeds(12))
 
 
 # Calls
@@ -163,7 +165,8 @@ def _functions(bodies: Sequence[c.Body], used: Sequence[Implementation]) -> str:
     for i, body in enumerate(bodies):
         lines.append(f"static void call_{i}(const void *params, void **a) {{ {body.statements} }}")
     names = ", ".join(f"call_{i}" for i in range(len(bodies)))
-    return "\n".join([*lines, f"static const function functions[] = {{{names}}};", ""])
+    table = f"static const function functions[] = {{{names}}};"
+    return "\n".join([f"#define ARGUMENTS {ARGUMENTS}", *lines, table, ""])
 
 
 def _run(

@@ -266,8 +266,7 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
     return not option.is_shared and any(
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)
-        and option.own_code > other.code * (1 - NOISE)
-        and _nbytes(option.constants) >= _nbytes(other.constants) * (1 - NOISE)
+        and option.own_code > other.code * (1 - NOISE) + _saved(option, other)
         and (
             option.scratch > other.scratch
             or (option.scratch == other.scratch and option.kernel.stack >= other.kernel.stack)
@@ -275,6 +274,11 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
         and option.in_place == other.in_place
         for other in earlier
     )
+
+
+def _saved(option: Option, other: Option) -> int:
+    """The bytes by which an option has smaller constants than the other."""
+    return max(0, _nbytes(other.constants) - _nbytes(option.constants))
 
 
 def measured(
