@@ -113,7 +113,7 @@ def test_a_bias_that_could_overflow_the_accumulator_is_refused() -> None:
 
 
 def test_equal_slices_of_tensors_of_different_sizes_are_two_functions() -> None:
-    """Packed functions check the sizes of their tensors, of which a slice's kernel knows nothing."""
+    """Packed functions check the sizes of their tensors, which a kernel of slices does not know."""
     b = Builder()
     half = StridedSliceAttrs((0, 0), (1, 1), (2, 4))
     first = b.node("strided_slice", half, b.input(3, 4))
