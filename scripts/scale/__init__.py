@@ -1,0 +1,1 @@
+"""How the times of microgen's commands grow with a network: ``python -m scripts.scale``."""
