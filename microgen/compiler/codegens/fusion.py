@@ -19,7 +19,12 @@ from microgen.planner.program.types import Inner, KernelCall, Parameter, Role
 
 def groups(nodes: Sequence[Node], graph: Graph) -> list[tuple[Node, ...]]:
     """Groups of the nodes: each node with the changes of layout before and after it that nothing
-    else reads."""
+    else reads, if the model declares its operators' layouts.
+
+    TVM's operators change the layout of their own operands. In other networks a change is a call,
+    whose result can take the place of other tensors."""
+    if not any(node.layouts for node in graph.nodes):
+        return [(node,) for node in nodes]
     uses = graph.uses_of()
     producer = {out: node for node in nodes for out in node.outputs}
     found: dict[str, list[Node]] = {}

@@ -1,17 +1,14 @@
-"""Nodes that compute the same in any order of axes, and their attributes in another order.
-
-``axes`` is always an order of a tensor's axes: axis k of the tensor in the graph is axis
-``axes[k]`` of the same tensor in the other layout.
-"""
+"""Nodes that compute the same in any order of axes, and their attributes in another order."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from microgen.graph.ir.graph import Attrs, Graph, Node
+from microgen.compiler.passes.arrangement import Arrangement, Shape
+from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.detection.sampling import ResampleAttrs
 from microgen.graph.ops.moves.indexed import TakeAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
@@ -23,18 +20,18 @@ from microgen.graph.ops.reductions.extremes import ArgExtremeAttrs
 from microgen.graph.ops.reductions.reduction import ReductionAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 
-Axes = tuple[int, ...]
 T = TypeVar("T")
 
-_ELEMENTWISE = frozenset(
+ELEMENTWISE = frozenset(
     {
-        *("abs", "cast", "clip", "exp", "log", "logical_not", "negative", "rsqrt", "sigmoid"),
-        *("sqrt", "tanh", "nn.elu", "nn.hard_swish", "nn.leaky_relu"),
+        *("abs", "cast", "ceil", "clip", "cos", "exp", "floor", "log", "logical_not", "negative"),
+        *("real_function", "round", "rsqrt", "sigmoid", "sin", "sqrt", "tanh"),
+        *("nn.elu", "nn.hard_swish", "nn.leaky_relu"),
         *("qnn.dequantize", "qnn.quantize", "qnn.requantize"),
         *("qnn.add", "qnn.mul", "qnn.subtract"),
         *("add", "divide", "maximum", "minimum", "multiply", "squared_difference", "subtract"),
         *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
-        *("logical_and", "logical_or", "nn.prelu", "where"),
+        *("logical_and", "logical_or", "nn.prelu", "power", "where"),
     }
 )
 _WITH_TABLES = (LookupAttrs, ResampleAttrs, TakeAttrs)  # after the first input
@@ -43,33 +40,11 @@ _SUMS = ("mean", "sum")  # the order of additions matters for floats
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A node in another layout: its attributes, and the order of its output's axes."""
+    """A node that reads sources instead of tensors that are arranged from them: its attributes,
+    and the arrangement that makes the node's output of its new one."""
 
     attrs: Attrs
-    axes: Axes
-
-
-def permuted(values: Sequence[T], axes: Axes) -> tuple[T, ...]:
-    """One value per axis, in the order of ``axes``."""
-    return tuple(values[axis] for axis in axes)
-
-
-def inverse(axes: Axes) -> Axes:
-    """The order that undoes ``axes``."""
-    return tuple(axes.index(axis) for axis in range(len(axes)))
-
-
-def is_identity(axes: Axes) -> bool:
-    """Whether no axis moves."""
-    return axes == tuple(range(len(axes)))
-
-
-def is_view(shape: Sequence[int], axes: Axes) -> bool:
-    """Whether elements keep their order when the axes of a tensor of that shape are reordered:
-    only axes of size 1 change places."""
-    # Axes of size 1 do not affect the order of elements, so only the other axes count.
-    moving = [axis for axis in axes if shape[axis] != 1]
-    return moving == sorted(moving)
+    arranged: Arrangement
 
 
 def in_layout(node: Node) -> tuple[str, ...]:
@@ -77,62 +52,138 @@ def in_layout(node: Node) -> tuple[str, ...]:
     return node.inputs[:1] if isinstance(node.attrs, _WITH_TABLES) else node.inputs
 
 
-def moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    """The node with its inputs ``in_layout`` in the other one; None if it needs its own layout."""
+def moved(node: Node, graph: Graph, arranged: Arrangement) -> Moved | None:
+    """The node with its inputs ``in_layout``, one of which is ``arranged``, in the layout of the
+    source; None if it needs its own layout."""
     output = graph.types[node.outputs[0]]
     # The axis of its scales would have to move, too.
     if output.quant is not None and not output.quant.is_per_tensor:
         return None
-    if node.op in _ELEMENTWISE:
-        return Moved(node.attrs, axes) if len(output.shape) == len(axes) else None
-    return _moved(node, graph, axes)
-
-
-def _moved(node: Node, graph: Graph, axes: Axes) -> Moved | None:
-    back = inverse(axes)
-    match node.attrs:
-        case RescaleAttrs(_, float()) | LookupAttrs():
-            return Moved(node.attrs, axes)
-        case ReinterpretAttrs(shape) if shape == graph.types[node.inputs[0]].shape:
-            return Moved(ReinterpretAttrs(permuted(shape, back)), axes)
-        case ConcatenateAttrs(axis):
-            return Moved(ConcatenateAttrs(axes[axis]), axes)
-        case PadAttrs(pads) | MirrorPadAttrs(pads):
-            return Moved(dataclasses.replace(node.attrs, pads=permuted(pads, back)), axes)
-        case StridedSliceAttrs(begin, strides, shape):
-            parts = (permuted(part, back) for part in (begin, strides, shape))
-            return Moved(StridedSliceAttrs(*parts), axes)
-        case ResampleAttrs(axis):
-            return Moved(ResampleAttrs(axes[axis]), axes)
-        # With indices of another rank the result has other axes than the data.
-        case TakeAttrs(axis, 0) if len(graph.types[node.inputs[1]].shape) == 1:
-            return Moved(TakeAttrs(axes[axis]), axes)
-        case ReductionAttrs(reduced, keep_dims):
-            return _reduction(node, graph, axes, reduced, keep_dims)
-        case ArgExtremeAttrs(axis):
-            attrs = dataclasses.replace(node.attrs, axis=axes[axis])
-            return Moved(attrs, _remaining(axes, (axis,)))
-    return None
-
-
-def _reduction(
-    node: Node, graph: Graph, axes: Axes, reduced: Axes, keep_dims: bool
-) -> Moved | None:
-    shape = graph.types[node.inputs[0]].shape
-    places = [axes[axis] for axis in reduced if shape[axis] != 1]
-    # Floats are added in the order of the axes, and another order rounds differently.
-    if node.op in _SUMS and places != sorted(places):
+    if node.op in ELEMENTWISE:
+        return _elementwise(node, graph, arranged)
+    places = arranged.places()
+    if places is None:
         return None
-    assert isinstance(node.attrs, ReductionAttrs)
-    attrs = dataclasses.replace(node.attrs, axes=tuple(sorted(axes[axis] for axis in reduced)))
-    return Moved(attrs, axes if keep_dims else _remaining(axes, reduced))
+    return _Moving(node, arranged, places, graph.types[node.inputs[0]], output).moved()
 
 
-def _remaining(axes: Axes, dropped: Sequence[int]) -> Axes:
-    """The order of the remaining axes."""
-    # The axes that are left are numbered anew, in the other layout's order.
-    left = [place for axis, place in enumerate(axes) if axis not in dropped]
-    return tuple(sorted(left).index(place) for place in left)
+def _elementwise(node: Node, graph: Graph, arranged: Arrangement) -> Moved | None:
+    shape = graph.types[node.outputs[0]].shape
+    if arranged.shape != shape:
+        # An operand that is repeated along axes has these with size 1.
+        axes = arranged.axes
+        if axes is None or len(axes) != len(shape):
+            return None
+        arranged = Arrangement.transpose([shape[axes.index(k)] for k in range(len(axes))], axes)
+    for name in node.inputs:
+        like = arranged.like(padded(graph.types[name], len(shape)))
+        if like is None:
+            return None
+    return Moved(node.attrs, arranged)
+
+
+def padded(kind: ArrayType, rank: int) -> Shape:
+    """The shape with axes of size 1 before its own, so that it has ``rank`` axes."""
+    return (1,) * (rank - len(kind.shape)) + kind.shape
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """A node of one input, or a concatenation, and the source axes in the places of its axes."""
+
+    node: Node
+    arranged: Arrangement
+    places: tuple[int | None, ...]
+    data: ArrayType
+    output: ArrayType
+
+    def moved(self) -> Moved | None:
+        """The node in the source's layout."""
+        attrs = self.node.attrs
+        match attrs:
+            case RescaleAttrs(_, float()) | LookupAttrs():
+                return Moved(attrs, self.arranged)
+            case ReinterpretAttrs(shape):
+                return Moved(ReinterpretAttrs(self.arranged.source), self.arranged.reshaped(shape))
+            case ConcatenateAttrs(axis):
+                return self._along(axis, ConcatenateAttrs)
+            case PadAttrs(pads) | MirrorPadAttrs(pads):
+                own = self._by_place(pads, [(0, 0)] * len(self.arranged.parts))
+                return self._resized(dataclasses.replace(attrs, pads=own)) if own else None
+            case StridedSliceAttrs(begin, strides, shape):
+                return self._sliced(begin, strides, shape)
+            case ResampleAttrs(axis):
+                return self._along(axis, ResampleAttrs)
+            # With indices of another rank the result has other axes than the data.
+            case TakeAttrs(axis, 0) if len(self.output.shape) == len(self.data.shape):
+                return self._along(axis, TakeAttrs)
+            case ReductionAttrs():
+                return self._reduced(attrs)
+            case ArgExtremeAttrs(axis):
+                place = self.places[axis]
+                if place is None:
+                    return None
+                left = self.arranged.without((place,), self.output.shape)
+                return Moved(dataclasses.replace(attrs, axis=place), left)
+        return None
+
+    def _along(self, axis: int, attrs: Callable[[int], Attrs]) -> Moved | None:
+        """A node that joins or changes one axis."""
+        place = self.places[axis]
+        return None if place is None else self._resized(attrs(place), axis)
+
+    def _resized(self, attrs: Attrs, *axes: int) -> Moved:
+        """The node with an output whose axes have other sizes than the data's."""
+        shape = self.output.shape
+        pairs = zip(self.places, shape, self.arranged.shape, strict=True)
+        sizes = {k: own for k, own, size in pairs if k is not None and own != size}
+        sizes.update((k, shape[axis]) for axis in axes if (k := self.places[axis]) is not None)
+        return Moved(attrs, self.arranged.resized(sizes, shape))
+
+    def _by_place(self, values: Sequence[T], others: Sequence[T]) -> tuple[T, ...] | None:
+        """One value for each source axis. ``others`` are the values that change nothing; an axis
+        without a place must have such a value."""
+        found = list(others)
+        for axis, (place, value) in enumerate(zip(self.places, values, strict=True)):
+            if place is not None:
+                found[place] = value
+            elif value != self._nothing(axis, others):
+                return None
+        return tuple(found)
+
+    def _nothing(self, axis: int, others: Sequence[T]) -> object:
+        """The value that changes nothing along an axis of the node's."""
+        if isinstance(self.node.attrs, StridedSliceAttrs):
+            return 0, 1, self.data.shape[axis]
+        return others[0]
+
+    def _sliced(self, begin: Shape, strides: Shape, shape: Shape) -> Moved | None:
+        whole = [(0, 1, size) for size in self.arranged.source]
+        found = self._by_place(list(zip(begin, strides, shape, strict=True)), whole)
+        return self._resized(StridedSliceAttrs(*zip(*found, strict=True))) if found else None
+
+    def _reduced(self, attrs: ReductionAttrs) -> Moved | None:
+        divided = self.arranged.divided()
+        if divided is None:
+            return None
+        whole, runs = divided
+        sizes, axis_of = whole.sizes, whole.axis_of_factors()
+        reduced = [k for axis in attrs.axes for k in runs[axis] if sizes[k] != 1]
+        # Floats are added in the order of the axes, and another order rounds differently.
+        if self.node.op in _SUMS and reduced != sorted(reduced):
+            return None
+        gone = {axis_of[k] for k in reduced}
+        if any(sizes[k] != 1 and k not in reduced for k, at in enumerate(axis_of) if at in gone):
+            return None
+        # Axes of size 1 are reduced as well, because a reduced axis that is kept has size 1.
+        gone.update(k for axis in attrs.axes if (k := self.places[axis]) is not None)
+        if not gone:
+            return None
+        now = dataclasses.replace(attrs, axes=tuple(sorted(gone)))
+        if attrs.keep_dims:
+            kept = whole.kept(gone)
+            return Moved(now, kept.reshaped(self.output.shape).merged())
+        return Moved(now, whole.without(tuple(gone), self.output.shape).merged())
 
 
 def letters_left(letters: str, node: Node, rank: int) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from microgen.compiler.passes.arrangement import Arrangement, Shape
+from microgen.compiler.passes.changes import Changes
+from microgen.graph.ir import layouts
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.base import Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DWindow
@@ -15,6 +19,7 @@ from microgen.graph.ops.depthwise.depthwise_conv2d import (
 )
 from microgen.graph.ops.geometry import MOST, explicit, resolve
 from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.moves.views import ReshapeAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.window import spatial
 
@@ -67,38 +72,59 @@ def _explicit(node: Node, graph: Graph) -> Node:
 
 
 def fold_pad(graph: Graph) -> Graph:
-    """The graph with spatial pads folded. A pad node is kept if it has other readers."""
-    producers = graph.producer_of()
-    return graph.replace(nodes=tuple(_folded(node, graph, producers) for node in graph.nodes))
+    """The graph with spatial pads folded, also if a reshape between the pad and the window adds or
+    drops axes of size 1. A pad node is kept if it has other readers."""
+    producers, changes = graph.producer_of(), Changes(graph)
+    nodes = [made for node in graph.nodes for made in _folded(node, changes, producers)]
+    return changes.made(nodes=tuple(nodes))
 
 
-def _folded(node: Node, graph: Graph, producers: dict[str, Node]) -> Node:
+def _folded(node: Node, changes: Changes, producers: Mapping[str, Node]) -> Iterator[Node]:
+    """The node, after the reshape of the data that it needs without the pad."""
+    graph = changes.graph
     window = window_of(node, graph)
     pad = producers.get(node.inputs[0]) if node.inputs else None
-    if window is None or not window.pads_with_zero_point or pad is None:
-        return node
-    if not isinstance(pad.attrs, PadAttrs) or not _is_spatial_zero(pad, graph):
-        return node
+    view = pad if pad and isinstance(pad.attrs, ReshapeAttrs) else None
+    pad = producers.get(view.inputs[0]) if view else pad
+    pads = _spatial_pads(pad, graph.types[node.inputs[0]].shape, graph) if pad and window else None
     # Each target and each external function computes its own nodes.
-    if pad.place != node.place:
-        return node
-    (_, _), (top, bottom), (left, right), (_, _) = pad.attrs.pads
+    places = {each.place for each in (node, pad, view) if each}
+    if window is None or pad is None or pads is None or len(places) > 1:
+        yield node
+        return
+    (top, bottom), (left, right) = pads
     own = explicit(window.attrs.padding)
     padding = (own[0] + top, own[1] + left, own[2] + bottom, own[3] + right)
     # Each of the two fits the limit of convolutions, but their sum need not.
-    if max(padding) > MOST:
-        return node
+    if max(padding) > MOST or not window.pads_with_zero_point:
+        yield node
+        return
+    name = pad.inputs[0]
+    if view is not None:
+        batch, height, width, channels = graph.types[node.inputs[0]].shape
+        shape = (batch, height - top - bottom, width - left - right, channels)
+        source, kind = name, dataclasses.replace(graph.types[name], shape=shape)
+        name = changes.tensor(f"{name}#unpadded", kind)
+        changes.laid_out[name] = layouts.reshaped(graph, source)
+        own_view = dataclasses.replace(view, attrs=ReshapeAttrs(shape))
+        yield dataclasses.replace(own_view, inputs=(source,), outputs=(name,))
     attrs = dataclasses.replace(window.attrs, padding=padding)
-    return dataclasses.replace(node, attrs=attrs, inputs=(pad.inputs[0], *node.inputs[1:]))
+    yield dataclasses.replace(node, attrs=attrs, inputs=(name, *node.inputs[1:]))
 
 
-def _is_spatial_zero(pad: Node, graph: Graph) -> bool:
-    """Whether the node pads only height and width, with the value that a convolution reads as 0."""
-    assert isinstance(pad.attrs, PadAttrs)
-    data = graph.types[pad.inputs[0]]
-    return (
-        len(pad.attrs.pads) == 4
-        and pad.attrs.pads[0] == pad.attrs.pads[3] == (0, 0)
-        and data.quant == graph.types[pad.outputs[0]].quant
-        and pad.attrs.value == data.zero
-    )
+def _spatial_pads(pad: Node, data: Shape, graph: Graph) -> tuple[Pair, Pair] | None:
+    """The cells before and after height and width that a pad adds to NHWC data of that shape, with
+    the value that a convolution reads as 0; None if it adds others."""
+    if not isinstance(pad.attrs, PadAttrs):
+        return None
+    before, after = graph.type_of((*pad.inputs[:1], *pad.outputs))
+    if before.quant != after.quant or pad.attrs.value != before.zero:
+        return None
+    places = Arrangement.same(after.shape).reshaped(data).places()
+    if places is None or len(data) != 4:
+        return None
+    # An axis of size 1 has no place if the pad's result lacks it.
+    added = [(0, 0) if place is None else pad.attrs.pads[place] for place in places]
+    if sum(map(sum, added)) != sum(map(sum, pad.attrs.pads)) or any(added[0]) or any(added[3]):
+        return None
+    return added[1], added[2]

@@ -24,21 +24,19 @@ def reshaped(graph: Graph, name: str) -> TensorLayout:
     return _of(graph, name, (shape, tuple(range(len(shape)))))
 
 
-def reordered(graph: Graph, name: str, axes: tuple[int, ...]) -> TensorLayout:
-    """The layout of a tensor whose axis ``axes[k]`` is axis k of the tensor ``name``."""
-    shape = graph.types[name].shape
-    back = tuple(axes.index(axis) for axis in range(len(axes)))
-    return _of(graph, name, (tuple(shape[k] for k in back), axes))
+def rearranged(graph: Graph, name: str, moves: tuple[Move, ...]) -> TensorLayout:
+    """The layout of a tensor that the moves turn into the tensor ``name``."""
+    return _of(graph, name, *moves)
 
 
-def _of(graph: Graph, name: str, move: Move) -> TensorLayout:
-    """The layout of a tensor that one move turns into the tensor ``name``. If ``name`` has a layout
+def _of(graph: Graph, name: str, *moves: Move) -> TensorLayout:
+    """The layout of a tensor that the moves turn into the tensor ``name``. If ``name`` has a layout
     itself, its moves follow.
     """
     known = graph.laid_out.get(name)
-    return (
-        TensorLayout(known.tensor, (move, *known.moves)) if known else TensorLayout(name, (move,))
-    )
+    if known is None:
+        return TensorLayout(name, moves)
+    return TensorLayout(known.tensor, (*moves, *known.moves))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from microgen.target import board as boards
 
 BOARD = boards.load("mps2_an386")
 ORIGIN = Origin("x.relay", "conv")
+LAYOUTS = (("data_layout", "NCHW"),)
 
 
 def _layout(source: str, target: str, data: str, out: str) -> Node:
@@ -47,7 +48,7 @@ def channels_first() -> Graph:
     nodes = (
         _layout("NCHW", "NHWC", "d", "d1"),
         _layout("OIHW", "OHWI", "w", "w1"),
-        Node("nn.conv2d", ("d1", "w1", "b"), ("c",), attrs, ORIGIN),
+        Node("nn.conv2d", ("d1", "w1", "b"), ("c",), attrs, ORIGIN, layouts=LAYOUTS),
         _layout("NHWC", "NCHW", "c", "out"),
     )
     types = {name: ArrayType(shape, DType.FLOAT32) for name, shape in shapes.items()}
@@ -101,6 +102,12 @@ def test_a_change_that_ends_one_function_begins_no_other() -> None:
         ["clip"],
     ]
     assert len(lowered(longer).functions) == 2
+
+
+def test_without_declared_layouts_each_change_is_a_function_of_its_own() -> None:
+    graph = channels_first()
+    nodes = tuple(replace(node, layouts=()) for node in graph.nodes)
+    assert [len(group) for group in fusion.groups(nodes, graph.replace(nodes=nodes))] == [1] * 4
 
 
 def test_a_change_after_a_view_is_a_function_of_its_own() -> None:

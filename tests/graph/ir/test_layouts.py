@@ -56,7 +56,7 @@ def test_layouts_of_layouts_are_those_of_the_model() -> None:
     first = layouts.reshaped(graph, flat)
     assert first == TensorLayout(flat, (((16, 3), (0, 1)),))
     laid = graph.replace(laid_out={conv: first})
-    second = layouts.reordered(laid, conv, (0, 3, 1, 2))
+    second = layouts.rearranged(laid, conv, (((1, 4, 3, 4), (0, 3, 1, 2)),))
     assert second == TensorLayout(flat, (((1, 4, 3, 4), (0, 3, 1, 2)), *first.moves))
 
 
