@@ -141,9 +141,10 @@ def dense(
     rounding: Rounding = Rounding.SINGLE,
     activation: Activation = Activation.NONE,
     of_int16: Rounding = Rounding.REAL,
+    by_channel: bool = False,
 ) -> Node:
-    """nn.dense. Rounded once, it has one scale for all filters, like LiteRT's."""
-    weight = b.weight(_stored(dtype), (filters, depth), None, bits)
+    """nn.dense, with one scale for all filters or one for each."""
+    weight = b.weight(_stored(dtype), (filters, depth), 0 if by_channel else None, bits)
     if dtype is DType.INT16:
         rounding = of_int16
     attrs = DenseAttrs(activation, rounding, keep_num_dims=False)

@@ -294,10 +294,10 @@ _FIT: Mapping[str, tuple[Layer, ...]] = {
         *_each(layers.depthwise, _PLANES[:9], activation=_RELU),
     ),
     "nn.conv2d_transpose": _each(layers.transposed, _TRANSPOSED),
-    "nn.dense": tuple(
-        layer
-        for rounding in (Rounding.SINGLE, Rounding.DOUBLE)
-        for layer in _each(layers.dense, _DENSE, rounding=rounding)
+    "nn.dense": (
+        *_each(layers.dense, _DENSE, rounding=Rounding.SINGLE),
+        *_each(layers.dense, _DENSE, rounding=Rounding.DOUBLE),
+        *_each(layers.dense, _DENSE, rounding=Rounding.DOUBLE, by_channel=True),
     ),
     "nn.batch_matmul": _each(layers.batch_matmul, _MATMUL),
     "nn.avg_pool2d": _each(layers.pool, _POOLS, kind="avg"),

@@ -43,7 +43,10 @@ _WINDOWS: tuple[tuple[tuple[int, int, int, int], Pair, Padding], ...] = (
     ((2, 9, 3, 2), (4, 1), (1, 0, 2, 0)),
     ((1, 8, 6, 1), (5, 4), "SAME"),
 )
-_DENSE = ((1, 8), (3, 8), (5, 9), (10, 15), (16, 16), (23, 24), (128, 19), (64, 40))
+_DENSE = (
+    *((1, 8), (3, 8), (5, 9), (10, 15), (16, 16), (23, 24), (128, 19), (64, 40)),
+    *((345, 8), (673, 9)),  # sums of two and of three parts
+)
 _ROUNDINGS = (
     Rounding.UPWARD,
     Rounding.FLOAT,
@@ -91,7 +94,8 @@ def _dense(seed: int, depth: int, units: int, axis: int | None, activation: Acti
     x = _data(rng, (2, depth), zero, full)
     w = _weight(rng, (units, depth), axis, full)
     bias = c.bias(rng.integers(-9000, 9000, units))
-    rounding = Rounding.DOUBLE if seed % 3 == 0 else Rounding.SINGLE
+    roundings = (Rounding.DOUBLE, Rounding.SINGLE, Rounding.SINGLE, Rounding.FLOAT)
+    rounding = roundings[(seed + seed // 4) % 4]
     attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     out = c.quant(c.output_scale(x, w, depth), int(rng.choice([-128, 5])))
     return c.Case(f"paired {seed}", "nn.dense", attrs, (x, w, bias), out)

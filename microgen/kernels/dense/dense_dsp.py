@@ -8,7 +8,14 @@ from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels import base
 from microgen.kernels.dense import dense
 from microgen.kernels.requantization import paired, weighted
-from microgen.kernels.requantization.weighted import HIGH_WIDE, TWICE_NARROW, Loop, on_stack
+from microgen.kernels.requantization.weighted import (
+    FLOATS,
+    HIGH_WIDE,
+    TWICE_NARROW,
+    UPWARD_NARROW,
+    Loop,
+    on_stack,
+)
 from microgen.kernels.work import Work, common
 
 OP_NAME = dense.OP_NAME
@@ -18,6 +25,11 @@ _GROUP = 8  # channels that are computed at a time
 
 def _refusal(node: Node, graph: Graph) -> str | None:
     return paired.refusal(node, graph, _GROUP)
+
+
+def _refuses_weights(node: Node, graph: Graph) -> str | None:
+    # With these requantizations, sums are made of parts that always fit int32.
+    return paired.refuses_weights(node, graph, _GROUP)
 
 
 def _direct_refusal(node: Node, graph: Graph) -> str | None:
@@ -56,11 +68,14 @@ _SCRATCH = weighted.dsp(
         work=_work,
     )
 )
-_STACK = dataclasses.replace(
-    on_stack(_SCRATCH, paired.STACK, "data"),
-    suffix="paired_stack",
-    family="dense_s8_paired_stack",
-)
+
+
+def _on_stack(loop: Loop) -> Loop:
+    stacked = on_stack(loop, paired.STACK, "data")
+    return dataclasses.replace(stacked, suffix="paired_stack", family="dense_s8_paired_stack")
+
+
+_EXACT = dataclasses.replace(_SCRATCH, refusal=_refuses_weights)
 # For layers without memory for a row of data: values are widened again for each group of channels.
 _DIRECT = dataclasses.replace(
     _SCRATCH,
@@ -72,6 +87,7 @@ _DIRECT = dataclasses.replace(
 )
 
 IMPLEMENTATIONS = (
-    *dense.LAYER.kernels((_STACK, _SCRATCH), (*HIGH_WIDE, TWICE_NARROW)),
+    *dense.LAYER.kernels((_on_stack(_SCRATCH), _SCRATCH), HIGH_WIDE),
+    *dense.LAYER.kernels((_on_stack(_EXACT), _EXACT), (TWICE_NARROW, UPWARD_NARROW, *FLOATS)),
     *dense.LAYER.kernels((_DIRECT,), HIGH_WIDE),
 )

@@ -4,19 +4,23 @@ scales below 1/2 and sums below 2**30."""
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from microgen.graph.arithmetic import int8
+from microgen.base.errors import MicrogenError
+from microgen.graph.arithmetic import blocks, int8
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant, Tables
+from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced
 from microgen.kernels.requantization.sums import largest_sums
 
 _FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
+_LARGEST = 2**31 - 1  # multiplier
 
 
 def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
@@ -104,4 +108,62 @@ def _clamped(bias: KernelConstant, graph: Graph) -> KernelConstant:
     return dataclasses.replace(bias, transform="clamp", arguments=limits)
 
 
+def _upward_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
+    tables = _tables(recipe, node, graph)
+    if _rounding_of(node) is Rounding.UPWARD:
+        return tables
+    specified, zero = recipe.specified(node, graph), graph.types[node.inputs[0]].zero_point
+    more = tuple((table.tensor, table.what) for table in specified[:2] if not table.is_absent)
+    multiplier = replaced(
+        dataclasses.replace(specified.multiplier, more=more),
+        "upward_multiplier",
+        axis=recipe.axis,
+        input_zero=zero,
+    )
+    return tables._replace(multiplier=multiplier)
+
+
+def _upward_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
+    """Refusal unless scales and sums are suitable and sums are rounded as by their multipliers."""
+    why = _refusal(recipe, node, graph)
+    if why or _rounding_of(node) is Rounding.UPWARD:
+        return why
+    multiplier = _upward_tables(recipe, node, graph).multiplier
+    try:
+        _upward_multiplier(multiplier.arrays(graph), dict(multiplier.arguments))
+    except (MicrogenError, ValueError) as error:
+        return str(error)
+    return None
+
+
+# upward_multiplier: weight scales float32 [n], the weight, and the bias if there is one; the
+# arguments of requantize_multiplier, ``axis``, the weight's axis of output channels, and
+# ``input_zero``. Multipliers int32 [channels] with which rounding ties upwards gives the same as
+# rounding them away from zero with the multipliers of requantize_multiplier.
+#
+# A product of a sum x and a multiplier m is a multiple of 2^v, the largest power of two that m is a
+# multiple of, and so is a tie. If no x reaches a tie, m suits. If x is less than 2^v, m + 1 suits:
+# the product moves by x, so that negative ties fall below and nothing else reaches or leaves a tie.
+def _upward_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    scales, weight, *bias = sources
+    own = {name: n for name, n in arguments.items() if name not in ("axis", "input_zero")}
+    multipliers = transforms.apply("requantize_multiplier", [scales], own).astype(np.int64)
+    shifts = transforms.apply("requantize_rounding_shift", [scales], own).astype(np.int64)
+    zero, axis = int(arguments["input_zero"]), int(arguments["axis"])
+    farthest = max(127 - zero, zero + 128)
+    sums = blocks.by_channels(weight, axis, lambda x: farthest * np.abs(x).sum(axis=1))
+    starts = np.abs(bias[0].astype(np.int64)) if bias else np.zeros_like(sums)
+    largest = sums + np.minimum(starts, SUM_LIMIT)
+    # One multiplier for all channels serves the sums of all of them.
+    bound = largest if len(multipliers) == len(largest) else largest.max()
+    unit = np.where(multipliers == 0, 1, multipliers & -multipliers)
+    has_tie = (multipliers != 0) & (bound >= (np.int64(1) << (31 + shifts)) // unit)
+    if np.any(has_tie & ((bound >= unit) | (multipliers == _LARGEST))):
+        raise ValueError("a sum may be at a tie, which the kernel rounds upwards")
+    return np.asarray(multipliers + has_tie, np.int32)
+
+
 NARROW = OutputScales(_tables, _refusal)
+# For MG_ROUND_UPWARD_NARROW, which also serves nodes whose ties are rounded away from zero.
+UPWARD = OutputScales(_upward_tables, _upward_refusal)
+TRANSFORMS: Mapping[str, transforms.Function] = {"upward_multiplier": _upward_multiplier}

@@ -157,6 +157,18 @@ def values(node: Node, graph: Graph) -> int:
 def refusal(node: Node, graph: Graph, group: int) -> str | None:
     """Refusal unless there are ``group`` channels, all weights can be paired, and all sums times
     256 fit int32."""
+    why = refuses_weights(node, graph, group)
+    if why:
+        return why
+    sizes = dict(_sizes(node, graph))
+    worst = int(_measured(graph.constants[node.inputs[1]], sizes, _largest).max())
+    if worst < 2**31:
+        return None
+    return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+
+
+def refuses_weights(node: Node, graph: Graph, group: int) -> str | None:
+    """Refusal unless there are ``group`` channels and all weights can be paired."""
     weight = graph.constants[node.inputs[1]]
     if len(weight) < group:
         return f"there are {len(weight)} output channels, the kernel computes {group} at a time"
@@ -164,10 +176,7 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     # 256 * -128 is the least int16, and a negative second weight would be added to it.
     if _measured(weight, sizes, lambda ordered: ordered[:, ::2].min(axis=1)).min() < -_SUBTRACTED:
         return "a weight is -128: two weights may leave int16"
-    worst = int(_measured(weight, sizes, _largest).max())
-    if worst < 2**31:
-        return None
-    return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
+    return None
 
 
 def _measured(

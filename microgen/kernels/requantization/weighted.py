@@ -63,7 +63,12 @@ TWICE = Requantization("twice", "MG_ROUND_TWICE", _TWICE)
 NEAREST = Requantization("nearest", "MG_ROUND_NEAREST", _NEAREST, like=TWICE)
 UPWARD = Requantization("upward", "MG_ROUND_UPWARD", _UPWARD, like=TWICE)
 TWICE_NARROW = Requantization("twice", "MG_ROUND_TWICE_NARROW", _TWICE, narrow.NARROW)
-UPWARD_NARROW = dataclasses.replace(UPWARD, constant="MG_ROUND_UPWARD_NARROW", scales=narrow.NARROW)
+UPWARD_NARROW = dataclasses.replace(
+    UPWARD,
+    constant="MG_ROUND_UPWARD_NARROW",
+    roundings=(*_UPWARD, *_NEAREST),
+    scales=narrow.UPWARD,
+)
 FLOAT = Requantization(
     *("float", "MG_ROUND_FLOAT", (Rounding.FLOAT,)), like=TWICE, cores=base.FLOAT_CORES
 )

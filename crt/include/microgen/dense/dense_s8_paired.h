@@ -40,6 +40,11 @@ enum {
     MG_DENSE_VALUES
 };
 
+/* Groups of four values whose products with any weights, times 256, are less than 2^31 together. */
+enum {
+    MG_DENSE_PART = 84
+};
+
 /* The end of a row that is `steps` groups of four values long. */
 MG_INLINE const void *mg_dense_s8_paired_end(const void *row, int32_t steps, int form)
 {
@@ -329,49 +334,91 @@ MG_INLINE void mg_dense_s8_paired_high_body(const mg_paired_filters *filters, in
 
 MG_DENSE_PAIRED_CORES(mg_paired_dense_high, mg_paired_dense_clamped, MG_DENSE_WORDS)
 
-/* The outputs of eight channels with MG_ROUND_TWICE_NARROW. The pointers are the first channel's.
- */
-MG_INLINE void mg_dense_s8_paired_twice(const mg_scaling *s, const int32_t *bias, int32_t each,
-                                        const int32_t sums[8], int8_t *output)
+/* The sums of eight channels, not times 256 and without their bias. Returns the next channels'
+ * weights. */
+MG_INLINE const int32_t *mg_dense_s8_paired_sums(int32_t sums[8], const uint32_t *values,
+                                                 const int32_t *weight, int32_t steps)
 {
-    mg_channel channel = {0, *s->multiplier, *s->shift};
+    static const int32_t zeros[8] = {0};
+    int32_t part[8];
+    int32_t left = (steps < MG_DENSE_PART) ? steps : MG_DENSE_PART;
+
+    weight = mg_dense_s8_paired_add(part, zeros, values, weight, left, MG_DENSE_WORDS);
+    for (int32_t k = 0; k < 8; k++) {
+        sums[k] = mg_shift_right(part[k], 8);
+    }
+    while (steps > left) {
+        steps -= left;
+        values += 2 * left;
+        left = (steps < MG_DENSE_PART) ? steps : MG_DENSE_PART;
+        weight = mg_dense_s8_paired_add(part, zeros, values, weight, left, MG_DENSE_WORDS);
+        for (int32_t k = 0; k < 8; k++) {
+            sums[k] += mg_shift_right(part[k], 8);
+        }
+    }
+    return weight;
+}
+
+/* The outputs of eight channels. The pointers are the first channel's. */
+MG_INLINE void mg_dense_s8_paired_scaled(const mg_scaling *s, const int32_t *bias, int32_t each,
+                                         const int32_t sums[8], int8_t *output, int requantization)
+{
+    int32_t multiplier = *s->multiplier;
+    int32_t shift = mg_has_shift(requantization) ? *s->shift : 0;
 
     for (int32_t k = 0; k < 8; k++) {
         if (each != 0) {
-            channel.multiplier = s->multiplier[k];
-            channel.shift = s->shift[k];
+            multiplier = s->multiplier[k];
+            shift = mg_has_shift(requantization) ? s->shift[k] : 0;
         }
-        channel.bias = bias[k];
-        output[k] = mg_paired_output(s, &channel, sums[k], MG_ROUND_TWICE_NARROW);
+        if (requantization == MG_ROUND_FLOAT_FPU) {
+            output[k] = mg_scaled_by_float(s, sums[k] + bias[k], multiplier);
+        } else {
+            output[k] = mg_scaled_narrow(s, sums[k] + bias[k], multiplier, shift, requantization);
+        }
     }
 }
 
-/* All channels with MG_ROUND_TWICE_NARROW, whose sums begin with 0. */
-MG_ONCE void mg_paired_dense_twice(const mg_paired_filters *filters, int32_t each,
-                                   const mg_scaling *s, const uint32_t *values, int8_t *output)
+/* All channels of a row of data with a requantization that is exact for all sums. */
+MG_INLINE void mg_dense_s8_paired_exact_body(const mg_paired_filters *filters, int32_t each,
+                                             const mg_scaling *s, const uint32_t *values,
+                                             int8_t *output, int requantization)
 {
-    static const int32_t zeros[8] = {0};
     const int32_t *weight = filters->weight;
     const int32_t last = filters->channels - 8;
     const int is_open = (s->activation_min == INT8_MIN) && (s->activation_max == INT8_MAX);
 
     for (int32_t c = 0; c < last + 8; c += 8) {
         const int32_t at = (c < last) ? c : last;
-        mg_scaling eight = {&s->multiplier[at * each], &s->shift[at * each], s->output_offset,
-                            INT8_MIN, INT8_MAX};
+        mg_scaling eight = {&s->multiplier[at * each],
+                            mg_has_shift(requantization) ? &s->shift[at * each] : NULL,
+                            s->output_offset, INT8_MIN, INT8_MAX};
         int32_t sums[8];
 
-        weight =
-            mg_dense_s8_paired_add(sums, zeros, values, weight, filters->steps, MG_DENSE_WORDS);
+        weight = mg_dense_s8_paired_sums(sums, values, weight, filters->steps);
         if (is_open) {
-            mg_dense_s8_paired_twice(&eight, &filters->bias[at], each, sums, &output[at]);
+            mg_dense_s8_paired_scaled(&eight, &filters->bias[at], each, sums, &output[at],
+                                      requantization);
         } else {
             eight.activation_min = s->activation_min;
             eight.activation_max = s->activation_max;
-            mg_dense_s8_paired_twice(&eight, &filters->bias[at], each, sums, &output[at]);
+            mg_dense_s8_paired_scaled(&eight, &filters->bias[at], each, sums, &output[at],
+                                      requantization);
         }
     }
 }
+
+#define MG_DENSE_PAIRED_EXACT(name, requantization)                                                \
+    MG_ONCE void name(const mg_paired_filters *filters, int32_t each, const mg_scaling *s,         \
+                      const uint32_t *values, int8_t *output)                                      \
+    {                                                                                              \
+        mg_dense_s8_paired_exact_body(filters, each, s, values, output, requantization);           \
+    }
+
+MG_DENSE_PAIRED_EXACT(mg_paired_dense_twice, MG_ROUND_TWICE_NARROW)
+MG_DENSE_PAIRED_EXACT(mg_paired_dense_upward, MG_ROUND_UPWARD_NARROW)
+MG_DENSE_PAIRED_EXACT(mg_paired_dense_float, MG_ROUND_FLOAT_NARROW)
+MG_DENSE_PAIRED_EXACT(mg_paired_dense_fpu, MG_ROUND_FLOAT_FPU)
 
 MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int32_t each,
                                            const mg_scaling *s, const uint32_t *values,
@@ -381,6 +428,12 @@ MG_INLINE void mg_dense_s8_paired_channels(const mg_paired_filters *filters, int
         mg_paired_dense_high(filters, each, s, values, output);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_dense_twice(filters, each, s, values, output);
+    } else if (requantization == MG_ROUND_UPWARD_NARROW) {
+        mg_paired_dense_upward(filters, each, s, values, output);
+    } else if (requantization == MG_ROUND_FLOAT_NARROW) {
+        mg_paired_dense_float(filters, each, s, values, output);
+    } else if (requantization == MG_ROUND_FLOAT_FPU) {
+        mg_paired_dense_fpu(filters, each, s, values, output);
     } else {
         mg_paired_dense_clamped(filters, each, s, values, output);
     }

@@ -14,7 +14,9 @@
 
 /* The requantizations. The narrow ones compute the same as the others in fewer steps. They need
  * scales below 1/2, and sums whose magnitude is below 2^30. Their `shift` is the rounding shift:
- * the right shift minus one, or 0 if the multiplier is 0. */
+ * the right shift minus one, or 0 if the multiplier is 0. With the multipliers of
+ * `upward_multiplier` in microgen/kernels/requantization/narrow.py, MG_ROUND_UPWARD_NARROW rounds
+ * as MG_ROUND_NEAREST. */
 enum {
     MG_ROUND_TWICE,         /* mg_requantize */
     MG_ROUND_NEAREST,       /* mg_requantize_single: once, ties away from zero */
