@@ -162,6 +162,13 @@ def depthwise_by_4(node: Node, graph: Graph) -> base.Lags:
     return each_channel(node, graph, last_of_four(graph.types[node.outputs[0]].shape[3]))
 
 
+def depthwise_by_8(node: Node, graph: Graph) -> base.Lags:
+    """The lag of pools that compute eight or sixteen channels of a pixel at a time, and then the
+    remaining ones.
+    """
+    return each_channel(node, graph, graph.types[node.outputs[0]].shape[3] % 8 or 8)
+
+
 def depthwise_by_16(node: Node, graph: Graph) -> base.Lags:
     """The lag of pools that compute sixteen channels of a pixel at a time, and then the remaining
     ones.

@@ -57,6 +57,16 @@ _ALONE = (  # one window with its filter for each channel
     {"data": (9, 9, 32), "strides": (2, 2)},
     {"data": (28, 1, 24), "kernel": (9, 1)},
 )
+_OVERLAPPING = (
+    {"data": (8, 8, 36)},
+    {"data": (6, 9, 20), "size": (2, 5), "strides": (1, 2)},
+    {"data": (5, 5, 64)},
+    {"data": (11, 9, 3)},
+    {"data": (4, 4, 40)},
+    {"data": (7, 7, 12), "size": (2, 2), "strides": (2, 2)},
+    {"data": (7, 6, 32), "size": (5, 5)},
+    {"data": (1, 24, 16), "size": (1, 4)},
+)
 _TRANSPOSED = (
     {"data": (6, 6, 16), "filters": 8},
     {"data": (5, 5, 8), "filters": 16, "kernel": (4, 4)},
@@ -128,6 +138,7 @@ def _pools(kind: str) -> tuple[Layer, ...]:
         *found,
         *_each(layers.pool, [*_SMALL, *_WHOLE], **usual, ties_upward=True),
         *_each(layers.pool, [*_SMALL, *_WHOLE], **usual, in_float32=True),
+        *_each(layers.pool, _OVERLAPPING, **usual, size=(3, 3), padding="SAME"),
     )
 
 

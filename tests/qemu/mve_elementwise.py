@@ -67,6 +67,17 @@ def _extreme_pool(value: int) -> c.Case:
     return c.Case(f"all {value}", "nn.avg_pool2d", attrs, (data,), data.type.quant)
 
 
+def _extreme_clipped(value: int, *, ties_upward: bool) -> c.Case:
+    """The same of clipped windows: the most values are 128."""
+    data = c.Tensor(
+        ArrayType((1, 9, 17, 21), DType.INT8, c.quant(0.1, 3)),
+        np.full((1, 9, 17, 21), value, np.int8),
+    )
+    attrs = AvgPool2DAttrs((8, 16), (1, 1), "SAME", Activation.NONE, ties_upward)
+    name = f"clipped {value} {ties_upward}"
+    return c.Case(name, "nn.avg_pool2d", attrs, (data,), data.type.quant)
+
+
 def _mean(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 3)), int(rng.integers(1, 9)), int(rng.integers(1, 9)), 1 + seed)
@@ -104,5 +115,6 @@ def cases() -> tuple[c.Case, ...]:
         *map(_softmax, range(20)),
         *map(_pool, range(120)),
         *map(_extreme_pool, (-128, 127)),
+        *(_extreme_clipped(n, ties_upward=up) for n in (-128, 127) for up in (False, True)),
         *map(_mean, range(36)),
     )

@@ -19,7 +19,7 @@ BOARD = "mps2_an386"
 INLINED = 30  # every such case is compiled with constant parameters, too
 NEW = (
     *("mg_affine_sum_s8", "mg_pool_mean_s8", "mg_max_pool2d_s8_", "mg_multiply_s8_rows"),
-    *("mg_scaled_product_s8", "mg_softmax_s8_table"),
+    *("mg_scaled_product_s8", "mg_softmax_s8_table", "mg_avg_pool2d_s8_"),
 )
 NEEDS: tuple[frozenset[Feature], ...] = (base.DSP, base.REFERENCE)
 
@@ -49,4 +49,4 @@ def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
 def test_every_kernel_is_reached() -> None:
     reached = {call.kernel.symbol for call in calls()}
     assert all(any(symbol.startswith(name) for symbol in reached) for name in NEW)
-    assert {"mg_pool_mean_s8_dsp", "mg_max_pool2d_s8_dsp"} <= reached
+    assert {f"mg_{kind}_s8_dsp" for kind in ("pool_mean", "max_pool2d", "avg_pool2d")} <= reached

@@ -16,14 +16,16 @@ import pytest
 from microgen import kernels
 from microgen.building.builder import build
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.kernels.base import Implementation
 from microgen.target import board as boards
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import inlined_calls
 from tests.kernels.convolution import convolving
 from tests.kernels.convolution.convolving import Geometry
+from tests.kernels.quantization import test_conversions
 from tests.kernels.recurrent import recurrent_hybrid_cases
 from tests.support import minimal_project
 from tests.support.sampling import seeds
@@ -95,6 +97,25 @@ _LINES = (
 )
 
 
+def _quantized(seed: int) -> Iterator[c.Case]:
+    """Floats that become int8, uint8 or int16, and the reverse: ties, their neighbours, numbers
+    without limits. Their number is seldom a multiple of four."""
+    rng = np.random.default_rng(seed)
+    dtype = (DType.INT8, DType.UINT8, DType.INT16)[seed % 3]
+    quant = test_conversions.random_output(rng, dtype)
+    values = test_conversions.quantize_values(rng, quant, dtype)[seed % 4 :]
+    special = np.array(test_conversions.QUANTIZE_SPECIAL, np.float32)
+    values[50::20][: len(special)] = special
+    data = c.Tensor(ArrayType(values.shape, DType.FLOAT32), values)
+    attrs = QuantizeAttrs(ties_even=seed % 2 == 1)
+    yield c.Case(f"quantize {seed}", "qnn.quantize", attrs, (data,), quant, dtype)
+    kind, array = test_conversions.random_data(rng, dtype)
+    kind, array = ArrayType((253,), dtype, kind.quant), array[:253]
+    stored = c.Tensor(kind, array)
+    name = f"dequantize {seed}"
+    yield c.Case(name, "qnn.dequantize", DequantizeAttrs(), (stored,), None, DType.FLOAT32)
+
+
 def _cases() -> Iterator[c.Case]:
     for g in _LINES:
         yield from convolving.of_dtype(g)
@@ -107,6 +128,8 @@ def _cases() -> Iterator[c.Case]:
     for seed in range(3):
         yield from (_special(case) for case in _dense(1000 + seed))
     yield from map(recurrent_hybrid_cases.random_case, seeds(12))
+    for seed in range(18):
+        yield from _quantized(seed)
 
 
 # Calls

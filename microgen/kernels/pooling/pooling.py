@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.geometry import explicit
@@ -10,8 +11,10 @@ from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, PoolAttrs
 from microgen.kernels import base, lags
 from microgen.kernels.elementwise import in_float32
 from microgen.kernels.pooling import window_mean
-from microgen.kernels.work import Work, work
+from microgen.kernels.work import Work, common, seen, work
 from microgen.target.cpu import Feature
+
+_MOST = 128  # values of a window with means by one product: see ``avg_pool2d_s8_blocks.h``
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -75,6 +78,40 @@ def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
     return dataclasses.replace(made, family=loop[3:], variant=(requantization,), loop=loop)
 
 
+def _means(
+    suffix: str, needs: frozenset[Feature], blocks: Sequence[int], in_place: base.InPlace
+) -> base.Implementation:
+    """A kernel of ``avg_pool2d_s8_blocks.h``, which computes ``blocks`` of channels."""
+    made = _of_whole_windows(kernel(f"mg_avg_pool2d_s8_{suffix}", DType.INT8))
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        height, width = base.attrs_of(node, AvgPool2DAttrs).pool_size
+        if height * width > _MOST:
+            return f"a window has {height * width} values, the kernel adds up to {_MOST}"
+        if window_mean.shape_refusal(node, graph) is None:
+            return "all windows are inside the input, as mg_pool_mean_s8 expects them"
+        return made.refusal(node, graph)
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        fields = tuple((f"pool.{name}", value) for name, value in made.params(node, graph))
+        upward = base.attrs_of(node, AvgPool2DAttrs).ties_upward
+        return (*fields, ("ties_upward", int(upward)))
+
+    def counted(node: Node, graph: Graph) -> Work:
+        attrs = base.attrs_of(node, AvgPool2DAttrs)
+        data, output = graph.types[node.inputs[0]], graph.types[node.outputs[0]]
+        sizes = base.spatial(data), base.spatial(output)
+        rows, columns = seen(attrs.padding, *sizes, attrs.pool_size, attrs.strides, (1, 1))
+        images, channels = output.shape[0], output.shape[3]
+        pixels, lines = images * len(rows) * len(columns), images * sum(rows) * len(columns)
+        windows = pixels, lines, images * sum(rows) * sum(columns)
+        return {**common(node, graph), **window_mean.parts(windows, channels, blocks)}
+
+    return dataclasses.replace(
+        made, refusal=refusal, params=params, needs=needs, work=counted, in_place=in_place
+    )
+
+
 def _in_float32() -> base.Implementation:
     """``mg_avg_pool2d_in_float_s8``, which has further fields."""
     made = _of_whole_windows(kernel("mg_avg_pool2d_in_float_s8", DType.INT8))
@@ -115,12 +152,18 @@ def _blocks(suffix: str, needs: frozenset[Feature], in_place: base.InPlace) -> b
     return dataclasses.replace(made, needs=needs, work=_max_pool2d_work, in_place=in_place)
 
 
+_MEANS = (
+    _means("portable", base.REFERENCE, (4, 1), lags.depthwise_by_4),
+    _means("dsp", base.DSP, (8, 4, 1), lags.depthwise_by_4),
+    _means("mve", base.MVE, (16, 8), lags.depthwise_by_8),
+)
+
 BY_OP = {
     "nn.avg_pool2d": (
         *window_mean.KERNELS,
         window_mean.ROWS,
         window_mean.IN_FLOAT32,
-        *map(in_float32.without, _SPECIFIED),
+        *map(in_float32.without, (*_MEANS, *_SPECIFIED)),
         in_float32.only(_in_float32()),
     ),
     "nn.max_pool2d": (

@@ -222,17 +222,30 @@ def work_of(node: Node, graph: Graph) -> Work:
     pixels = sizes["batches"] * sizes["output_height"] * sizes["output_width"]
     lines = pixels * sizes["pool_height"]
     taps = lines * sizes["pool_width"]
-    counts = {"call": 1, "output": pixels * sizes["channels"], "pixel": pixels}
-    left = sizes["channels"]
-    for block in (16, 8, 4, 1):
-        blocks, left = divmod(left, block)
-        counts |= {
-            f"mean_{block}": pixels * blocks,
-            f"line_{block}": lines * blocks,
-            f"tap_{block}": taps * blocks,
-        }
+    counts = {
+        "call": 1,
+        "output": pixels * sizes["channels"],
+        **parts((pixels, lines, taps), sizes["channels"], (16, 8, 4, 1)),
+    }
     activation = getattr(node.attrs, "activation", Activation.NONE)
     return {**counts, "clamped": counts["output"] * (activation is not Activation.NONE)}
+
+
+def parts(windows: tuple[int, int, int], channels: int, blocks: Sequence[int]) -> dict[str, int]:
+    """Pixels, and for each of the ``blocks`` of channels the means, and the rows and taps of their
+    windows. ``windows`` are the numbers of pixels, rows and taps for one channel. The last block
+    may have fewer channels.
+    """
+    pixels, lines, taps = windows
+    counts, left = {"pixel": pixels}, channels
+    for block in blocks:
+        count, left = divmod(left, block) if block != blocks[-1] else (-(-left // block), 0)
+        counts |= {
+            f"mean_{block}": pixels * count,
+            f"line_{block}": lines * count,
+            f"tap_{block}": taps * count,
+        }
+    return counts
 
 
 def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:

@@ -10,6 +10,8 @@ from microgen.graph.ir.graph import ArrayType, DType, Graph, Node
 from microgen.graph.ops.quantization.conversions import QuantizeAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
+from microgen.kernels.work import Work, common
+from microgen.target.cpu import Feature
 
 _WIDE = (DType.UINT16, DType.UINT32, DType.UINT64)
 
@@ -138,6 +140,66 @@ _AWAY = (  # halves are rounded away from zero
 )
 _EVEN = base.Implementation("mg_quantize_even_f32", base.any_node, _even_params)
 
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+# The scales with which MVE, which flushes denormal numbers, divides exactly.
+_LEAST_SCALE, _GREATEST_SCALE = 2.0**-79, 2.0**100
+
+
+def _block_refusal(node: Node, graph: Graph) -> str | None:
+    (data,), output = base.types(node, graph)
+    stored = data if output.dtype is DType.FLOAT32 else output
+    if stored.dtype in _INTEGERS:
+        return None
+    why = f"the kernel converts {', '.join(d.value for d in _INTEGERS)}, not {stored.dtype.value}"
+    return base.Mismatch(base.Trait.DTYPE, why)
+
+
+def _vector_refusal(node: Node, graph: Graph) -> str | None:
+    scale = graph.types[node.outputs[0]].scale
+    refusal = _block_refusal(node, graph)
+    if refusal is None and not _LEAST_SCALE <= scale <= _GREATEST_SCALE:
+        return f"the scale is {scale}, the kernel divides by 2^-79 to 2^100"
+    return refusal
+
+
+def _block_params(node: Node, graph: Graph) -> base.Fields:
+    fields = dict(_even_params(node, graph))
+    ties_even = base.attrs_of(node, QuantizeAttrs).ties_even
+    head = {"size": fields.pop("size"), "output_bytes": fields.pop("output_bytes")}
+    return tuple({**head, "ties_even": int(ties_even), **fields}.items())
+
+
+def _block_dequantize_params(node: Node, graph: Graph) -> base.Fields:
+    data = graph.types[node.inputs[0]]
+    size, *quantization = _quantization_fields(data)
+    is_unsigned = data.dtype.numpy.kind == "u"
+    own = ("input_bytes", data.dtype.nbytes), ("is_unsigned", int(is_unsigned))
+    return (size, *own, *quantization)
+
+
+def _counted(node: Node, graph: Graph) -> Work:
+    """Values in groups of four, and those that are left."""
+    found = common(node, graph)
+    return {**found, "quad": found["output"] // 4, "left": found["output"] % 4}
+
+
+def _blocks(
+    symbol: str,
+    needs: frozenset[Feature],
+    refusal: base.Refuse,
+    params: base.Params,
+) -> base.Implementation:
+    """A kernel of ``quantize_f32_blocks.h``."""
+    return base.Implementation(symbol, refusal, params, needs=needs, work=_counted)
+
+
+_QUANTIZE_BLOCKS = (
+    _blocks("mg_quantize_f32_mve", base.MVE_FLOAT, _vector_refusal, _block_params),
+    _blocks("mg_quantize_f32_fpu", base.FPU, _block_refusal, _block_params),
+)
+_DEQUANTIZE_BLOCKS = _blocks(
+    "mg_dequantize_f32_mve", base.MVE_FLOAT, _block_refusal, _block_dequantize_params
+)
 
 BY_OP = {
     "cast": (
@@ -155,6 +217,7 @@ BY_OP = {
         ),
     ),
     "qnn.dequantize": (
+        _DEQUANTIZE_BLOCKS,
         base.Implementation("mg_dequantize_f32", _dequantize_signed_only, _dequantize_params),
         base.Implementation(
             symbol="mg_dequantize_f32_u8",
@@ -163,6 +226,7 @@ BY_OP = {
         ),
     ),
     "qnn.quantize": (
+        *_QUANTIZE_BLOCKS,
         *(_rounding(kernel, ties_even=False) for kernel in _AWAY),
         _rounding(_EVEN, ties_even=True),
     ),

@@ -57,6 +57,7 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
         ("1x1 pool", (1, 5, 6, 4), make((1, 1), (1, 1), "SAME", none)),
         ("global", (1, 7, 5, 9), make((7, 5), (1, 1), "VALID", none)),
         ("global, large", (1, 19, 17, 2), make((19, 17), (1, 1), "VALID", none)),
+        ("most values of a clipped window", (1, 12, 13, 9), make((8, 16), (3, 2), "SAME", none)),
         ("stride over pool", (1, 9, 8, 4), make((2, 2), (4, 5), "VALID", none)),
         ("pads as large as they may be", (1, 5, 6, 4), make((3, 3), (1, 1), (2, 2, 2, 2), none)),
         ("relu", (1, 5, 6, 4), make((2, 3), (1, 1), "SAME", Activation.RELU)),

@@ -8,9 +8,8 @@
 #include "microgen/blocks/dsp.h"
 #include "microgen/blocks/mve.h"
 #include "microgen/pooling/max_pool2d.h"
-#include "microgen/pooling/pool.h"
+#include "microgen/pooling/pool_windows_s8.h"
 #include "microgen/pooling/splat_s8.h"
-#include "microgen/window.h"
 
 typedef mg_pool_params mg_max_pool2d_s8_portable_params;
 typedef mg_pool_params mg_max_pool2d_s8_dsp_params;
@@ -20,45 +19,6 @@ typedef mg_pool_params mg_max_pool2d_s8_mve_params;
 MG_DECLARE_UNARY(mg_max_pool2d_s8_portable, int8_t, int8_t);
 MG_DECLARE_UNARY(mg_max_pool2d_s8_dsp, int8_t, int8_t);
 MG_DECLARE_UNARY(mg_max_pool2d_s8_mve, int8_t, int8_t);
-
-/* The part of a window that is inside the input: its first value, and its size. */
-typedef struct {
-    const int8_t *first;
-    int32_t height;
-    int32_t width;
-} mg_pool_window;
-
-/* The window of pixel [y][x] of the image at `input`. */
-MG_INLINE mg_pool_window mg_pool_window_at(const mg_pool_params *p, const int8_t *input, int32_t y,
-                                           int32_t x)
-{
-    const int32_t top = y * p->stride_height - p->pad_top;
-    const int32_t left = x * p->stride_width - p->pad_left;
-    const mg_taps rows = mg_taps_inside(top, p->pool_height, 1, p->input_height);
-    const mg_taps columns = mg_taps_inside(left, p->pool_width, 1, p->input_width);
-    const int32_t pixel = (top + rows.begin) * p->input_width + left + columns.begin;
-    const mg_pool_window window = {&input[pixel * p->channels], rows.end - rows.begin,
-                                   columns.end - columns.begin};
-    return window;
-}
-
-/* Calls pixel(p, &window, output) for each pixel of the output. This is a macro so that `pixel` is
- * inlined at every optimisation level. */
-#define MG_POOL_WINDOWS(pixel, p, input, output)                                                   \
-    do {                                                                                           \
-        int8_t *to_ = (output);                                                                    \
-        for (int32_t n_ = 0; n_ < (p)->batches; n_++) {                                            \
-            const int8_t *image_ =                                                                 \
-                &(input)[n_ * (p)->input_height * (p)->input_width * (p)->channels];               \
-            for (int32_t y_ = 0; y_ < (p)->output_height; y_++) {                                  \
-                for (int32_t x_ = 0; x_ < (p)->output_width; x_++) {                               \
-                    const mg_pool_window window_ = mg_pool_window_at((p), image_, y_, x_);         \
-                    pixel((p), &window_, to_);                                                     \
-                    to_ += (p)->channels;                                                          \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
 
 /* The maximum of channel c. */
 MG_INLINE int8_t mg_max_pool2d_s8_channel(const mg_pool_params *p, const mg_pool_window *window,
@@ -117,7 +77,7 @@ MG_INLINE void mg_max_pool2d_s8_portable_pixel(const mg_pool_params *p,
 MG_INLINE void mg_max_pool2d_s8_portable_body(const mg_max_pool2d_s8_portable_params *p,
                                               const int8_t *input, int8_t *output)
 {
-    MG_POOL_WINDOWS(mg_max_pool2d_s8_portable_pixel, p, input, output);
+    MG_POOL_WINDOWS(mg_max_pool2d_s8_portable_pixel, p, p, input, output);
 }
 
 /* The maxima of channels c to c + 3, in the bytes of a word. */
@@ -155,7 +115,7 @@ MG_INLINE void mg_max_pool2d_s8_dsp_pixel(const mg_pool_params *p, const mg_pool
 MG_INLINE void mg_max_pool2d_s8_dsp_body(const mg_max_pool2d_s8_dsp_params *p, const int8_t *input,
                                          int8_t *output)
 {
-    MG_POOL_WINDOWS(mg_max_pool2d_s8_dsp_pixel, p, input, output);
+    MG_POOL_WINDOWS(mg_max_pool2d_s8_dsp_pixel, p, p, input, output);
 }
 
 #if defined(__ARM_FEATURE_MVE)
@@ -181,7 +141,7 @@ MG_INLINE void mg_max_pool2d_s8_mve_pixel(const mg_pool_params *p, const mg_pool
 MG_INLINE void mg_max_pool2d_s8_mve_body(const mg_max_pool2d_s8_mve_params *p, const int8_t *input,
                                          int8_t *output)
 {
-    MG_POOL_WINDOWS(mg_max_pool2d_s8_mve_pixel, p, input, output);
+    MG_POOL_WINDOWS(mg_max_pool2d_s8_mve_pixel, p, p, input, output);
 }
 
 #endif
