@@ -12,7 +12,7 @@ from microgen.compiler.codegens.base import Primitive, Region
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.lowering.program import may_overlap
-from microgen.compiler.partition import Partition
+from microgen.compiler.partition import Partition, sections
 from microgen.compiler.passes.views import roots
 from microgen.planner.call_loads import CallLoads, Exchanged
 from microgen.planner.program.types import Argument, Program, Storage
@@ -41,10 +41,12 @@ class Exchanges:
     _calls: dict[int, int] = field(init=False)  # region -> call
     _joined: frozenset[str] = field(init=False)  # the tensors that are parts of concatenations
     _bytes_of: dict[str, str] = field(init=False)
+    _sections: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._loads = CallLoads(self.program)
         regions, self._bytes_of = self.parts.regions, dict(roots(self.parts.graph))
+        self._sections = sections.offsets(self.parts.graph)
         called = (number for number, region in enumerate(regions) if not region.is_assembled)
         self._calls = {region: call for call, region in enumerate(called)}
         joined = (region.main.inputs for region in regions if region.is_assembled)
@@ -74,7 +76,7 @@ class Exchanges:
         inputs, outputs = len(before.inputs), len(before.outputs)
         constants = [Argument(Storage.CONSTANT, "")] * len(after.constants)
         args = (*call.args[:inputs], *constants, *call.args[len(call.args) - outputs :])
-        pairs = may_overlap(after, self._bytes_of, self._joined)
+        pairs = may_overlap(after, self._bytes_of, self._joined, self._sections)
         own = replace(call, args=args, scratch=after.scratch, in_place=pairs)
         return own, after.parameters
 

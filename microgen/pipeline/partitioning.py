@@ -15,7 +15,7 @@ from microgen.compiler import control, partition, passes
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen
 from microgen.compiler.codegens.external import ExternalCodegen
-from microgen.compiler.partition import Partition, external
+from microgen.compiler.partition import Partition, external, sections
 from microgen.compiler.partition.external import Idle
 from microgen.compiler.partition.relay_module import (
     PartitionedModule,
@@ -75,6 +75,9 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     if any(node.op in ("loop", "branch") for node in graph.nodes):
         # Before the built-in kernels, which compute the layers inside.
         found = {control.CODEGEN.name: control.CODEGEN, **found}
+    if not (_copies(options) or options.output_overlay):
+        whole = () if options.input_rows or _planned(graph, options) else graph.inputs
+        graph = sections.with_sections(graph, whole)
     parts = partition.assign(graph, list(found.values()), board)
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
@@ -82,14 +85,18 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
         parts,
         planned=_planned(graph, options),
         fed=options.input_rows,
-        # Both have a buffer for each tensor, as TVM has.
-        copies_parts=options.executor == "graph" or options.planner == "on-demand",
+        copies_parts=_copies(options),
         is_overlaid=options.output_overlay,
     )
     return Partitioned(
         *(model, options, found, source, files, parts, module),
         *(refusals, idle, removed),
     )
+
+
+def _copies(options: Options) -> bool:
+    """Whether each tensor has a buffer of its own, as in TVM."""
+    return options.executor == "graph" or options.planner == "on-demand"
 
 
 def _planned(graph: Graph, options: Options) -> dict[str, int]:

@@ -20,7 +20,7 @@ from microgen.compiler.lowering import assembling, devices, functions, updates
 from microgen.compiler.lowering.assembling import AssembledRegions
 from microgen.compiler.lowering.functions import Lowered, LoweredRegions
 from microgen.compiler.lowering.updates import Updates
-from microgen.compiler.partition import Partition, assembly
+from microgen.compiler.partition import Partition, assembly, sections
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
 from microgen.kernels.base import KernelConstant
 from microgen.kernels.requantization import transforms
@@ -85,17 +85,21 @@ def lower(
 
 
 def may_overlap(
-    primitive: Primitive, bytes_of: Mapping[str, str], parts: Collection[str]
+    primitive: Primitive,
+    bytes_of: Mapping[str, str],
+    parts: Collection[str],
+    sections: Collection[str] = (),
 ) -> tuple[InPlace, ...]:
     """The pairs of parameters of a call whose buffers may overlap, if ``parts`` are the tensors
-    that are parts of another tensor's bytes."""
+    that are parts of another tensor's bytes, and ``sections`` are sections and their views."""
     tensors = (*primitive.inputs, *primitive.constants, *primitive.outputs)
     pointers = [i for i, p in enumerate(primitive.parameters) if p.role is not Role.SCRATCH]
+    # A section is read from a buffer with other bytes, which may be read later.
     # A part of a buffer is used at other times than its other bytes, so parts are in no pair.
     apart = {
         position
         for position, tensor in zip(pointers, tensors, strict=False)
-        if isinstance(tensor, str) and bytes_of[tensor] in parts
+        if isinstance(tensor, str) and (bytes_of[tensor] in parts or tensor in sections)
     }
     return tuple(p for p in primitive.in_place if apart.isdisjoint((p.input, p.output)))
 
@@ -188,8 +192,10 @@ class _Lowering:
     written: dict[str, Port] = field(default_factory=dict)  # the same for each tensor's bytes
     port_sids: dict[str, str] = field(default_factory=dict)  # by the port's name
     next_sid: int = 0
+    sections: Mapping[str, int] = field(init=False)  # tensor -> its offset in its bytes
 
     def __post_init__(self) -> None:
+        self.sections = sections.offsets(self.graph)
         for port, output in zip(self.outputs, self.graph.outputs, strict=True):
             self.ports.setdefault(output, port)
             self.written.setdefault(self.bytes_of[output], port)
@@ -220,6 +226,11 @@ class _Lowering:
                 self.add(region, item, self.assembled.steps.get(index, ()))
         return tuple(self.with_constants(made, lowered) for made in lowered.external)
 
+    def _read(self, tensor: str) -> Argument:
+        """The place from which a call reads a tensor."""
+        place = self.storage[self.bytes_of[tensor]]
+        return replace(place, offset=place.offset + self.sections.get(tensor, 0))
+
     def add_variable(self, tensor: str) -> None:
         """Give a variable its buffer and its initial bytes."""
         argument, kind = self._buffer(tensor), self.graph.types[tensor]
@@ -239,7 +250,7 @@ class _Lowering:
         primitive = lowered.primitive
         device = next((one for one in self.devices if one.target == region.target), None)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
-        arguments = [self.storage[self.bytes_of[name]] for name in primitive.inputs]
+        arguments = [self._read(name) for name in primitive.inputs]
         arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]
         arguments += [self._result(name) for name in primitive.outputs]
         context = [Argument(Storage.DEVICE, device.name)] if device else []
@@ -249,7 +260,9 @@ class _Lowering:
                 function=lowered.function.name,
                 args=(*arguments, *context),
                 scratch=primitive.scratch,
-                in_place=may_overlap(primitive, self.bytes_of, self.assembled.places),
+                in_place=may_overlap(
+                    primitive, self.bytes_of, self.assembled.places, self.sections
+                ),
                 steps=tuple(
                     replace(step, tensor=self._model_name(step.tensor))
                     for step in (*primitive.steps, *more)

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from microgen.base.errors import UnsupportedError, short
 from microgen.compiler.codegens.base import Codegen, Region
-from microgen.compiler.passes.views import roots
+from microgen.compiler.passes.views import is_view, roots
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal
-from microgen.graph.ops import registry as ops
 from microgen.target.board import Board
 
 
@@ -49,9 +48,9 @@ def assign(graph: Graph, codegens: Sequence[Codegen], board: Board) -> Partition
             if isinstance(claim, Refusal):
                 refusals.append(claim)
             # A region is taken whole or not at all, and the first claim wins.
-            elif not any(_key(node) in owner for node in claim.nodes):
+            elif not any(_key(n) in owner or _key(n) in graph.sections for n in claim.nodes):
                 owner.update((_key(node), claim) for node in claim.nodes)
-    left = [n for n in graph.nodes if _key(n) not in owner and not ops()[n.op].is_view]
+    left = [n for n in graph.nodes if _key(n) not in owner and not is_view(n, graph)]
     if left:
         raise _unclaimed(left, refusals)
     # A region's call takes the place of its last node: all that it reads is computed by then.
@@ -78,7 +77,7 @@ def _check_function(region: Region, graph: Graph) -> None:
     bytes_of = roots(graph)
     computed = {name for node in region.nodes for name in node.outputs}
     for node in graph.nodes[: graph.nodes.index(region.nodes[-1])]:
-        is_outside = node not in region.nodes and not ops()[node.op].is_view
+        is_outside = node not in region.nodes and not is_view(node, graph)
         if is_outside and any(bytes_of[name] in computed for name in node.inputs):
             raise UnsupportedError(
                 f"reads a result of function {region.function!r} before the function has ended",

@@ -23,6 +23,7 @@ from microgen.compiler.passes.arrangement import Arrangement
 from microgen.compiler.passes.changes import Changes
 from microgen.compiler.passes.channel_orders import ChannelOrders, Reordered
 from microgen.compiler.passes.pending_change import LETTERS, PendingChange
+from microgen.compiler.passes.views import without_unread
 from microgen.compiler.passes.wanted_layouts import (
     CHANGES,
     TRANSFORM,
@@ -85,19 +86,10 @@ class _Rewriting:
         updates = {v: self._computed(name) for v, name in self.graph.updates.items()}
         int4, stored = self.graph.int4 | self.orders.int4, {**self.graph.stored}
         stored.update(self.orders.stored)
+        read = {*outputs, *updates.values(), *self.graph.results}
+        nodes = without_unread(self.nodes, read)
         own = {"outputs": outputs, "updates": updates, "int4": int4, "stored": stored}
-        return self.changes.made(nodes=self._read(), **own)
-
-    def _read(self) -> tuple[Node, ...]:
-        """The nodes without reshapes that nothing reads, which would keep other passes from moving
-        into the nodes before them."""
-        read = {*map(self._computed, self.graph.results), *self.graph.results}
-        kept: list[Node] = []
-        for node in reversed(self.nodes):
-            if node.outputs[0] in read or not isinstance(node.attrs, ReshapeAttrs):
-                read.update(node.inputs)
-                kept.append(node)
-        return tuple(reversed(kept))
+        return self.changes.made(nodes=nodes, **own)
 
     def _leave(self, function: str) -> None:
         """Compute the pending results of an external function at its end, so that its nodes stay
@@ -219,8 +211,21 @@ class _Rewriting:
             return None, None
         wanted_name = layouts.fresh(self.graph, f"{name}#moved", more=self.changes.types)
         made = self._changed(laid, wanted_name)
+        self._show(made, name, back)
         letters = LETTERS[: len(back.parts)]
         return PendingChange(made, back, letters, change.node, change.node.op), result
+
+    def _show(self, made: str, name: str, back: Arrangement) -> None:
+        """Note that a new tensor, and the one of which it is a view, are ``name`` in another
+        layout."""
+        if made in self.graph.types:
+            return
+        self.changes.laid_out[made] = layouts.rearranged(self.graph, name, back.moves())
+        if made in self.views and self.views[made].inputs[0] not in self.graph.types:
+            first = (back.source, tuple(range(len(back.source))))
+            moves = (first, *back.moves())
+            source = self.views[made].inputs[0]
+            self.changes.laid_out[source] = layouts.rearranged(self.graph, name, moves)
 
     def _reordered(self, node: Node) -> Node | None:
         """The layer with its weights in the order of its data, or in that of its readers."""
@@ -372,6 +377,8 @@ class _Rewriting:
         own = wanted_name
         if shape != whole.shape:
             own = layouts.fresh(self.graph, f"{own}#transpose", more=self.changes.types)
+            if wanted_name in self.graph.types:
+                self.changes.laid_out[own] = layouts.reshaped(self.graph, wanted_name)
         self.known[key] = self._named(own, source, shape)
         attrs = change.attrs
         op = "transpose" if isinstance(attrs, TransposeAttrs) else TRANSFORM

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops import registry
 from microgen.graph.ops.moves.views import ReinterpretAttrs
+
+
+def is_view(node: Node, graph: Graph) -> bool:
+    """Whether the node's output has bytes of its input, so that no call computes it."""
+    return registry()[node.op].is_view or node.outputs[0] in graph.sections
 
 
 def roots(graph: Graph) -> dict[str, str]:
@@ -15,9 +20,20 @@ def roots(graph: Graph) -> dict[str, str]:
     found = {name: name for name in graph.types}
     # Nodes are in execution order, so the input of a view has its final entry already.
     for node in graph.nodes:
-        if registry()[node.op].is_view:
+        if is_view(node, graph):
             found[node.outputs[0]] = found[node.inputs[0]]
     return found
+
+
+def without_unread(nodes: Sequence[Node], results: Iterable[str]) -> tuple[Node, ...]:
+    """The nodes without views that nothing reads, which would keep other passes from moving into
+    the nodes before them."""
+    read, kept = set(results), list[Node]()
+    for node in reversed(nodes):
+        if node.outputs[0] in read or not registry()[node.op].is_view:
+            read.update(node.inputs)
+            kept.append(node)
+    return tuple(reversed(kept))
 
 
 def rename(graph: Graph, names: Mapping[str, str]) -> Graph:

@@ -245,6 +245,9 @@ class Graph:
     # The tensors that passes have made, and that have the elements of one of the model's tensors in
     # another layout (``graph/ir/layouts.py``).
     laid_out: Mapping[str, TensorLayout] = field(default_factory=dict)
+    # Slices that no call computes, because they are one run of the bytes of their data: the number
+    # of bytes before it (``compiler/partition/sections.py``).
+    sections: Mapping[str, int] = field(default_factory=dict)
     # float tensor of a quantized model -> why it is not integers
     in_floats: Mapping[str, str] = field(default_factory=dict)
     # The tensors that are indices where the model has texts: the text of each index.
