@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from microgen.base.manifest import ModuleRecord
+from microgen.base.manifest import ModuleRecord, PatchRecord, RowsRecord
 from microgen.target import board as boards
 from microgen.verifier.checks import consistency
 from tests.verifier.conftest import CALLS, manifest_for
@@ -50,3 +50,28 @@ def test_a_call_without_layers() -> None:
     calls = (replace(CALLS[0], steps=()), *CALLS[1:])
     problems = consistency._problems(replace(MODULE, calls=calls))
     assert "call 0 computes 0 layers at 0 places" in problems
+
+
+PATCH = PatchRecord("patch_rows", 0, 2, 0, 1, 3, 3, 2, 1)
+ROWS = RowsRecord("part_rows", 2, 1, 0, 1, 4, patch=PATCH)
+
+
+@pytest.mark.parametrize(
+    ("fields", "patch", "is_sound"),
+    [
+        ({}, {}, True),
+        ({}, {"count": 2}, False),  # two columns of six are missing
+        ({}, {"above": 3}, False),  # the last row is never computed
+        ({}, {"stride": 4}, False),  # rows between are not
+        ({}, {"period": 0}, False),
+        ({"rows": 2}, {}, False),
+        ({"count": 3}, {}, False),
+    ],
+)
+def test_patches_compute_all_rows_and_columns(
+    fields: dict[str, Any], patch: dict[str, Any], is_sound: bool
+) -> None:
+    rows = replace(ROWS, **fields, patch=replace(PATCH, **patch))
+    inner = {"argument": None, "offset": 0, "shape": (1, 8, 6, 4), "in_rows": rows}
+    problems = [p for p in _problems(inner) if "computes 3 rows of 2 columns of inner" in p]
+    assert (problems == []) is is_sound

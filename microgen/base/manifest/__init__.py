@@ -24,6 +24,7 @@ from microgen.base.manifest.calls import (
     CallRecord,
     InnerLayers,
     RoundsRecord,
+    RowCall,
     StepRecord,
 )
 from microgen.base.manifest.records import (
@@ -45,7 +46,7 @@ from microgen.base.manifest.records import (
     SharedRecord,
     TypeRecord,
 )
-from microgen.base.manifest.schedule import FeedRecord, RowsRecord
+from microgen.base.manifest.schedule import FeedRecord, PatchRecord, RowsRecord
 
 __all__ = [
     "FORMAT",
@@ -66,10 +67,12 @@ __all__ = [
     "ModelRecord",
     "ModuleRecord",
     "OverlapRecord",
+    "PatchRecord",
     "PlanRecord",
     "PoolRecord",
     "PortRecord",
     "RoundsRecord",
+    "RowCall",
     "RowsRecord",
     "SharedRecord",
     "StepRecord",

@@ -70,6 +70,20 @@ class StepRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RowCall:
+    """A call that computes some rows and columns of a layer: ``height`` rows from ``row`` on, and
+    ``width`` columns of them from ``column`` on. A layer with one result, to which rows are added,
+    has one row and one column."""
+
+    step: StepRecord
+    rows: RowsRecord
+    row: int
+    height: int
+    column: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class InnerLayers:
     """Layers that an operator computes by calls of ``function``. If their ``steps`` are of several
     layers, the data decide which call computes which of them."""
@@ -154,15 +168,17 @@ class CallRecord:
         return tuple(dict.fromkeys(name for each in rounds if each for name in each.callers))
 
     @property
-    def row_calls(self) -> Iterator[tuple[StepRecord, RowsRecord]]:
-        """The calls that compute rows, in order: the layer, and how it is computed."""
+    def row_calls(self) -> Iterator[RowCall]:
+        """The calls that compute rows, in order."""
         rolled = [(step, step.in_rows) for step in self.steps if step.in_rows]
         end = max((rows.first + rows.count * rows.period for _, rows in rolled), default=0)
+        units = [list(own) for _, own in itertools.groupby(rolled, _unit)]
         for number in range(end):
-            for step, rows in rolled:
+            for own in units:
+                rows = own[0][1]
                 times, late = divmod(number - rows.first, rows.period)
                 if not late and 0 <= times < rows.count:
-                    yield step, rows
+                    yield from _calls_at(own, times)
 
 
 def _inner_calls(steps: Sequence[StepRecord]) -> Iterator[InnerLayers]:
@@ -199,3 +215,31 @@ def _unrolled(
         ((_, rounds),) = loops
         for number in range(rounds):
             yield from _unrolled(own, (*done, number))
+
+
+def _unit(rolled: tuple[StepRecord, RowsRecord]) -> tuple[str, int]:
+    """The same for the layers of a patch, and different for others."""
+    step, rows = rolled
+    return ("", rows.patch.number) if rows.patch else (step.tensor, 0)
+
+
+def _calls_at(own: Sequence[tuple[StepRecord, RowsRecord]], times: int) -> Iterator[RowCall]:
+    """The calls of a layer, or of the layers of a patch, at one of its times."""
+    step, rows = own[0]
+    if not rows.patch:
+        if rows.is_last:
+            yield RowCall(step, rows, 0, 1, 0, 1)
+            return
+        row = times * rows.rows
+        # The last rows may be fewer than the part computes at a time.
+        yield RowCall(step, rows, row, min(rows.rows, step.shape[1] - row), 0, step.shape[2])
+        return
+    patches = [(step, rows, rows.patch) for step, rows in own if rows.patch]
+    for number in range(max(p.first + p.count * p.period for _, _, p in patches)):
+        for step, rows, patch in patches:
+            at, late = divmod(number - patch.first, patch.period)
+            if not late and 0 <= at < patch.count:
+                first = times * patch.stride - patch.above
+                inside = range(max(first, 0), min(first + patch.rows, step.shape[1]))
+                for row in inside:
+                    yield RowCall(step, rows, row, 1, at * patch.columns, patch.columns)

@@ -30,7 +30,8 @@ class ChoiceRecord:
     computed in its result's bytes, so that no kernel is called. ``in_place``: the result may take
     the place of an input. If ``rows`` is not 0, the kernel computes ``rows`` rows at a time. Then
     all choices of the function are computed by rows, and the tensors between them never exist
-    whole.
+    whole. If ``columns`` is not 0, the nodes are in a patch, which computes ``columns`` columns of
+    its result at a time, and ends with the next choice without columns.
     """
 
     computes: tuple[str, ...]
@@ -38,6 +39,7 @@ class ChoiceRecord:
     form: str = SPECIALISED
     in_place: bool = True
     rows: int = 0
+    columns: int = 0
 
     def __post_init__(self) -> None:
         # A file for --schedule may be written by hand, so its values are checked where they are
@@ -48,6 +50,8 @@ class ChoiceRecord:
             raise ValueError(f"the form {self.form!r} is none of {', '.join(FORMS)}")
         if self.rows < 0:
             raise ValueError(f"{self.rows} rows at a time make no sense")
+        if self.columns < 0:
+            raise ValueError(f"{self.columns} columns at a time make no sense")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +112,31 @@ class FrontRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class PatchRecord:
+    """How a row of a patch is computed. The ELF symbol ``function``, which is event ``number`` of
+    the call's loop, computes ``columns`` columns of the layer in step ``first`` of its own loop and
+    then every ``period`` steps, ``count`` times.
+    Each time it computes them in ``rows`` rows. The first of these is row ``stride`` times the
+    number of the patch's row, less ``above``; rows outside the result are left out."""
+
+    function: str
+    number: int
+    columns: int
+    first: int
+    period: int
+    count: int
+    rows: int
+    stride: int
+    above: int
+
+
+@dataclass(frozen=True, slots=True)
 class RowsRecord:
     """How a call computes a result row by row: the ELF symbol ``function`` computes ``rows`` rows
     each time, the last time perhaps fewer, and writes them where argument number ``argument``
     points. That happens ``count`` times, in step ``first`` of the call and then every ``period``
     steps. If it ``is_last``, the last time writes the final result, and the times before write
-    parts of it."""
+    parts of it. In a ``patch``, it computes some columns of the rows at a time."""
 
     function: str
     argument: int
@@ -122,6 +145,7 @@ class RowsRecord:
     period: int
     count: int
     is_last: bool = False
+    patch: PatchRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from microgen.graph.ir.refusal import Refusal
 from microgen.kernels.base import KernelConstant
 from microgen.planner.program.control import Control
 from microgen.planner.program.external import Made
-from microgen.planner.program.rolling import Rolling
+from microgen.planner.program.rolling import PatchLoop, Rolling
 from microgen.planner.program.steps import Step
 from microgen.planner.program.types import InPlace, KernelCall, Parameter
 from microgen.target.board import Board
@@ -29,7 +29,9 @@ class Choice:
     an input if the kernel allows it. ``rows``: the number of rows of the result that it computes at
     a time; 0: all. If one choice of a region computes rows, all do, and the tensors between them
     never exist whole. ``fed``: the number of rows of the model's input that the caller passes at a
-    time; 0: all. ``is_assembled``: the node is a concatenation whose parts are computed in its
+    time; 0: all. ``columns``: the node is in a patch, which computes so many columns of its result
+    at a time, and whose last node is the next one without columns; 0: all.
+    ``is_assembled``: the node is a concatenation whose parts are computed in its
     result's bytes, so nothing calls the kernel. ``reason`` says why this was chosen, ``refusals``
     why the kernels before it in the registry cannot compute the nodes.
     """
@@ -40,6 +42,7 @@ class Choice:
     in_place: bool = True
     rows: int = 0
     fed: int = 0
+    columns: int = 0
     is_assembled: bool = False
     reason: str = ""
     refusals: tuple[Refusal[Node], ...] = field(default=(), compare=False)
@@ -103,7 +106,8 @@ class Primitive:
     tensors, or descriptions of constants. ``output_bytes`` and ``scratch`` are in bytes. ``steps``
     are the layers that it computes, in order. ``made`` has the code if no kernel computes it,
     ``rolling`` if it computes rows in steps, and ``control`` if it calls other functions. ``held``
-    are the constants that its module gets when it is loaded.
+    are the constants that its module gets when it is loaded. ``patch`` has the loop if it is one
+    row of a patch, which only a function that computes rows may call.
     """
 
     words: tuple[str, ...]
@@ -121,6 +125,7 @@ class Primitive:
     rolling: Rolling | None = None
     control: Control | None = None
     held: tuple[KernelConstant, ...] = ()
+    patch: PatchLoop | None = None
 
 
 def step(

@@ -69,7 +69,8 @@ class Builtin:
 def _rolled(region: Region, graph: Graph, board: Board) -> Primitive:
     """The primitive function that computes the region row by row."""
     rows = [choice.rows for choice in region.choices]
-    group = tiles.of(region.nodes, graph, rows, region.fed)
+    columns = [choice.columns for choice in region.choices]
+    group = tiles.of(region.nodes, graph, rows, region.fed, columns)
     primitives = []
     for choice in region.choices:
         tile = group.tiles[choice.nodes[0].outputs[0]]

@@ -43,5 +43,5 @@ class Remembered:
 
 
 def _of_choice(choice: Choice) -> Hashable:
-    own = choice.symbol, choice.is_shared, choice.in_place, choice.rows, choice.fed, choice.reason
-    return (*map(id, choice.nodes), *own)
+    own = choice.symbol, choice.is_shared, choice.in_place, choice.rows, choice.columns, choice.fed
+    return (*map(id, choice.nodes), *own, choice.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from microgen.compiler.codegens import placement
+from microgen.compiler.codegens import patch_function, placement
 from microgen.compiler.codegens.base import Primitive
 from microgen.compiler.codegens.placement import BufferSpan
 from microgen.graph.ir.graph import ArrayType, Graph
@@ -34,6 +34,7 @@ _RESULT = "out0"
 def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Primitive:
     """The primitive function of a group. ``primitives`` compute the tiles of its nodes, in order.
     The last one gives it its name."""
+    primitives = list(_units(group, primitives, graph))
     spans = _spans(group, [one.scratch for one in primitives], graph)
     offsets, nbytes = placement.placed(spans)
     made = _Rolled(group, graph, offsets)
@@ -66,6 +67,15 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
     )
 
 
+def _units(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Primitive]:
+    """The primitives, with one for each patch."""
+    every = iter(primitives)
+    for nodes in group.units:
+        own = [next(every) for _ in nodes]
+        patch = group.patches.get(nodes[-1].outputs[0])
+        yield patch_function.primitive(patch, own, graph) if patch else own[0]
+
+
 def _feed(group: RowGroup, graph: Graph) -> Feed:
     """The feed of the group's input. The group copies some rows of the input at a time into a
     buffer."""
@@ -93,11 +103,14 @@ def _in_place(
 
 def _steps(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:
     """The layers, each with the type of its whole result."""
-    for number, one in enumerate(primitives):
-        (step,) = one.steps
-        is_summed = group.tiles[step.tensor].is_summed
-        rows = 1 if is_summed else group.geometry.timings[step.tensor].rows
-        place = InRows(number, rows, is_summed)
+    every = (step for one in primitives for step in one.steps)
+    for number, step in enumerate(every):
+        is_summed, timing = (
+            group.tiles[step.tensor].is_summed,
+            group.geometry.timings.get(step.tensor),
+        )
+        # The layers of a patch compute a row at a time.
+        place = InRows(number, timing.rows if timing and not is_summed else 1, is_summed)
         yield replace(step, tensor_type=graph.types[step.tensor], place=place)
 
 
@@ -124,28 +137,35 @@ def _places(
 
 def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
     """Bytes of scratch that the group needs if its kernels need ``own``, in order."""
-    _, nbytes = placement.placed(_spans(group, own, graph))
+    every, units = iter(own), list[int]()
+    for nodes in group.units:
+        each = [next(every) for _ in nodes]
+        patch = group.patches.get(nodes[-1].outputs[0])
+        units.append(patch_function.scratch(patch, each, graph) if patch else each[0])
+    _, nbytes = placement.placed(_spans(group, units, graph))
     return nbytes
 
 
 def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan]:
-    """The buffers, and each part's own scratch under its number."""
-    last = len(group.nodes) - 1
-    makers = {node.outputs[0]: number for number, node in enumerate(group.nodes)}
+    """The buffers, and the own scratch of each part, patches being one, under its number."""
+    units = group.units
+    last = len(units) - 1
+    makers = {nodes[-1].outputs[0]: number for number, nodes in enumerate(units)}
     spans = [
         # Sums are kept from the first step of rows to the last.
         BufferSpan(number, nbytes, 0 if group.is_summed and number == last else number, number)
         for number, nbytes in enumerate(own)
         if nbytes
     ]
+    # The last reader of each tensor.
+    reads = {name: k for k, nodes in enumerate(units) for node in nodes for name in node.inputs}
     for name, buffer in group.geometry.buffers.items():
         kind = graph.types[name]
         nbytes = buffer.rows * (kind.nbytes // kind.shape[1])
-        readers = [number for number, node in enumerate(group.nodes) if name in node.inputs]
         # Rows of earlier steps remain in such a buffer, so its bytes are never free.
         is_kept = buffer.rows > buffer.timing.rows
         first = 0 if is_kept else makers.get(name, 0)
-        spans.append(BufferSpan(name, nbytes, first, last if is_kept else max(readers)))
+        spans.append(BufferSpan(name, nbytes, first, last if is_kept else reads[name]))
     return spans
 
 
@@ -183,8 +203,10 @@ class _Rolled:
                 args.append(self._new_rows(result, parameter))
             else:
                 args.append(self._read(result, next(inputs), parameter))
-        (kernel,) = one.body
-        self.parts[result] = KernelPart(one.words, one.parameters, kernel, tuple(args))
+        kernel = one.body[0] if one.body else None
+        self.parts[result] = KernelPart(
+            one.words, one.parameters, kernel, tuple(args), patch=one.patch
+        )
 
     def events(self) -> list[Event]:
         """The events of each step, in order: a copy into a buffer comes first."""

@@ -17,7 +17,7 @@ from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.partition import Partition
 from microgen.planner.program.control import Control, InnerBranch, InnerCall, InnerFunction
 from microgen.planner.program.external import ExternalModule
-from microgen.planner.program.rolling import Event, KernelPart, Rolling
+from microgen.planner.program.rolling import Event, KernelPart, PatchLoop, Rolling
 from microgen.planner.program.types import Device, KernelCall, Parameter, PrimFunc, Role
 from microgen.target.board import Board
 
@@ -66,7 +66,9 @@ class LoweringCache:
     entries: dict[tuple[tuple[str, ...], PrimFunc, tuple[int, ...]], PrimFunc] = field(
         default_factory=dict
     )
-    parts: dict[tuple[tuple[Parameter, ...], KernelCall], str] = field(default_factory=dict)
+    parts: dict[tuple[tuple[Parameter, ...], KernelCall | None, PatchLoop | None], str] = field(
+        default_factory=dict
+    )
     inner: dict[_Compared, str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
@@ -104,11 +106,19 @@ class LoweringCache:
     def _with_name(self, event: Event) -> Event:
         if not isinstance(event.rows, KernelPart):
             return event
-        key = (event.rows.parameters, event.rows.kernel)
+        return replace(event, rows=self._part(event.rows))
+
+    def _part(self, part: KernelPart) -> KernelPart:
+        """The part with a name, and the parts of its patch with names."""
+        patch = part.patch
+        if patch:
+            inner = (replace(one, part=self._part(one.part)) for one in patch.parts)
+            patch = replace(patch, parts=tuple(inner))
+        key = (part.parameters, part.kernel, patch)
         if key not in self.parts:
-            self.parts[key] = self._unique((*event.rows.words, "rows"))
+            self.parts[key] = self._unique((*part.words, "rows"))
             self.taken.add(self.parts[key])
-        return replace(event, rows=replace(event.rows, name=self.parts[key]))
+        return replace(part, name=self.parts[key], patch=patch)
 
     def _with_functions(self, control: Control | None) -> Control | None:
         """``control`` with a name for each function that it calls; equal functions have one."""

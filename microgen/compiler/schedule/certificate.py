@@ -27,6 +27,7 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
 from microgen.compiler.partition.assembly import assemblies
 from microgen.compiler.passes.views import roots
+from microgen.compiler.schedule import patch_demand
 from microgen.compiler.schedule.row_demand import Demand, reach
 from microgen.graph.ir.graph import Node
 from microgen.kernels import patterns
@@ -130,10 +131,6 @@ class _Network:
         inputs = (name for name, own in self.bytes_of.items() if own in self.graph.inputs)
         fed = dict.fromkeys(inputs, parts.fed) if parts.fed else {}
         self.demands = [Demand(self.graph, cpu, count, self.rolled, fed) for count in rows]
-        self.readers: dict[str, list[str]] = {}
-        for node in nodes:
-            for name in dict.fromkeys(node.inputs):
-                self.readers.setdefault(name, []).append(node.outputs[0])
         self.patterns: dict[int, list[tuple[int, int]]] = {}
         for nodes_of_one in _patterns(parts):
             self._add_pattern(nodes_of_one)
@@ -235,23 +232,28 @@ class _Network:
         return one is not None and one.made < one.last < end
 
     def _in_rows(self, group: Sequence[str], demand: Demand) -> int:
-        """The least bytes of a function's buffers and scratch while one of its layers runs.
+        """The least bytes of a function's buffers and scratch while one of its layers runs."""
+        least = self._at_once(group, demand)
+        if demand.count == 1:  # Patches compute one row at a time.
+            for one, own in patch_demand.ways(demand, group):
+                least = min(least, self._at_once(own, one))
+        return least
 
-        A buffer that keeps rows from one time to the next is always live. Any other buffer is live
-        from the layer that fills it to the last layer that reads it.
-        """
+    def _at_once(self, group: Sequence[str], demand: Demand) -> int:
+        """A buffer that keeps rows from one time to the next is always live. Any other buffer is
+        live from the layer that fills it to the last layer that reads it."""
         number = {name: n for n, name in enumerate(group)}
         during = [demand.scratch(group, name) for name in group]
         always = demand.sums(group)
         # The last layer's scratch contains the sums, which are live during all layers.
         during[-1] -= always
+        last = {data: number[name] for name in group for data in demand.data(name)}
         for name, (rows, each) in demand.buffers(group).items():
             nbytes = rows * self.graph.types[name].nbytes // self.graph.types[name].shape[1]
-            readers = [number[one] for one in self.readers[name] if one in number]
             if rows > each:
                 always += nbytes
             else:
-                for n in range(number.get(name, 0), max(readers) + 1):
+                for n in range(number.get(name, 0), last[name] + 1):
                     during[n] += nbytes
         return always + max(during)
 

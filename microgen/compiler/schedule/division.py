@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
@@ -21,7 +21,7 @@ from microgen.compiler.schedule import feeding, row_options
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.row_options import Tiles
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.rows import tiles, windows
+from microgen.graph.rows import patches, tiles, windows
 from microgen.target.cpu import Cpu
 
 ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
@@ -29,6 +29,7 @@ ROWS = (1, 2, 4, 8)  # at a time, for all layers of a function
 # that computes every second row needs two rows at a time from the layer before it. The third number
 # is a stride that does not count yet.
 STRIDED = ((1, 2, 1), (1, 4, 1), (2, 4, 1), (1, 2, 2))
+MOST_COLUMNS = 4  # at a time, in patches
 MOST_LAYERS = 40  # of a function with rows
 
 
@@ -137,7 +138,9 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     more than ``lean`` bytes are in functions with rows."""
     regions, graph = space.partition.regions, space.partition.graph
     lives = _lives(regions, graph, space.partition.planned)
-    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean)
+    nodes = [node for region in regions for node in region.nodes if region.codegen == BUILTIN]
+    runs = tuple((nodes[a].outputs[0], b - a) for a, b in patches.possible(nodes, graph))
+    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean, dict(runs))
     ending: list[list[CallRange]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
@@ -192,12 +195,40 @@ def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(found))
 
 
+def patched(
+    nodes: Sequence[Node], graph: Graph, lengths: Mapping[str, int]
+) -> list[tuple[int, ...]]:
+    """The columns of each layer to try in a function of the nodes, each choice once: in patches for
+    the widest tensors, for more of them, and for all. ``lengths`` are those of possible patches, by
+    their first results."""
+    runs = []
+    for number, node in enumerate(nodes):
+        end = min(number + lengths.get(node.outputs[0], 0), len(nodes))
+        if end - number > 1:
+            kind = graph.types[node.outputs[0]]
+            runs.append((kind.nbytes // kind.shape[1], number, end))
+    sizes = sorted({size for size, _, _ in runs}, reverse=True)
+    ways = [(sizes[0], MOST_COLUMNS), (sizes[-1], MOST_COLUMNS), (sizes[-1], 1)] if sizes else []
+    found = []
+    for least, most in ways:
+        columns = [0] * len(nodes)
+        for size, first, end in runs:
+            if size >= least:
+                width = graph.types[nodes[end - 1].outputs[0]].shape[2]
+                each = max(count for count in range(1, most + 1) if width % count == 0)
+                columns[first : end - 1] = [each] * (end - 1 - first)
+        found.append(tuple(columns))
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     space: Space
     tiles: Tiles
     lives: Mapping[str, _Life]
     lean: int | None = None
+    # The number of layers of each patch that is possible, by the result of its first.
+    patches: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def graph(self) -> Graph:
@@ -267,11 +298,15 @@ class _Pieces:
             if region.codegen != BUILTIN or len(region.nodes) > 1 or len(nodes) == MOST_LAYERS:
                 return
             nodes.extend(region.nodes)
-            if windows.of(nodes[-1], self.graph) is None:
+            is_summed = windows.summed(nodes[-1], self.graph) is not None
+            if windows.of(nodes[-1], self.graph) is None and not is_summed:
                 return
             if len(nodes) >= least and (fed or self._helps(alone[first : number + 1])):
                 live = self._live(first, number + 1)
                 yield from self._in_rows(nodes, first, live, fed)
+            # Nothing after a sum can be computed before its last row is.
+            if is_summed and windows.of(nodes[-1], self.graph) is None:
+                return
 
     def _helps(self, alone: Sequence[Sequence[CallRange]]) -> bool:
         """Whether to try one function for layers whose pieces by themselves are ``alone``."""
@@ -281,8 +316,13 @@ class _Pieces:
     def _in_rows(
         self, nodes: Sequence[Node], first: int, live: int, fed: int
     ) -> Iterator[CallRange]:
-        for rows in paces(nodes, self.graph):
-            for found in row_options.options(nodes, rows, self.tiles, fed):
+        none = (0,) * len(nodes)
+        ways = [(rows, none) for rows in paces(nodes, self.graph)]
+        # Patches compute one row at a time.
+        ones = (1,) * len(nodes)
+        ways += [(ones, columns) for columns in patched(nodes, self.graph, self.patches)]
+        for rows, columns in ways:
+            for found in row_options.options(nodes, rows, self.tiles, fed, columns):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)

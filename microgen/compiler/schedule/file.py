@@ -59,7 +59,9 @@ def record(schedule: Schedule) -> ScheduleRecord:
 
 def _function(region: Region) -> FunctionChoices:
     choices = tuple(
-        ChoiceRecord(_results(one.nodes), one.symbol, _form(one), one.in_place, one.rows)
+        ChoiceRecord(
+            *(_results(one.nodes), one.symbol, _form(one), one.in_place, one.rows, one.columns)
+        )
         for one in region.choices
     )
     # Other code generators make no choices.
@@ -181,7 +183,8 @@ def _rolled(function: FunctionChoices, own: tuple[Node, ...], known: _Known) -> 
         )
     fed = known.fed if feeding.reads_input(own[0], known.graph) else 0
     try:
-        group = tiles.of(own, known.graph, [choice.rows for choice in function.choices], fed)
+        rows, columns = zip(*((one.rows, one.columns) for one in function.choices), strict=True)
+        group = tiles.of(own, known.graph, rows, fed, columns)
     except ValueError as error:
         raise _refused(f"the function of {last!r} cannot compute rows: {error}") from error
     found = []
@@ -216,6 +219,7 @@ def _fitting_choice(given: ChoiceRecord, own: tuple[Node, ...], known: _Known) -
         is_shared,
         given.in_place,
         given.rows,
+        columns=given.columns,
         is_assembled=given.form == ASSEMBLED,
         reason=f"{OPTION} says so",
         refusals=found.before(kernel, patterns.joined(own).op),

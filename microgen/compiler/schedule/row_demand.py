@@ -20,6 +20,7 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.window import spatial
 from microgen.kernels.fitting import least_scratch
 from microgen.target.cpu import Cpu
@@ -43,6 +44,8 @@ class Reach:
 
 def reach(node: Node, graph: Graph) -> Reach | None:
     """The rows that a layer reads; None if its rows cannot be computed one after another."""
+    if isinstance(node.attrs, MeanAttrs):
+        return _reach_of_mean(node.attrs, graph.types[node.inputs[0]], any(node.place))
     attrs, data, result = node.attrs, *graph.type_of((*node.inputs[:1], *node.outputs[:1]))
     if any(node.place) or len(node.outputs) > 1 or len(data.shape) != 4 or len(result.shape) != 4:
         return None
@@ -54,6 +57,12 @@ def reach(node: Node, graph: Graph) -> Reach | None:
     shapes = {graph.types[name].shape for name in node.inputs if name not in graph.constants}
     # The bound must not be too high, so rows are assumed to be possible if it is not certain.
     return Reach() if shapes == {result.shape} else None
+
+
+def _reach_of_mean(attrs: MeanAttrs, data: ArrayType, is_elsewhere: bool) -> Reach | None:
+    """The rows of a mean over height and width: all."""
+    is_image = len(data.shape) == 4 and attrs.axes == (1, 2) and not is_elsewhere
+    return Reach(data.shape[1]) if is_image else None
 
 
 @dataclass(frozen=True)
@@ -73,8 +82,8 @@ class Demand:
     def can_be(self, group: Sequence[str]) -> bool:
         """Whether layers of the group read all results but the last, and the last layer reads or
         writes a multiple of ``count`` rows."""
-        read = {data for name in group for data in self._data(name)}
-        ends = (self._data(group[-1])[0], group[-1])
+        read = {data for name in group for data in self.data(name)}
+        ends = (self.data(group[-1])[0], group[-1])
         is_whole = any(self.graph.types[one].shape[1] % self.count == 0 for one in ends)
         return is_whole and read.issuperset(group[:-1])
 
@@ -87,13 +96,13 @@ class Demand:
         for name in group:
             needs = [
                 (data, self._times(group, name, chunks[data]))
-                for data in self._data(name)
+                for data in self.data(name)
                 if data in chunks
             ]
             starts[name] = max((starts[d] + (n - 1) * periods[d] for d, n in needs), default=0)
             for data, _ in needs:
                 times = (starts[name] - starts[data]) // periods[data] + 1
-                above = self._reach(group, name).above
+                above = self.reach(group, name).above
                 found[data] = max(found[data], times * chunks[data] + above)
         return {name: (rows, chunks[name]) for name, rows in found.items()}
 
@@ -108,13 +117,13 @@ class Demand:
     def sums(self, group: Sequence[str]) -> int:
         """The part of the last layer's scratch that is kept from one time to the next: sums, or the
         rows that would be kept without sums if these are fewer bytes."""
-        data = self.graph.types[self._data(group[-1])[0]]
+        data = self.graph.types[self.data(group[-1])[0]]
         if not self._is_added_up(group, group[-1]):
             return 0
         rest = max(0, data.shape[1] - self.count) * data.nbytes // data.shape[1]
         return min(self.scratch(group, group[-1]), rest)
 
-    def _data(self, name: str) -> list[str]:
+    def data(self, name: str) -> list[str]:
         """The tensors with rows that a layer reads."""
         inputs = dict.fromkeys(self.nodes[name][0].inputs)
         return [one for one in inputs if one not in self.graph.constants]
@@ -123,50 +132,51 @@ class Demand:
         """Whether the layer may be a mean over all rows, to whose sums rows are added in turn."""
         node, found = self.nodes[name]
         is_whole = found.extent == self.graph.types[node.inputs[0]].shape[1]
-        return name == group[-1] and isinstance(node.attrs, AvgPool2DAttrs) and is_whole
+        return name == group[-1] and isinstance(node.attrs, AvgPool2DAttrs | MeanAttrs) and is_whole
 
-    def _reach(self, group: Sequence[str], name: str) -> Reach:
+    def reach(self, group: Sequence[str], name: str) -> Reach:
+        """The rows that a layer reads in a function."""
         return Reach() if self._is_added_up(group, name) else self.nodes[name][1]
 
     def _chunks(self, group: Sequence[str]) -> dict[str, int]:
         """The rows that each buffer gets at a time."""
         found: dict[str, int] = {}
         for name in group:
-            for data in self._data(name):
+            for data in self.data(name):
                 if data in group:
                     found[data] = self.count
                 elif data in self.fed or self._leaves(group, name, data):
-                    each = self._reach(group, name).stride * self.count
+                    each = self.reach(group, name).stride * self.count
                     found[data] = min(each, found.get(data, each))
         copied = {name: rows for name, rows in found.items() if name in self.fed}
         return found | {name: math.gcd(rows, self.fed[name]) for name, rows in copied.items()}
 
     def _leaves(self, group: Sequence[str], name: str, data: str) -> bool:
         """Whether windows of a layer leave the tensor."""
-        found, height = self._reach(group, name), self.graph.types[data].shape[1]
+        found, height = self.reach(group, name), self.graph.types[data].shape[1]
         computed = height if self._is_added_up(group, name) else self.graph.types[name].shape[1]
         computed = -(-computed // self.count) * self.count
         return found.above > 0 or found.of(computed) > height
 
     def _periods(self, group: Sequence[str], chunks: Mapping[str, int]) -> dict[str, int]:
         """The time from one chunk of a tensor to the next: a whole number of some unit."""
-        strides = math.prod(self._reach(group, name).stride for name in group)
+        strides = math.prod(self.reach(group, name).stride for name in group)
         periods = {group[-1]: strides * self.count}
         for name in reversed(group):
-            for data in self._data(name):
-                taken = self._reach(group, name).stride * self.count
+            for data in self.data(name):
+                taken = self.reach(group, name).stride * self.count
                 periods[data] = periods[name] * chunks.get(data, self.count) // taken
         return periods
 
     def _times(self, group: Sequence[str], name: str, chunk: int) -> int:
         """The number of times that a tensor gets rows before a reader can compute its first row."""
-        found = self._reach(group, name)
+        found = self.reach(group, name)
         return max(1, -(-(found.of(self.count) - found.above) // chunk))
 
     def _cut(self, group: Sequence[str], name: str) -> tuple[Node, Graph]:
         """The layer for one step. Its data are the rows that the step reads, padding included."""
         kinds, (node, _) = self.graph.types, self.nodes[name]
-        rows = dict.fromkeys(self._data(name), self._reach(group, name).of(self.count))
+        rows = dict.fromkeys(self.data(name), self.reach(group, name).of(self.count))
         if not self._is_added_up(group, name):
             rows[name] = self.count
         cut = {name: _with_rows(kinds[name], number) for name, number in rows.items()}
@@ -175,6 +185,8 @@ class Demand:
             # The rows already include padding above and below.
             _, left, _, right = explicit(attrs.padding)
             attrs = dataclasses.replace(attrs, padding=(0, left, 0, right))
+        elif isinstance(attrs, MeanAttrs):
+            attrs = dataclasses.replace(attrs, rows=kinds[node.inputs[0]].shape[1])
         graph = self.graph.replace(types=ChainMap(cut, dict(kinds)))
         return dataclasses.replace(node, attrs=attrs), graph
 

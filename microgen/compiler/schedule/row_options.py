@@ -30,11 +30,12 @@ _LOOP_BYTES, _PART_BYTES = 24, 44  # code of the loop, and of its body for each 
 @dataclass(frozen=True, eq=False)
 class LineBuffered(Option):
     """Nodes that one function computes row by row. ``parts`` are the options for their tiles.
-    ``rows`` is the number of rows at a time, ``lags`` are the lags of its inputs, and ``fed`` is as
-    in its choices. The kernel is the last part's."""
+    ``rows`` is the number of rows at a time, ``columns`` that of columns in patches, ``lags`` are
+    the lags of its inputs, and ``fed`` is as in its choices. The kernel is the last part's."""
 
     parts: tuple[Option, ...] = ()
     rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
     nbytes: int = 0
     lags: tuple[tuple[str, int], ...] = ()
     fed: int = 0
@@ -64,7 +65,7 @@ class LineBuffered(Option):
         """The flash of its parts and of its own loop."""
         parts = (found for part in self.parts for found in part.flash)
         own = _LOOP_BYTES + _PART_BYTES * len(self.parts)
-        return (*dict.fromkeys(parts), ((self.result, self.rows), own))
+        return (*dict.fromkeys(parts), ((self.result, self.rows, self.columns), own))
 
     @property
     def is_pattern(self) -> bool:
@@ -73,12 +74,14 @@ class LineBuffered(Option):
 
     def choices(self, reason: str) -> Iterator[Choice]:
         """The choices of its region."""
-        for node, part, rows in zip(self.nodes, self.parts, self.rows, strict=True):
+        every = zip(self.nodes, self.parts, self.rows, self.columns, strict=True)
+        for node, part, rows, columns in every:
             yield Choice(
                 (node,),
                 part.kernel.symbol,
                 part.is_shared,
                 rows=rows,
+                columns=columns,
                 fed=self.fed,
                 reason=reason,
                 refusals=part.refusals,
@@ -94,14 +97,15 @@ class Tiles:
     graph: Graph
     cpu: Cpu
     lean: bool = False
-    known: dict[tuple[str, int], Sequence[Option]] = field(default_factory=dict)
+    known: dict[Hashable, Sequence[Option]] = field(default_factory=dict)
 
     def options(self, group: RowGroup, node: Node) -> Sequence[Option]:
         """The options for the node's tile in the group; none if no kernel fits."""
         result = node.outputs[0]
-        key = (result, group.geometry.timings[result].rows)
+        tile = group.tiles[result]
+        # A tile in a patch has other columns.
+        key = result, *(kind.shape for kind in tile.graph.type_of((result, *node.inputs[:1])))
         if key not in self.known:
-            tile = group.tiles[result]
             self.known[key] = _useful(tile.node, tile.graph, self.cpu, lean=self.lean)
         return self.known[key]
 
@@ -123,28 +127,40 @@ def _useful(node: Node, graph: Graph, cpu: Cpu, *, lean: bool) -> Sequence[Optio
 
 
 def options(
-    nodes: Sequence[Node], rows: Sequence[int], known: Tiles, fed: int = 0
+    nodes: Sequence[Node],
+    rows: Sequence[int],
+    known: Tiles,
+    fed: int = 0,
+    columns: Sequence[int] = (),
 ) -> Iterator[LineBuffered]:
     """The nodes in one function that computes ``rows`` rows of each at a time: first with the
     fastest kernels, then with kernels that need less scratch. Empty if no such function is
-    possible. ``fed`` rows of the input come at a time; 0: the whole input is there."""
+    possible. ``fed`` rows of the input come at a time; 0: the whole input is there. ``columns`` are
+    those of the layers in patches."""
+    columns = columns or (0,) * len(nodes)
     try:
-        group = tiles.of(nodes, known.graph, rows, fed)
+        group = tiles.of(nodes, known.graph, rows, fed, columns)
     except ValueError:
         return
     every = [known.options(group, node) for node in nodes]
     while all(every):
-        yield _made(group, [each[0] for each in every], rows, known)
+        yield _made(group, [each[0] for each in every], (rows, columns), known)
         # Leave out the kernels that need the most scratch, until some layer has no kernel left.
         most = max(each[0].scratch for each in every)
         every = [[one for one in each if one.scratch < most] for each in every]
 
 
 def _made(
-    group: RowGroup, parts: Sequence[Option], rows: Sequence[int], known: Tiles
+    group: RowGroup,
+    parts: Sequence[Option],
+    sizes: tuple[Sequence[int], Sequence[int]],
+    known: Tiles,
 ) -> LineBuffered:
-    graph = known.graph
-    own = overlap.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place))
+    """The option with ``parts``; ``sizes`` are the rows and columns of its layers."""
+    graph, (rows, columns) = known.graph, sizes
+    # A patch reads and writes in turn, so the lag of its last kernel does not count.
+    is_alone = len(group.units[-1]) == 1
+    own = overlap.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place) if is_alone else {})
     return LineBuffered(
         group.nodes,
         parts[-1].kernel,
@@ -153,6 +169,7 @@ def _made(
         graph,
         parts=tuple(parts),
         rows=tuple(rows),
+        columns=tuple(columns),
         nbytes=code.scratch(group, [part.scratch for part in parts], graph),
         lags=tuple(overlap.of(group, graph, own).items()),
         fed=group.fed,
@@ -164,14 +181,13 @@ def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None
     is not known."""
     if any(part.cost is None for part in parts):
         return None
-    timings = group.geometry.timings
-    times = [timings[node.outputs[0]].count for node in group.nodes]
+    times = [group.calls(node.outputs[0]) for node in group.nodes]
     each: list[tuple[float, float]] = [
         (part.cost.instructions * count, part.cost.cycles * count)
         for part, count in zip(parts, times, strict=True)
         if part.cost
     ]
-    each = [*each, *_moves(group, known)]
+    each = [*each, *_moves(group, known), *_patch_moves(group, known)]
     waits = [(part.cost, count) for part, count in zip(parts, times, strict=True) if part.cost]
     return Cost(
         round(sum(one for one, _ in each)),
@@ -185,9 +201,7 @@ def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None
 
 def _moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
     """Instructions and cycles of the moves and copies of each buffer."""
-    graph = known.graph
-    has_blocks = known.cpu.architecture == "arm" and Feature.LONG_MULTIPLY in known.cpu.features
-    per_byte = _PER_BYTE_OF_BLOCKS if has_blocks else _PER_BYTE
+    graph, per_byte = known.graph, _per_byte(known.cpu)
     for name, buffer in group.geometry.buffers.items():
         row = graph.types[name].nbytes // graph.types[name].shape[1]
         kept = buffer.rows - buffer.timing.rows
@@ -200,13 +214,30 @@ def _moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
         )
 
 
+def _per_byte(cpu: Cpu) -> tuple[float, float]:
+    """Instructions and cycles for each byte of a move."""
+    has_blocks = cpu.architecture == "arm" and Feature.LONG_MULTIPLY in cpu.features
+    return _PER_BYTE_OF_BLOCKS if has_blocks else _PER_BYTE
+
+
+def _patch_moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
+    """Instructions and cycles of the moves of columns in patches."""
+    per_byte = _per_byte(known.cpu)
+    for patch in group.patches.values():
+        wide = patch.nodes[0].outputs[0]
+        kind, calls = known.graph.types[wide], group.calls(wide)
+        kept = patch.wide - patch.columns.timings[wide].rows
+        moved = kept * kind.nbytes // (kind.shape[1] * kind.shape[2]) * calls
+        yield _PER_MOVE[0] * calls + per_byte[0] * moved, _PER_MOVE[1] * calls + per_byte[1] * moved
+
+
 def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:
     """The option of a region with rows, with the cost of its parts if it is known."""
-    rows = [choice.rows for choice in region.choices]
-    group = tiles.of(region.nodes, graph, rows, region.fed)
+    rows, columns = zip(*((one.rows, one.columns) for one in region.choices), strict=True)
+    group = tiles.of(region.nodes, graph, rows, region.fed, columns)
     tiled = ((choice, group.tiles[choice.nodes[0].outputs[0]]) for choice in region.choices)
     parts = [of_choice(choice, (tile.node,), tile.graph, cpu) for choice, tile in tiled]
-    return _made(group, parts, rows, Tiles(graph, cpu))
+    return _made(group, parts, (rows, columns), Tiles(graph, cpu))
 
 
 def by_result(options: Iterable[Option]) -> Mapping[str, Option]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from microgen.graph.ir.graph import ArrayType, Graph, Node
-from microgen.graph.rows import geometry, windows
+from microgen.graph.rows import geometry, patches, windows
 from microgen.graph.rows.geometry import Geometry, Stage
+from microgen.graph.rows.patches import Patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class RowGroup:
     """Nodes that are computed row by row, the tensors with rows that come from outside, the
     geometry, and, by the nodes' results, the tiles of the nodes and the windows of their inputs.
     Unless ``fed`` is 0, the only tensor from outside arrives in blocks of ``fed`` rows.
+    ``patches`` are by their results. The geometry and ``windows`` have a patch as one node, which
+    computes its result.
     """
 
     nodes: tuple[Node, ...]
@@ -37,6 +40,25 @@ class RowGroup:
     tiles: Mapping[str, Tile]
     windows: Mapping[str, Mapping[str, windows.RowWindow]]
     fed: int = 0
+    patches: Mapping[str, Patch] = field(default_factory=dict)
+
+    @property
+    def units(self) -> tuple[tuple[Node, ...], ...]:
+        """The nodes of each patch, and each other node, in execution order."""
+        inner = {n.outputs[0] for patch in self.patches.values() for n in patch.nodes[:-1]}
+        ends = (node for node in self.nodes if node.outputs[0] not in inner)
+        return tuple(
+            self.patches[end.outputs[0]].nodes if end.outputs[0] in self.patches else (end,)
+            for end in ends
+        )
+
+    def calls(self, name: str) -> int:
+        """The times that the tile of a node is computed in an inference."""
+        if name in self.geometry.timings:
+            own = self.patches.get(name)
+            return self.geometry.timings[name].count * (own.calls(name) if own else 1)
+        patch = next(p for p in self.patches.values() if name in p.tiles)
+        return self.geometry.timings[patch.result].count * patch.calls(name)
 
     @property
     def is_summed(self) -> bool:
@@ -44,9 +66,16 @@ class RowGroup:
         return self.tiles[self.nodes[-1].outputs[0]].is_summed
 
 
-def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -> RowGroup:
+def of(
+    nodes: Sequence[Node],
+    graph: Graph,
+    rows: Sequence[int],
+    fed: int = 0,
+    columns: Sequence[int] = (),
+) -> RowGroup:
     """The group that computes ``rows`` rows of each node at a time. Unless ``fed`` is 0, its input
-    arrives in blocks of ``fed`` rows.
+    arrives in blocks of ``fed`` rows. Nodes that have ``columns`` are computed in patches, so many
+    columns of the patch's result at a time; a patch ends with the first node that has none.
 
     Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
     anything else reads a result that is not the last one, or if several tensors would be fed.
@@ -54,22 +83,62 @@ def of(nodes: Sequence[Node], graph: Graph, rows: Sequence[int], fed: int = 0) -
     by_rows = _by_rows(nodes, graph)
     if outer := _read_outside(nodes, graph):
         raise ValueError(f"{outer!r} is read outside the function, too")
-    stages = [
-        _stage(node, graph, reads, count)
-        for node, reads, count in zip(nodes, by_rows.values(), rows, strict=True)
-    ]
+    made_of = _patches(nodes, graph, rows, columns)
+    stages = _stages(nodes, graph, rows, by_rows, made_of)
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
     outside = tuple(name for name in read if name not in by_rows)
     heights = {name: graph.types[name].shape[1] for name in outside}
     if fed and len(outside) > 1:
         raise ValueError(f"{outside[1]!r} is read, too, and does not come in rows")
     made = geometry.of(stages, heights, dict.fromkeys(outside, fed) if fed else {})
+    by_result = {node.outputs[0]: node for node in nodes}
     tiles = {
-        stage.result: _tile(node, graph, by_rows[stage.result], stage)
-        for node, stage in zip(nodes, stages, strict=True)
+        stage.result: _tile(by_result[stage.result], graph, by_rows[stage.result], stage)
+        for stage in stages
     }
+    for patch in made_of.values():
+        tiles |= {name: Tile(*tile) for name, tile in patch.tiles.items()}
     read_by = {stage.result: stage.reads for stage in stages}
-    return RowGroup(tuple(nodes), outside, made, tiles, read_by, fed)
+    return RowGroup(tuple(nodes), outside, made, tiles, read_by, fed, made_of)
+
+
+def _stages(
+    nodes: Sequence[Node],
+    graph: Graph,
+    rows: Sequence[int],
+    by_rows: Mapping[str, windows.ByRows],
+    made_of: Mapping[str, Patch],
+) -> list[Stage]:
+    """The stages of the nodes; each patch, by its result, is one."""
+    inner = {node.outputs[0] for patch in made_of.values() for node in patch.nodes[:-1]}
+    return [
+        _patched(made_of[name], graph)
+        if name in made_of
+        else _stage(node, graph, by_rows[name], count)
+        for node, count in zip(nodes, rows, strict=True)
+        if (name := node.outputs[0]) not in inner
+    ]
+
+
+def _patches(
+    nodes: Sequence[Node], graph: Graph, rows: Sequence[int], columns: Sequence[int]
+) -> dict[str, Patch]:
+    found = {}
+    for first, end in patches.runs(columns):
+        if end - first > 1:
+            own = nodes[first:end]
+            if set(rows[first:end]) != {1} or len(set(columns[first : end - 1])) > 1:
+                raise ValueError(
+                    f"{own[-1].outputs[0]!r} and its patch need one row and equal columns"
+                )
+            found[own[-1].outputs[0]] = patches.of(own, graph, columns[first])
+    return found
+
+
+def _patched(patch: Patch, graph: Graph) -> Stage:
+    """The stage of a patch: a row of its result at a time."""
+    height = graph.types[patch.result].shape[1]
+    return Stage(patch.result, height, 1, {patch.data: patch.window})
 
 
 def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:

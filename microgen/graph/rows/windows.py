@@ -14,6 +14,7 @@ from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import explicit, extent
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.window import spatial
 
 _ELEMENTWISE = (*BY_ELEMENT, "lookup", "qnn.add", "qnn.mul", "qnn.subtract")
@@ -112,11 +113,25 @@ def summed(node: Node, graph: Graph) -> ByRows | None:
     in each step; None for other nodes. Only means of int8 whose sums fit int16 are such nodes.
     """
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
+    if isinstance(attrs, MeanAttrs):
+        return _mean(node, graph)
     if not isinstance(attrs, AvgPool2DAttrs) or of(node, graph) is None:
         return None
     is_whole = attrs.pool_size == spatial(kind.shape) and not any(explicit(attrs.padding))
     is_small = kind.dtype is DType.INT8 and np.prod(attrs.pool_size) <= _MOST_SUMMED
     return ByRows({0: RowWindow()}, attrs, is_summed=True) if is_whole and is_small else None
+
+
+def _mean(node: Node, graph: Graph) -> ByRows | None:
+    attrs, kind = node.attrs, graph.types[node.inputs[0]]
+    assert isinstance(attrs, MeanAttrs)
+    is_image = len(kind.shape) == 4 and kind.shape[0] == 1 and not any(node.place)
+    if not is_image or attrs.axes != (1, 2) or attrs.in_float32 or kind.dtype is not DType.INT8:
+        return None
+    if kind.shape[1] * kind.shape[2] > _MOST_SUMMED:
+        return None
+    whole = dataclasses.replace(attrs, rows=kind.shape[1])
+    return ByRows({0: RowWindow()}, whole, is_summed=True)
 
 
 _RULES: Mapping[type[Attrs], Callable[[Node, Graph], ByRows | None]] = {

@@ -55,20 +55,7 @@ def _rounding(of: base.Implementation, *, ties_upward: bool = False) -> base.Imp
         is_made_for = base.attrs_of(node, AvgPool2DAttrs).ties_upward is ties_upward
         return None if is_made_for else "its halves are rounded otherwise"
 
-    return base.made_for(_of_whole_windows(of), other)
-
-
-def _of_whole_windows(of: base.Implementation) -> base.Implementation:
-    """The kernel, which refuses an input with only some rows of a window: only
-    ``window_mean.ROWS`` keeps their sums."""
-
-    def refusal(node: Node, graph: Graph) -> str | None:
-        why = of.refusal(node, graph)
-        if why is None and window_mean.is_part(node, graph):
-            return "the input has not all rows of a window"
-        return why
-
-    return dataclasses.replace(of, refusal=refusal)
+    return base.made_for(window_mean.whole(of), other)
 
 
 def _avg_pool2d_int8(symbol: str, requantization: str) -> base.Implementation:
@@ -114,7 +101,7 @@ def _means(
 
 def _in_float32() -> base.Implementation:
     """``mg_avg_pool2d_in_float_s8``, which has further fields."""
-    made = _of_whole_windows(kernel("mg_avg_pool2d_in_float_s8", DType.INT8))
+    made = window_mean.whole(kernel("mg_avg_pool2d_in_float_s8", DType.INT8))
 
     def params(node: Node, graph: Graph) -> base.Fields:
         (data,), output = base.types(node, graph)

@@ -3,6 +3,7 @@ the reference for every sum that a window can have (``microgen/graph/arithmetic/
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -103,6 +104,8 @@ def _mean(node: Node, graph: Graph) -> _Mean:
         return _Mean(node.op, count, *rounding, attrs.activation, *quants)
     assert isinstance(attrs, MeanAttrs)
     count = reduction.alternating(node, graph)[1]
+    if attrs.rows:
+        count = attrs.rows * data.shape[2]
     rounding = False, attrs.in_float32
     return _Mean(node.op, count, *rounding, Activation.NONE, data.quant, output.quant)
 
@@ -118,6 +121,19 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     if refusal:
         return refusal
     return _value_refusal(node, graph)
+
+
+def whole(of: base.Implementation) -> base.Implementation:
+    """The kernel, which refuses an input with only some rows of a window: only ``ROWS`` keeps their
+    sums."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        why = of.refusal(node, graph)
+        if why is None and is_part(node, graph):
+            return "the input has not all rows of a window"
+        return why
+
+    return dataclasses.replace(of, refusal=refusal)
 
 
 def _value_refusal(node: Node, graph: Graph) -> str | None:
@@ -166,7 +182,10 @@ def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     (data,), output = base.types(node, graph)
     attrs = node.attrs
-    if isinstance(attrs, AvgPool2DAttrs):
+    if isinstance(attrs, MeanAttrs) and attrs.rows:
+        batches, *size, channels = data.shape
+        places, window, strides = (1, 1), (attrs.rows, size[1]), (1, 1)
+    elif isinstance(attrs, AvgPool2DAttrs):
         batches, *size, channels = data.shape
         places, window, strides = base.spatial(output), attrs.pool_size, attrs.strides
     else:
@@ -264,6 +283,8 @@ def is_part(node: Node, graph: Graph) -> bool:
     of the rows in turn.
     """
     attrs = node.attrs
+    if isinstance(attrs, MeanAttrs):
+        return attrs.rows > 0
     return (
         isinstance(attrs, AvgPool2DAttrs)
         and not any(explicit(attrs.padding))
@@ -276,6 +297,8 @@ def _rows_refusal(node: Node, graph: Graph) -> str | None:
     if refusal or is_part(node, graph):
         return refusal or _value_refusal(node, graph)
     attrs, data = node.attrs, graph.types[node.inputs[0]]
+    if isinstance(attrs, MeanAttrs):
+        return "the input has all rows of the window"
     assert isinstance(attrs, AvgPool2DAttrs)
     if data.shape[0] > 1 or attrs.pool_size != base.spatial(data):
         return "the window is not the whole input"
@@ -295,12 +318,12 @@ def _sums(node: Node, graph: Graph) -> int:
 def _rows_work(node: Node, graph: Graph) -> Work:
     """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
     for the rows of a window."""
-    attrs = base.attrs_of(node, AvgPool2DAttrs)
+    height = dict(_sizes(node, graph))["pool_height"]
     _, rows, width, channels = graph.types[node.inputs[0]].shape
     blocks, left = divmod(channels, 4)
     pixels = rows * width
     counts = {"mean_4": blocks, "mean_1": left, "tap_4": blocks * pixels, "tap_1": left * pixels}
-    means = channels * rows // attrs.pool_size[0]
+    means = channels * rows // height
     return {"call": 1, "output": means, **counts}
 
 

@@ -27,8 +27,12 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
 
 
 IMPLEMENTATIONS = (
-    *window_mean.KERNELS,
-    window_mean.IN_FLOAT32,
-    *map(in_float32.without, reduction.sum_kernels(_scale, divisor=_count)),
+    *map(window_mean.whole, window_mean.KERNELS),
+    window_mean.ROWS,
+    window_mean.whole(window_mean.IN_FLOAT32),
+    *(
+        window_mean.whole(in_float32.without(one))
+        for one in reduction.sum_kernels(_scale, divisor=_count)
+    ),
     in_float32.only(reduction.MEAN_IN_FLOAT32),
 )

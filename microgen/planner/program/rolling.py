@@ -79,13 +79,76 @@ class KernelPart:
 
     ``words`` make the name. ``args`` are in the order of ``parameters``: the name of a parameter of
     the primitive function, the part's own scratch, rows in a buffer, or rows of a whole tensor.
+    A ``patch`` has a loop over columns, with parts of its own, instead of the kernel. Its function
+    gets the number of the row as its last argument.
     """
 
     words: tuple[str, ...]
     parameters: tuple[Parameter, ...]
-    kernel: KernelCall
+    kernel: KernelCall | None
     args: tuple[str | Inner | BufferedRows | Rows, ...]
     name: str = ""
+    patch: PatchLoop | None = None
+
+    @property
+    def leaves(self) -> tuple[KernelPart, ...]:
+        """The part itself, or the parts of its patch."""
+        return tuple(one.part for one in self.patch.parts) if self.patch else (self,)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A pointer to columns of a row of a patch's data or result: it begins at the function's
+    ``parameter``, and moves by ``stride`` elements each time."""
+
+    parameter: str
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPart:
+    """A part that computes columns of ``tensor`` in some steps of a patch's loop. ``args`` are in
+    the order of the part's parameters: the name of a parameter of the patch's function, a place in
+    its scratch, or columns of its data or its result."""
+
+    when: When
+    part: KernelPart
+    args: tuple[str | Inner | Columns, ...]
+    tensor: str
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class WideColumns:
+    """The buffer of a patch's wide tensor, ``offset`` bytes into the patch's scratch: some rows of
+    ``nbytes`` bytes, the last ``new`` of which are new columns each time. Before step ``end`` they
+    are read. ``fill`` is the byte of the padding."""
+
+    offset: int
+    nbytes: int
+    new: int
+    end: int
+    fill: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatchLoop:
+    """A function that computes a row of a result, some columns in each of its ``steps``, from
+    ``rows`` rows of its data, of ``pitch`` elements each. The first of them is row ``stride`` times
+    the number of the row, less ``above``; the data has ``height`` rows, and rows outside are
+    padding. The result has ``count`` rows. The first of the ``parts`` computes the wide tensor,
+    once for each row.
+    """
+
+    steps: int
+    count: int
+    rows: int
+    stride: int
+    above: int
+    height: int
+    pitch: int
+    wide: WideColumns
+    parts: tuple[PatchPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +221,17 @@ class Rolling:
 
     @property
     def parts(self) -> tuple[KernelPart, ...]:
-        """The parts, in order."""
-        return tuple(event.rows for event in self.events if isinstance(event.rows, KernelPart))
+        """The parts with kernels, in order: those of a patch instead of the patch."""
+        parts = (event.rows for event in self.events if isinstance(event.rows, KernelPart))
+        return tuple(leaf for part in parts for leaf in part.leaves)
+
+    @property
+    def patches(self) -> tuple[KernelPart, ...]:
+        """The parts that are patches, in order."""
+        parts = (event.rows for event in self.events if isinstance(event.rows, KernelPart))
+        return tuple(part for part in parts if part.patch)
 
     @property
     def kernels(self) -> tuple[KernelCall, ...]:
         """The kernels of the parts, in order."""
-        return tuple(part.kernel for part in self.parts)
+        return tuple(part.kernel for part in self.parts if part.kernel)

@@ -44,7 +44,8 @@ class NotStored:
 @dataclass(frozen=True, slots=True)
 class InRows:
     """A result that part number ``part`` of the call computes, ``rows`` rows at a time. If it
-    ``is_last``, only the rows of the last time are the result."""
+    ``is_last``, only the rows of the last time are the result. In a patch, it computes a few
+    columns of a row at a time."""
 
     part: int
     rows: int

@@ -20,7 +20,7 @@ from microgen.planner.program.rolling import (
     When,
 )
 from microgen.planner.program.types import Inner, Parameter, PrimFunc, Program, Role
-from microgen.project.emit import feeding, layout
+from microgen.project.emit import feeding, layout, patch_loop
 from microgen.project.emit.kernel_calls import STRUCT, argument, declaration, kernel_call, members
 from microgen.project.emit.unit import Unit
 
@@ -37,14 +37,21 @@ def headers(program: Program) -> list[str]:
 
 
 def parts(program: Program) -> list[dict[str, Any]]:
-    """The functions of the parts, each once, in the order of their first calls."""
+    """The functions of the parts, each once, in the order of their first calls; then those of
+    patches, which call these."""
     rolling = [function.rolling for function in program.functions if function.rolling]
-    unique = {part.name: part for one in rolling for part in one.parts}
+    leaves = [part for one in rolling for part in one.parts]
+    patches = [part for one in rolling for part in one.patches]
+    unique = {part.name: part for part in (*leaves, *patches)}
     return [
         {
             "name": part.name,
-            "parameters": [declaration(parameter) for parameter in part.parameters],
-            "kernel": kernel_call(part.kernel),
+            "parameters": [
+                *map(declaration, part.parameters),
+                *(["int32_t row"] if part.patch else []),
+            ],
+            "kernel": kernel_call(part.kernel) if part.kernel else None,
+            "lines": patch_loop.lines(part.patch) if part.patch else (),
         }
         for part in unique.values()
     ]
@@ -134,7 +141,7 @@ def _steps(rolling: Rolling) -> Iterator[str]:
 
 
 def _numbers(rolling: Rolling) -> dict[str, int]:
-    """The number of the part that computes a tensor."""
+    """The number of the part that computes a tensor. A patch is one part."""
     computed = [event.tensor for event in rolling.events if isinstance(event.rows, KernelPart)]
     return {tensor: number for number, tensor in enumerate(computed)}
 
@@ -211,6 +218,7 @@ def _rows(event: Event, names: _Names, fed_from: str, *, is_nested: bool) -> str
         case KernelPart() as part:
             pairs = zip(part.args, part.parameters, strict=True)
             arguments = [_argument(one, parameter, event, names) for one, parameter in pairs]
+            arguments += [_times(str(when.first or ""), when.period)] if part.patch else []
             return layout.call(part.name, arguments, indent, end=";")
         case RowCopy(rows, nbytes):
             assert event.buffer is not None, "rows are copied into a buffer"
@@ -246,9 +254,13 @@ def _pointer(rows: Rows, when: When, fed_from: str = "") -> str:
     """The C address of a tensor's rows in a step. ``rows`` begin in step ``fed_from``, or, if that
     is empty, in the first step of ``when``."""
     begin = fed_from or (str(when.first) if when.first else "")
+    return f"&{rows.parameter}[{_times(begin, when.period)} * {rows.stride}]"
+
+
+def _times(begin: str, period: int) -> str:
+    """The C number of times before a step, from step ``begin`` on, which is empty for step 0."""
     since = f"(step - {begin})" if begin else "step"
-    times = f"({since} / {when.period})" if when.period > 1 else since
-    return f"&{rows.parameter}[{times} * {rows.stride}]"
+    return f"({since} / {period})" if period > 1 else since
 
 
 def _moved(buffer: LineBuffer, lines: str) -> str:

@@ -28,6 +28,7 @@ from microgen.base.manifest import (
     ModelRecord,
     ModuleRecord,
     OverlapRecord,
+    PatchRecord,
     PlanRecord,
     PoolRecord,
     PortRecord,
@@ -44,7 +45,7 @@ from microgen.options import Options
 from microgen.planner.program.control import Control, leaves
 from microgen.planner.program.external import MODULE_POOL, ExternalModule, LoadedModule
 from microgen.planner.program.plan import MemoryPlan, Pool
-from microgen.planner.program.rolling import Rolling
+from microgen.planner.program.rolling import Event, KernelPart, Rolling
 from microgen.planner.program.steps import Around, InnerBuffer, InRound, InRows, Output, Step
 from microgen.planner.program.types import (
     FirmwareConstant,
@@ -234,10 +235,29 @@ def _in_round(control: Control, place: InRound, unit: Unit) -> RoundsRecord:
 def _in_rows(rolling: Rolling, rows: InRows) -> RowsRecord:
     """How a part computes its rows."""
     part = rolling.parts[rows.part]
-    when = next(event.when for event in rolling.events if event.rows is part)
+    event = next(e for e in rolling.events if _computes(e, part))
     argument = [p.role for p in part.parameters].index(Role.OUTPUT)
     own = {"function": part.name, "argument": argument, "rows": rows.rows, "is_last": rows.is_last}
-    return _copied(RowsRecord, when, **own)
+    assert isinstance(event.rows, KernelPart), "copies compute nothing"
+    patch = _in_patch(event.rows, part, rolling.events.index(event))
+    return _copied(RowsRecord, event.when, **own, patch=patch)
+
+
+def _computes(event: Event, part: KernelPart) -> bool:
+    return isinstance(event.rows, KernelPart) and any(one is part for one in event.rows.leaves)
+
+
+def _in_patch(row: KernelPart, part: KernelPart, number: int) -> PatchRecord | None:
+    """How a part of a patch, which computes a row, computes its columns."""
+    patch = row.patch
+    if patch is None:
+        return None
+    own = next(one for one in patch.parts if one.part is part)
+    is_wide = own is patch.parts[0]
+    rows = (patch.rows, patch.stride, patch.above) if is_wide else (1, 1, 0)
+    each = dict(zip(("rows", "stride", "above"), rows, strict=True))
+    each |= {"number": number, "columns": own.columns}
+    return _copied(PatchRecord, own.when, function=row.name, **each)
 
 
 def _plan(program: Program, plan: MemoryPlan, options: Options) -> PlanRecord:

@@ -21,7 +21,7 @@ from microgen.base.manifest import (
     CallRecord,
     Manifest,
     ModuleRecord,
-    RowsRecord,
+    RowCall,
     StepRecord,
 )
 from microgen.base.output import progress
@@ -156,6 +156,31 @@ def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
     return image.place(registers[convention.pc] - bias)
 
 
+@dataclass(slots=True)
+class _Filled:
+    """A layer's result, of which the elements that are ``known`` were read."""
+
+    array: Array
+    known: Array
+
+    @classmethod
+    def empty(cls, step: StepRecord) -> _Filled:
+        array = np.zeros(step.shape, DType(step.dtype).numpy)
+        is_last = step.in_rows is not None and step.in_rows.is_last
+        return cls(array, np.zeros((1, 1) if is_last else step.shape[1:3], np.bool_))
+
+    def put(self, at: RowCall, block: Array) -> bool:
+        """Add rows and columns; False if other values were there."""
+        place = slice(at.row, at.row + at.height), slice(at.column, at.column + at.width)
+        images = self.array.reshape(*self.known.shape, -1)
+        known, before = self.known[place], images[place]
+        # Bytes are compared, because a float may be no number.
+        is_same: bool = before[known].tobytes() == block[known].tobytes()
+        before[...] = block
+        known[...] = True
+        return is_same
+
+
 class Tracer(Walker):
     """Follows a program from operator to operator."""
 
@@ -219,37 +244,33 @@ class Tracer(Walker):
         return found
 
     def _rolled(
-        self,
-        sample: int,
-        call: CallRecord,
-        module: ModuleRecord,
-        rows: Sequence[tuple[StepRecord, RowsRecord]],
+        self, sample: int, call: CallRecord, module: ModuleRecord, rows: Sequence[RowCall]
     ) -> list[TracedLayer]:
         """The layers of a call that computes them row by row: the rows that each of its parts has
-        written when the part returns."""
-        parts_of: dict[str, list[Array]] = {step.tensor: [] for step in call.steps if step.in_rows}
-        for step, each in rows:
-            self.run_to(self._image.address(each.function) + self._bias)
+        written when the part returns. Patches compute rows again, which must be the same."""
+        found: dict[str, _Filled] = {}
+        for one in rows:
+            self.run_to(self._image.address(one.rows.function) + self._bias)
             registers = self.registers()
-            pointer = self.argument(registers, each.argument)
+            pointer = self.argument(registers, one.rows.argument)
             self.run_to(self.return_address(registers))
-            # The last time writes the final result; the rows of the times before are parts of it.
-            if each.is_last:
-                parts_of[step.tensor].clear()
-            done = sum(len(part) for part in parts_of[step.tensor])
-            # The last rows may be fewer than the part computes at a time.
-            height = min(each.rows, step.shape[1] - done)
-            # Read now, because the next rows may take the place of these.
-            parts_of[step.tensor].append(self._rows(step, pointer, height))
+            own = found.setdefault(one.step.tensor, _Filled.empty(one.step))
+            # Read now, because the next rows may take the place of these. The last time may write
+            # the final result, of which the times before have written parts.
+            if not own.put(one, self._block(one, pointer)) and not one.rows.is_last:
+                raise RunError(
+                    f"{_name(call)} computes rows of {one.step.tensor!r} twice, with different "
+                    f"values in row {one.row}, columns {one.column} to {one.column + one.width - 1}"
+                )
         return [
-            TracedLayer(sample, call.index, tensor, np.concatenate(parts)[None], module.module)
-            for tensor, parts in parts_of.items()
+            TracedLayer(sample, call.index, tensor, own.array, module.module)
+            for tensor, own in found.items()
         ]
 
-    def _rows(self, step: StepRecord, address: int, height: int) -> Array:
-        """The first rows of a layer's result at an address: [height, ...]."""
-        part = replace(step, shape=(height, *step.shape[2:]))
-        return self._tensor(part, address)
+    def _block(self, one: RowCall, address: int) -> Array:
+        """The rows and columns of a layer's result at an address: [height, width, channels]."""
+        shape = (one.height, one.width, one.step.shape[-1])
+        return self._tensor(replace(one.step, shape=shape), address)
 
     def _tensor(self, step: StepRecord, address: int) -> Array:
         dtype = DType(step.dtype)

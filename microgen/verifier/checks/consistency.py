@@ -6,7 +6,15 @@ import math
 from collections.abc import Collection, Iterator
 
 from microgen.base.errors import MicrogenError
-from microgen.base.manifest import ArgumentRecord, CallRecord, ModuleRecord, PortRecord, StepRecord
+from microgen.base.manifest import (
+    ArgumentRecord,
+    CallRecord,
+    ModuleRecord,
+    PatchRecord,
+    PortRecord,
+    RowsRecord,
+    StepRecord,
+)
 from microgen.verifier.again import recorded_options
 from microgen.verifier.checks import parts
 from microgen.verifier.subject import Finding, Subject, judged
@@ -133,15 +141,39 @@ def _row_problems(call: CallRecord, step: StepRecord) -> Iterator[str]:
     """The problems of the record of a step that is computed row by row."""
     rows, height = step.in_rows, step.shape[1] if len(step.shape) == 4 else 0
     assert rows is not None, "the caller asks"
+    if rows.is_last:  # one result for all rows
+        height = math.prod(step.shape[:-1])
     # The last time may compute fewer rows, but never none.
     numbers, times = (rows.rows, rows.period, rows.count), 1 if rows.is_last else rows.count
-    if min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * times - height < rows.rows:
+    if rows.patch:
+        yield from _patch_problems(call, step, rows, rows.patch)
+    elif min(numbers) < 1 or rows.first < 0 or not 0 <= rows.rows * times - height < rows.rows:
         yield (
             f"call {call.index} computes {rows.rows} rows of {step.tensor} {rows.count} times, "
             f"but it has {height}"
         )
     if step.argument is not None or step.unseen:
         yield f"call {call.index} computes {step.tensor} row by row and at {step.argument}"
+
+
+def _patch_problems(
+    call: CallRecord, step: StepRecord, rows: RowsRecord, patch: PatchRecord
+) -> Iterator[str]:
+    """The problems of the record of a step in a patch, of which each row and column is computed."""
+    numbers = (rows.period, rows.count, patch.columns, patch.period, patch.count, patch.rows)
+    height, width = (*step.shape[1:3], 0, 0)[:2]
+    end = (rows.count - 1) * patch.stride - patch.above + patch.rows
+    is_whole = patch.stride <= patch.rows and patch.above >= 0 and end >= height
+    if (
+        min(*numbers, patch.stride) < 1
+        or min(rows.first, patch.first, patch.number) < 0
+        or (rows.rows, rows.is_last, patch.columns * patch.count) != (1, False, width)
+        or not is_whole
+    ):
+        yield (
+            f"call {call.index} computes {patch.rows} rows of {patch.columns} columns of "
+            f"{step.tensor} {rows.count} x {patch.count} times, but it has {height} x {width}"
+        )
 
 
 def _holds(

@@ -135,7 +135,9 @@ def kernels(subject: Subject) -> Finding:
     calls = [call for module in modules for call in module.calls]
     called = {name for call in calls for name in (call.function, call.packed)}
     # A layer that is computed row by row has a function of its own, which no call names.
-    called |= {s.in_rows.function for call in calls for s in call.steps if s.in_rows}
+    rows = [s.in_rows for call in calls for s in call.steps if s.in_rows]
+    called |= {each.function for each in rows}
+    called |= {each.patch.function for each in rows if each.patch}
     inner = [step.in_round for call in calls for step in call.steps if step.in_round]
     called |= {name for one in inner for name in (one.function, *one.callers)}
     functions = {symbol.stem for symbol in subject.functions() if symbol.kind == "func"}

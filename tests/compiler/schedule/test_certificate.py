@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from microgen.compiler.schedule import certificate, division, file
 from microgen.compiler.schedule.options import space
 from microgen.compiler.schedule.state import scheduled
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.rows import tiles
+from microgen.graph.rows import patches, tiles
 from microgen.kernels.fitting import fitting
 from tests.compiler.schedule.costs import M4, parts_of
 from tests.support.graphs import Builder, random_graph
@@ -49,6 +50,13 @@ def residual() -> Graph:
     return b.graph(b.conv(b.add(first, b.conv(first, 8)), 16, 1))
 
 
+def inverted(stride: int) -> Graph:
+    """A 1x1 convolution to many channels, windows on them, and a 1x1 convolution to few."""
+    b = Builder()
+    wide = b.conv(b.input(1, 12, 12, 4), 16, 1)
+    return b.graph(b.conv(b.conv(wide, 8, 3, stride=stride), 4, 1))
+
+
 def shortcut() -> Graph:
     """A block that halves the image, with a 1x1 convolution beside it."""
     b = Builder()
@@ -59,6 +67,8 @@ def shortcut() -> Graph:
 
 GRAPHS = {
     "residual": residual(),
+    "inverted": inverted(1),
+    "inverted, strided": inverted(2),
     "shortcut": shortcut(),
     **{f"chain{seed}": chain(seed) for seed in range(6)},
 }
@@ -85,9 +95,9 @@ def functions(nodes: Sequence[Node], graph: Graph) -> Iterator[FunctionChoices]:
         for kernels in _kernels(nodes[0], graph):
             yield FunctionChoices("builtin", (ChoiceRecord((nodes[0].outputs[0],), kernels),))
         return
-    for rows in _paces(nodes, graph):
+    for rows, columns in _paces(nodes, graph):
         try:
-            group = tiles.of(nodes, graph, rows)
+            group = tiles.of(nodes, graph, rows, 0, columns)
         except ValueError:
             continue
         own = [group.tiles[node.outputs[0]] for node in nodes]
@@ -95,18 +105,22 @@ def functions(nodes: Sequence[Node], graph: Graph) -> Iterator[FunctionChoices]:
             yield FunctionChoices(
                 "builtin",
                 tuple(
-                    ChoiceRecord((node.outputs[0],), symbol, rows=each)
-                    for node, symbol, each in zip(nodes, symbols, rows, strict=True)
+                    ChoiceRecord((node.outputs[0],), symbol, rows=each, columns=some)
+                    for node, symbol, each, some in zip(nodes, symbols, rows, columns, strict=True)
                 ),
             )
 
 
-def _paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
-    """All rows at a time that the search could try."""
-    try:
-        return division.paces(nodes, graph)
-    except ValueError:
-        return []
+def _paces(
+    nodes: Sequence[Node], graph: Graph
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All rows and columns at a time that the search could try."""
+    with contextlib.suppress(ValueError):
+        yield from ((rows, (0,) * len(nodes)) for rows in division.paces(nodes, graph))
+    found = patches.possible(nodes, graph)
+    lengths = {nodes[first].outputs[0]: end - first for first, end in found}
+    ones = (1,) * len(nodes)
+    yield from ((ones, columns) for columns in division.patched(nodes, graph, lengths))
 
 
 def _kernels(node: Node, graph: Graph) -> list[str]:
@@ -165,6 +179,18 @@ def test_models_that_are_fed_need_no_less(seed: int, fed: int) -> None:
     bound = certificate.bound(parts, M4.cpu, division.ROWS, division.MOST_LAYERS)
     least = division.pieces(space(parts, M4.cpu, prefers_shared=False), M4.cpu).least()
     assert bound <= least.nbytes <= bound + ALIGNMENT * len(parts.regions)
+
+
+def test_patches_need_less_than_rows() -> None:
+    """The search finds them, and they compute the wide tensor several times."""
+    parts = parts_of(GRAPHS["inverted"])
+    front = list(division.pieces(space(parts, M4.cpu, prefers_shared=False), M4.cpu).front())
+    used = [any(any(getattr(o, "columns", ())) for o in one.picks.values()) for one in front]
+    assert used[-1]
+    assert not used[0]
+    assert min(one.nbytes for one in front) < 0.8 * min(
+        one.nbytes for one, is_patched in zip(front, used, strict=True) if not is_patched
+    )
 
 
 def test_a_bound_that_rows_do_not_reach_is_that_of_whole_tensors() -> None:

@@ -13,7 +13,7 @@ from microgen.compiler.codegens.base import Choice, Region
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import Schedule
 from microgen.graph.ir.graph import Graph, Node
-from microgen.graph.rows import tiles
+from microgen.graph.rows import patches, tiles
 from microgen.kernels.fitting import fitting
 from microgen.pipeline import planning
 from microgen.target.cpu import Cpu
@@ -67,15 +67,31 @@ def in_rows(
         rows = [int(rng.integers(1, _MOST_ROWS + 1))] * len(nodes)
         if rng.random() < 0.5:
             rows = [int(n) for n in rng.integers(1, _MOST_ROWS + 1, len(nodes))]
+        columns = _columns(nodes, graph, rng)
+        rows = [1] * len(nodes) if any(columns) else rows
         try:
-            group = tiles.of(nodes, graph, rows)
+            group = tiles.of(nodes, graph, rows, 0, columns)
             choices = [
-                _choice(node, group, n, cpu, rng) for node, n in zip(nodes, rows, strict=True)
+                replace(_choice(node, group, n, cpu, rng), columns=some)
+                for node, n, some in zip(nodes, rows, columns, strict=True)
             ]
         except ValueError:
             continue
         return Region("builtin", tuple(nodes), tuple(choices))
     return None
+
+
+def _columns(nodes: Sequence[Node], graph: Graph, rng: np.random.Generator) -> list[int]:
+    """Random columns of some of the patches that are possible."""
+    columns = [0] * len(nodes)
+    for first, end in patches.possible(nodes, graph):
+        width = graph.types[nodes[end - 1].outputs[0]].shape[2]
+        counts = [n for n in range(1, 7) if width % n == 0]
+        if rng.random() < 0.7:
+            # A patch may end with the layer that has windows.
+            end -= int(end - first > 2 and rng.random() < 0.3)
+            columns[first : end - 1] = [int(rng.choice(counts))] * (end - 1 - first)
+    return columns
 
 
 def _choice(

@@ -19,6 +19,7 @@ _OFTEN = (4, 4, 1, 1, 2, 1, 1)
 _LAYERS = 7
 _ATTEMPTS = 40
 _ENDS_WITH_MEAN = 0.3
+_POINTWISE = "1x1"
 
 
 class RowNetwork(Network):
@@ -76,12 +77,46 @@ def generate(seed: int) -> Case:
     return RowCase(seed, net, [net.computed[-1]])
 
 
+def generate_wide(seed: int) -> Case:
+    """A network of one dtype of blocks with a 1x1 convolution, a convolution with windows, and
+    often another 1x1 convolution and an addition."""
+    rng = np.random.default_rng(seed)
+    dtype = ("int8", "int8", "float32", "int16")[seed % 4]
+    net = RowNetwork(rng)
+    for _ in range(_ATTEMPTS):
+        if len(net.operators) >= _LAYERS:
+            break
+        code = str(rng.choice(["CONV_2D", "DEPTHWISE_CONV_2D"]))
+        try:
+            trial = net.copy()
+            _pointwise(trial, dtype)
+        except (UnfitError, MicrogenError, StatusError):
+            continue
+        net = _grown(trial, code, dtype) or net
+        for more, chance in ((_POINTWISE, 0.7), ("ADD", 0.5)):
+            net = (rng.random() < chance and net.computed and _grown(net, more, dtype)) or net
+    return RowCase(seed, net, [net.computed[-1]]) if net.computed else generate(seed)
+
+
+def _pointwise(net: RowNetwork, dtype: str) -> None:
+    data = net.pick(dtype)
+    batches, height, width, depth = net.shape(data)
+    filters = int(net.rng.integers(1, 13))
+    weights = net.weight((filters, 1, 1, depth), 0, data, dtype, wide=dtype == "int16")
+    options = {**padding(True), "strideH": 1, "strideW": 1, "fusedActivationFunction": net.fused()}
+    output = net.output(net.dtype(data), (batches, height, width, filters))
+    net.add("CONV_2D", [data, *weights], output, "Conv2DOptions", options)
+    compute_last(net)
+
+
 def _with_mean(net: RowNetwork, dtype: str) -> RowNetwork:
     """The network with a mean of the last result over height and width, if it has a result."""
     if not net.computed:
         return net
     trial, last = net.copy(), net.computed[-1]
     batches, height, width, depth = net.shape(last)
+    if dtype == "int8" and net.rng.random() < 0.5:
+        return _grown_by_mean(net, last) or net
     output = trial.output(dtype, (batches, 1, 1, depth), like=last)
     sizes = {"filterHeight": height, "filterWidth": width, "strideH": 1, "strideW": 1}
     trial.add("AVERAGE_POOL_2D", [last], output, "Pool2DOptions", {**padding(False), **sizes})
@@ -92,9 +127,25 @@ def _with_mean(net: RowNetwork, dtype: str) -> RowNetwork:
     return trial
 
 
+def _grown_by_mean(net: RowNetwork, last: str) -> RowNetwork | None:
+    trial, keeps = net.copy(), bool(net.rng.integers(2))
+    depth = net.shape(last)[3]
+    output = trial.output("int8", (1, 1, 1, depth) if keeps else (1, depth))
+    axes = trial.constant(np.array([1, 2], np.int32))
+    trial.add("MEAN", [last, axes], output, "ReducerOptions", {"keepDims": keeps})
+    try:
+        compute_last(trial)
+    except (UnfitError, MicrogenError, StatusError):
+        return None
+    return trial
+
+
 def _grown(net: RowNetwork, code: str, dtype: str) -> RowNetwork | None:
     trial = net.copy()
     try:
+        if code == _POINTWISE:
+            _pointwise(trial, dtype)
+            return trial
         makers.registry()[code, dtype].make(trial, code, dtype)
         compute_last(trial)
     except (UnfitError, MicrogenError, StatusError):

@@ -164,10 +164,13 @@ class MeanAttrs(ReductionAttrs):
 
     Input: int8, int16 or float32 data of any rank. The output may have another quantization.
 
-    With ``in_float32``, sums of int8 are scaled in float32 (``in_float32.scale_of_mean``).
+    With ``in_float32``, sums of int8 are scaled in float32 (``in_float32.scale_of_mean``). ``rows``
+    are those of the whole data if the input is a few rows of it, which kernels add to sums; 0: the
+    input is whole. Only layers that are computed row by row have them.
     """
 
     in_float32: bool = False
+    rows: int = 0
 
 
 def _mean_check(attrs: MeanAttrs, inputs: Types, outputs: Types) -> str | None:
