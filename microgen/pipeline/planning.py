@@ -93,7 +93,9 @@ def _scheduled(found: Partitioned, board: Board, limit: int | None) -> Schedule:
     if limit is None:
         ports = len(found.source.inputs) + len(found.source.outputs)
         limit = capacity.ram_limit(board, options, ports)
-    return schedule.choose(found.partition, board.cpu, options.optimize, ram_of, limit, stack_of)
+    chosen = found.partition, board.cpu, options.optimize, ram_of, limit, stack_of
+    # A budget says how much RAM may be taken.
+    return schedule.choose(*chosen, spares=capacity.budget(options) == sys.maxsize)
 
 
 def _stack_of(board: Board, options: Options) -> StackOf:

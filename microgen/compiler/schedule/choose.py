@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import feeding, search
@@ -14,6 +14,7 @@ from microgen.compiler.schedule.goals import GOALS, ROLLS, Key
 from microgen.compiler.schedule.options import Option, Space
 from microgen.compiler.schedule.options import space as options_of
 from microgen.compiler.schedule.search import ScheduleSearch, Visit
+from microgen.compiler.schedule.sparing import sparing
 from microgen.compiler.schedule.stacks import StackOf, unknown
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Scorer, scheduled
 from microgen.planner.program.ram import Ram
@@ -34,19 +35,30 @@ def choose(
     ram_of: RamOf,
     limit: int = sys.maxsize,
     stack_of: StackOf = unknown,
+    *,
+    spares: bool = True,
 ) -> Schedule:
     """The best schedule that the search finds. If this needs more than ``limit`` bytes of RAM with
     its stack, the fastest division that fits. ``ram_of`` lowers and plans regions, ``stack_of`` is
-    the stack of options."""
+    the stack of options. If it ``spares`` RAM, ``speed`` takes much more than ``balanced`` only for
+    a gain: see ``sparing``."""
     found = space(partition, cpu, prefers_shared=goal == "flash")
     scorer = Scorer(found, ram_of, stack_of)
     feeding.check(partition)
     divided = pieces(found, cpu) if goal in ROLLS or partition.fed else None
     search = searching(scorer, goal, divided)
     best = search.best()
+    considered = search.considered
+    if goal == "speed" and spares and not partition.fed:
+        best, more = sparing(best, scorer, lambda: _balanced(scorer))
+        considered += more
     if limit < sys.maxsize and scorer.total(best) > limit:
         best = _smaller(best, divided or pieces(found, cpu), scorer, cpu, limit)
-    return made(found, best, goal=goal, considered=search.considered)
+    return made(found, best, goal=goal, considered=considered)
+
+
+def _balanced(scorer: Scorer) -> Candidate:
+    return searching(replace(scorer, plans=0, rams={}), "balanced", None).best()
 
 
 def searching(

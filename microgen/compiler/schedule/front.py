@@ -21,6 +21,7 @@ from microgen.compiler.schedule.file import dumps, record
 from microgen.compiler.schedule.goals import GOALS
 from microgen.compiler.schedule.options import Space
 from microgen.compiler.schedule.score import Score
+from microgen.compiler.schedule.sparing import sparing
 from microgen.compiler.schedule.stacks import StackOf
 from microgen.compiler.schedule.state import Candidate, Picks, RamOf, Schedule, Scorer
 from microgen.planner.program.ram import Ram
@@ -140,6 +141,9 @@ def explore(
     }
     best = {goal: search.best() for goal, search in searches.items()}
     considered = sum(search.considered for search in searches.values())
+    if not partition.fed:
+        best["speed"], more = sparing(best["speed"], scorer, lambda: best["balanced"])
+        considered += more
     # If several candidates cost the same, the front has the one that a goal chooses.
     for candidate in best.values():
         kept.prefer(candidate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 
 from microgen.compiler.schedule.options import NOISE
@@ -39,14 +40,21 @@ _FIRST: Mapping[str, Callable[[int, int], Key]] = {
 }
 
 
-def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Candidate:
-    """The changed candidate if it is better, otherwise the candidate itself."""
+def improved(
+    goal: str, scorer: Scorer, found: Candidate, change: Picks, most: int = sys.maxsize
+) -> Candidate:
+    """The changed candidate if it is better and needs at most ``most`` bytes of workspace, inputs
+    and outputs, otherwise the candidate itself."""
     mine, others = found.cheap_after(change), found.cheap
     # A gain within the error of the estimates is treated as none, so that RAM decides.
     if goal == "speed" and others[0] - _noise(found, change) <= mine[0] < others[0]:
         mine = (others[0], mine[1])
     if goal in _FIRST and (first := _FIRST[goal])(*mine) != first(*others):
-        return found.after(change) if first(*mine) < first(*others) else found
+        if first(*mine) > first(*others):
+            return found
+        changed = found.after(change)
+        fits = most == sys.maxsize or scorer.has_less(changed, lambda ram: ram <= most)
+        return changed if fits else found
 
     def key(peak: int, stack: int, cycles: int, flash: int) -> Key:
         counted = max(0, stack - peak // _FREE)
@@ -56,7 +64,7 @@ def improved(goal: str, scorer: Scorer, found: Candidate, change: Picks) -> Cand
     stack = scorer.stack_after(found, change)
 
     def is_better(peak: int) -> bool:
-        return key(peak, stack, *mine) < here
+        return peak <= most and key(peak, stack, *mine) < here
 
     # It is planned only if it could be better. RAM is counted with the stack.
     if not is_better(scorer.least_ram(found, change)):

@@ -7,6 +7,7 @@ form, or a pattern instead of its nodes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +31,8 @@ class ScheduleSearch:
     """One search for the best candidate. ``visit`` is called for each comparison with the candidate
     and the change. The search begins with the picks of ``start`` if they are better than the
     fastest ones. If there are ``forced`` picks, the candidate has the best of them at the start,
-    even if others are better."""
+    even if others are better. It begins with the candidate ``first`` instead if there is one, and
+    takes no change to one that needs more than ``most`` bytes of workspace, inputs and outputs."""
 
     space: Space
     scorer: Scorer
@@ -39,10 +41,12 @@ class ScheduleSearch:
     considered: int = 1
     start: Picks = field(default_factory=dict)
     forced: Sequence[Picks] = ()
+    first: Candidate | None = None
+    most: int = sys.maxsize
 
     def best(self) -> Candidate:
         """The best candidate after at most ROUNDS rounds, or when PLANS or BOUNDS are spent."""
-        found = self._forced(fastest(self.space))
+        found = self._forced(self.first or fastest(self.space))
         found = self._better(found, lambda _: self.start)
         joins = self.goal not in KEEPS_LAYERS
         every = list(changes(self.space, joins=joins))
@@ -73,7 +77,7 @@ class ScheduleSearch:
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed)
+        return improved(self.goal, self.scorer, found, changed, self.most)
 
 
 def _whole(picks: Picks, _found: Candidate) -> Picks:
