@@ -14,12 +14,14 @@ from typing import Any, NoReturn
 
 from microgen.base import resources
 from microgen.base.errors import InternalError, MicrogenError, UsageError, likely, of_machine
+from microgen.base.output import progress
 from microgen.base.output.console import Console, Outcome
 from microgen.building import interrupts
 from microgen.interface.commands import COMMANDS
 from microgen.version import __version__
 
 VERSION = ("-V", "--version")
+_HELP = ("-h", "--help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,8 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return UsageError.exit_code
         args = parser.parse_args(words)
         console = Console(as_json=args.json, quiet=args.quiet, verbose=args.verbose)
-        with of_machine():
+        with of_machine(), progress.timed() as seconds:
             outcome = args.execute(args, console)
+            if seconds:
+                stages = (f"{name} {taken:.1f}" for name, taken in seconds.items())
+                console.detail(f"CPU seconds: {', '.join(stages)}")
             _print(console, outcome)
     except KeyboardInterrupt as error:
         return interrupted(error)
@@ -125,11 +130,11 @@ def _words(argv: Sequence[str]) -> list[str]:
 def asked(argv: Sequence[str]) -> Sequence[str]:
     """The names of the commands to import, because importing all of them takes half a second: the
     command that the arguments begin with, no command for the version, which build systems query at
-    each configuration, and otherwise, as for ``--help``, all commands."""
+    each configuration, and for the list of commands, and otherwise all commands."""
     words = _words(argv)
-    if words and words[0] in VERSION:
+    if not words or words[0] in (*VERSION, *_HELP):
         return ()
-    return [name for name in COMMANDS if name in words[:1]] or COMMANDS
+    return [name for name in COMMANDS if name in words[:1]] or list(COMMANDS)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -144,9 +149,14 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     if words and not words[0].startswith("-") and words[0] not in COMMANDS:
         what = f"there is no command {words[0]!r}; commands: {', '.join(COMMANDS)}"
         parser.error(what, likely(words[0], COMMANDS))
-    for name in asked(words):
+    imported = asked(words)
+    for name in COMMANDS:
+        if not imported:
+            commands.add_parser(name, help=COMMANDS[name])
+        if name not in imported:
+            continue
         module = importlib.import_module(f"microgen.interface.commands.{name}")
-        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        command = commands.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         module.configure(command)
         if name in resources.pages():
             page = resources.pages()[name]

@@ -8,12 +8,13 @@ docs/explanation/costs.md describes tables, measurement and errors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.kernels import measured
 from microgen.kernels.base import Implementation
+from microgen.kernels.identity import KEPT, Same
 from microgen.kernels.work import Cost as Cost
 from microgen.target import standing
 from microgen.target.cpu import CPUS, Cpu, Feature
@@ -22,6 +23,7 @@ SPECIALISED, SHARED = "specialised", "shared"
 COEFFICIENTS = ("instructions", "cycles", "code_bytes")
 WAITS = ("waited", "followed")
 FORMS = (SHARED, SPECIALISED)
+_NOTHING: Mapping[str, Any] = {}
 
 
 def estimate(
@@ -83,11 +85,23 @@ def _coefficients(kernel: Implementation, core: str, form: str) -> Mapping[str, 
     if found is not None or like is None:
         return found
     found = table(like.symbol).get(core, {}).get(form)
-    own = dict(zip(like.cores, kernel.cores, strict=False))
-    return found and _rounded(
-        {**found, "cores": {own.get(name, name): n for name, n in found.get("cores", {}).items()}},
-        table("".join(kernel.variant[-1:])).get(core, {}).get(form, {}),
-    )
+    if found is None:
+        return None
+    more = table("".join(kernel.variant[-1:])).get(core, {}).get(form, _NOTHING)
+    own = tuple(zip(like.cores, kernel.cores, strict=False))
+    return _as_measured(Same(found), Same(more), own)
+
+
+# All layers of a network have these kernels. Tables are keys by identity.
+@lru_cache(maxsize=KEPT)
+def _as_measured(
+    found: Same[Mapping[str, Any]],
+    more: Same[Mapping[str, Any]],
+    cores: tuple[tuple[str, str], ...],
+) -> Mapping[str, Any]:
+    own, known = dict(cores), found.value.get("cores", {})
+    named = {own.get(name, name): n for name, n in known.items()}
+    return _rounded({**found.value, "cores": named}, more.value)
 
 
 def _rounded(found: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
@@ -23,13 +24,18 @@ class Fitting:
 
     def before(self, kernel: Implementation, op: str) -> tuple[Refusal[Node], ...]:
         """The refusals of kernels that precede ``kernel`` in the registry's list for ``op``."""
-        order = [other.symbol for other in registry()[op]]
-        end = order.index(kernel.symbol)
-        return tuple(refusal for refusal in self.refusals if order.index(refusal.by) < end)
+        order = _order(Same(registry()[op]))
+        end = order[kernel.symbol]
+        return tuple(refusal for refusal in self.refusals if order[refusal.by] < end)
 
     def named(self, symbol: str) -> Implementation | None:
         """The kernel of that name, None if it does not fit."""
         return next((kernel for kernel in self.kernels if kernel.symbol == symbol), None)
+
+
+@functools.cache
+def _order(kernels: Same[tuple[Implementation, ...]]) -> Mapping[str, int]:
+    return {kernel.symbol: number for number, kernel in enumerate(kernels.value)}
 
 
 def fitting(node: Node, graph: Graph, cpu: Cpu) -> Fitting:

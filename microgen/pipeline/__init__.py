@@ -16,6 +16,7 @@ from microgen.base.files import FileTree
 from microgen.base.manifest import Manifest, ModuleRecord
 from microgen.base.manifest.schedule import ScheduleRecord
 from microgen.base.names import module_names
+from microgen.base.output import progress
 from microgen.building import llvm_ir
 from microgen.compiler import schedule
 from microgen.graph.ir import text
@@ -145,6 +146,7 @@ def _unit(part: PlannedModel, board: Board, sharing: Sequence[str], *, several: 
     return Unit(part.program, part.plan, options, part.executed, is_sharing, blob)
 
 
+@progress.stage("write")
 def _assembled(parts: Sequence[PlannedModel], units: Sequence[Unit], board: Board) -> FileTree:
     """The whole project without its manifest."""
     options = parts[0].options

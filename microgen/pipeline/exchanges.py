@@ -6,15 +6,18 @@ would take longer than everything else.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
+from microgen import kernels
 from microgen.compiler.codegens.base import Primitive, Region
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.lowering.program import may_overlap
 from microgen.compiler.partition import Partition, sections
 from microgen.compiler.passes.views import roots
-from microgen.planner.call_loads import CallLoads, Exchanged
+from microgen.kernels import patterns
+from microgen.planner.call_loads import CallLoads, Load
 from microgen.planner.program.types import Argument, Program, Storage
 from microgen.target.board import Board
 
@@ -38,6 +41,9 @@ class Exchanges:
     codegen: Remembered
     board: Board
     _loads: CallLoads = field(init=False)
+    # The loads of exchanged calls by the number and the id of the other region, which is kept.
+    _made: dict[tuple[int, int], tuple[Region, Load | None]] = field(default_factory=dict)
+    _forms: dict[Hashable, Load | None] = field(default_factory=dict)
     _calls: dict[int, int] = field(init=False)  # region -> call
     _joined: frozenset[str] = field(init=False)  # the tensors that are parts of concatenations
     _bytes_of: dict[str, str] = field(init=False)
@@ -56,17 +62,39 @@ class Exchanges:
         """``memory.bound`` of a partition; None if it differs in more than kernels."""
         if len(parts.regions) != len(self.parts.regions) or parts.graph is not self.parts.graph:
             return None
-        exchanged: dict[int, Exchanged] = {}
+        exchanged: dict[int, int] = {}
         for number, (old, new) in enumerate(zip(self.parts.regions, parts.regions, strict=True)):
             if old is not new:
-                made = self._exchanged(number, old, new)
+                made = self._known(number, old, new)
                 if made is None:
                     return None
-                exchanged[made[0].index] = made
+                exchanged[made.call] = made.nbytes
         return self._loads.bound(exchanged) + self.program.io_bytes
 
-    def _exchanged(self, number: int, old: Region, new: Region) -> Exchanged | None:
-        """The call of a region instead of the other one; None if it is no exchange of kernels."""
+    def _known(self, number: int, old: Region, new: Region) -> Load | None:
+        """The load of a region instead of the other one, which is computed once."""
+        key = number, id(new)
+        if key not in self._made:
+            form = number, self._form(new)
+            if form not in self._forms:
+                self._forms[form] = self._exchanged(number, old, new)
+            self._made[key] = new, self._forms[form]
+        return self._made[key][1]
+
+    def _form(self, region: Region) -> Hashable:
+        """Everything that decides the load of a call of the same node; otherwise the region."""
+        if len(region.choices) != 1 or not _is_plain(region):
+            return id(region)
+        (choice,), graph = region.choices, self.parts.graph
+        node = patterns.joined(choice.nodes)
+        kernel = kernels.named(node.op, choice.symbol)
+        assert kernel is not None, "it is an option"
+        lags = tuple(kernel.in_place(node, graph).items())
+        passed = kernel.passed(node), kernel.writes
+        return len(region.nodes), choice.in_place, kernel.scratch(node, graph), lags, passed
+
+    def _exchanged(self, number: int, old: Region, new: Region) -> Load | None:
+        """The load of a region instead of the other one; None if it is no exchange of kernels."""
         if not (_is_plain(old) and _is_plain(new)) or old.nodes != new.nodes:
             return None
         before, after = (self._lowered(region) for region in (old, new))
@@ -78,7 +106,7 @@ class Exchanges:
         args = (*call.args[:inputs], *constants, *call.args[len(call.args) - outputs :])
         pairs = may_overlap(after, self._bytes_of, self._joined, self._sections)
         own = replace(call, args=args, scratch=after.scratch, in_place=pairs)
-        return own, after.parameters
+        return self._loads.load(own, after.parameters)
 
     def _lowered(self, region: Region) -> Primitive:
         (primitive,) = self.codegen.lower([region], self.parts.graph, self.board)

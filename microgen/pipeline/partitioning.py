@@ -10,6 +10,7 @@ from typing import Any
 
 from microgen import frontends
 from microgen.base.manifest import DeadChannelsRecord
+from microgen.base.output import progress
 from microgen.base.pieces import Content
 from microgen.compiler import control, partition, passes
 from microgen.compiler.codegens import selection
@@ -78,7 +79,8 @@ def partitioned(model: Path, board: Board, options: Options) -> Partitioned:
     if not (_copies(options) or options.output_overlay):
         whole = () if options.input_rows or _planned(graph, options) else graph.inputs
         graph = sections.with_sections(graph, whole)
-    parts = partition.assign(graph, list(found.values()), board)
+    with progress.stage("partition"):
+        parts = partition.assign(graph, list(found.values()), board)
     took = {region.codegen for region in parts.regions}
     idle = external.idle(generators, took, refusals, composite=options.composite)
     parts = replace(
@@ -107,6 +109,7 @@ def _planned(graph: Graph, options: Options) -> dict[str, int]:
     return dict.fromkeys(graph.inputs if is_consumed else (), options.input_headroom)
 
 
+@progress.stage("read")
 def _source(
     model: Path, request: Request, generators: Sequence[ExternalCodegen], how: Partitioning
 ) -> tuple[Graph, Mapping[str, Content], PartitionedModule | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from microgen.base.errors import CapacityError
 from microgen.base.manifest.schedule import FrontOrigin
+from microgen.base.output import progress
 from microgen.base.pieces import digest
 from microgen.compiler import lowering, schedule
 from microgen.compiler.codegens import selection
@@ -74,14 +75,17 @@ def planned(model: Path, board: Board, options: Options, limit: int | None = Non
 def with_schedule(found: Partitioned, chosen: Schedule, board: Board) -> PlannedModel:
     """The stages of a model that follow the choice of its schedule."""
     options, parts = found.options, chosen.partition
-    program = _lowered(found, parts, board)
+    with progress.stage("lower"):
+        program = _lowered(found, parts, board)
     if not options.schedule:  # a file may have a schedule that no search finds
         chosen = replace(chosen, bound=_bound(found, board, program))
     conventions.check(program, options)
-    program, plan, executed = memory.planned(program, parts.graph, board, options)
+    with progress.stage("plan"):
+        program, plan, executed = memory.planned(program, parts.graph, board, options)
     return PlannedModel(found, parts.graph, chosen, program, plan, executed)
 
 
+@progress.stage("schedule")
 def _scheduled(found: Partitioned, board: Board, limit: int | None) -> Schedule:
     """The schedule that a file describes, or the best for the goal."""
     options = found.options
@@ -133,6 +137,7 @@ def _in_firmware(ram: Ram, program: Program, board: Board, options: Options) -> 
     return firmware_ram.of_firmware(ram, stack, is_host=board.is_host)
 
 
+@progress.stage("bound")
 def _bound(found: Partitioned, board: Board, program: Program) -> int:
     """A lower bound of the bytes of workspace, inputs and outputs, for all schedules of the
     searches."""

@@ -14,8 +14,13 @@ from itertools import groupby
 from microgen.planner.lifetimes import Lifetime, analyse, loads, saved, saving
 from microgen.planner.program.types import Parameter, Program, RunnerCall
 
-# A call instead of another, with the same buffers, and the parameters of its function.
-Exchanged = tuple[RunnerCall, Sequence[Parameter]]
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The bytes that are live during a call: its index, and their number."""
+
+    call: int
+    nbytes: int
 
 
 @dataclass(slots=True)
@@ -39,12 +44,13 @@ class CallLoads:
         self._shared = [load + less.get(k, 0) - calls[k].scratch for load, k in every]
         self._falling = sorted(every, reverse=True)
 
-    def bound(self, exchanged: Mapping[int, Exchanged]) -> int:
-        """``lower_bound`` of the program with other calls at some indices."""
+    def bound(self, exchanged: Mapping[int, int]) -> int:
+        """``lower_bound`` of the program with other loads at some indices."""
         kept = (load for load, call in self._falling if call not in exchanged)
-        return max([0, next(kept, 0), *map(self._load, exchanged.values())])
+        return max([0, next(kept, 0), *exchanged.values()])
 
-    def _load(self, exchanged: Exchanged) -> int:
-        call, parameters = exchanged
+    def load(self, call: RunnerCall, parameters: Sequence[Parameter]) -> Load:
+        """The load with another call at the index of ``call``, which has the same buffers;
+        ``parameters`` are those of its function."""
         less = saving(call, parameters, self._buffers, self._state)
-        return self._shared[call.index] + call.scratch - less
+        return Load(call.index, self._shared[call.index] + call.scratch - less)

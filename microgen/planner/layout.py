@@ -101,10 +101,13 @@ def end(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
     return max((offset + sizes[name] for name, offset in offsets.items()), default=0)
 
 
-def lowest_fit(problem: Problem, order: Iterable[int]) -> list[int]:
-    """Offsets if each block in turn takes the lowest free place."""
-    placed: dict[int, int] = {}
-    for i in order:
+def lowest_fit(
+    problem: Problem, order: Sequence[int], known: Sequence[int] = (), same: int = 0
+) -> list[int]:
+    """Offsets if each block in turn takes the lowest free place. ``known`` are the offsets for
+    another order that begins with the ``same`` blocks."""
+    placed = {i: known[i] for i in order[:same]}
+    for i in order[same:]:
         placed[i] = lowest(i, problem, placed)
     return [placed[i] for i in range(len(problem.blocks))]
 
@@ -118,13 +121,15 @@ def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
         for j, below in clearance[i].items()
         if j in placed
     ]
+    taken.sort()
     offset = 0
     # Forbidden starts are open intervals. In the order of their beginnings, the first gap is the
     # lowest place.
-    for below, above in sorted(taken):
+    for below, above in taken:
         if offset <= below:
             break
-        offset = max(offset, above)
+        if offset < above:
+            offset = above
     return offset
 
 

@@ -70,9 +70,11 @@ def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int
     best = offsets = lowest_fit(problem, (*order, *easy))
     least = problem.peak(best)
     for _ in range(min(ROUNDS, WORK // (edges + 1))):
-        if least <= goal or not _promote_highest(problem, order, offsets):
+        same = _promote_highest(problem, order, offsets)
+        if least <= goal or same is None:
             break
-        offsets = lowest_fit(problem, (*order, *easy))
+        # The blocks before the promoted one stay where they are.
+        offsets = lowest_fit(problem, (*order, *easy), offsets, same)
         peak = problem.peak(offsets)
         if peak < least:
             best, least = offsets, peak
@@ -92,11 +94,12 @@ def _ruled_out(problem: Problem, i: int, j: int) -> int:
     return (problem.clearance[i][j] + problem.clearance[j][i]) // problem.alignment - 1
 
 
-def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> bool:
-    """Move the block that ends highest half the way to the front; False if it is there already."""
+def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> int | None:
+    """Move the block that ends highest half the way to the front. The number of blocks before it;
+    None if it is there already."""
     ends = problem.ends(offsets)
     place = max(range(len(order)), key=lambda p: ends[order[p]], default=0)
     if place == 0:
-        return False
+        return None
     order.insert(place // 2, order.pop(place))
-    return True
+    return place // 2

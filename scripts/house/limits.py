@@ -57,14 +57,16 @@ QUICK = {
     # Tables of decision trees (370). Bounds of candidates from the calls that differ (110).
     # Layouts that fold: arrangements, orders of channels, layouts that readers want (560);
     # sections (130).
-    "lines of Python code": Limit(50_000, 68_030),
+    # Searches and proofs that do not grow with the square of networks, stages (240).
+    "lines of Python code": Limit(50_000, 68_270),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
     # attention; 10 for recurrent layers with int8 weights and chains of cells; 1 for CONV_3D;
     # 1 for the counts of layers in loops, 4 for tables of decision trees, 2 for bounds of
-    # candidates, 1 for comparisons with infinity, 4 for layouts that fold.
-    "files of Python": Limit(800, 880),
+    # candidates, 1 for comparisons with infinity, 4 for layouts that fold, 1 for
+    # sizes that depend on shapes.
+    "files of Python": Limit(800, 881),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     # 15 for int16 DIV; 310 for integer weights of recurrent layers and of MatMulNBits.

@@ -148,6 +148,9 @@ class _Network:
         for first, nbytes in self.patterns.get(end, ()):
             yield _Call(first, nbytes, ())
         group: tuple[str, ...] = ()
+        # Bytes of tensors that a function makes and only it reads, of the others that it makes, and
+        # of tensors that nothing reads after it.
+        inner = made = dying = 0
         for first in range(end - 1, max(-1, end - 1 - layers), -1):
             region = self.parts.regions[first]
             if not _is_plain(region) or region.nodes[0].outputs[0] not in self.rolled:
@@ -156,11 +159,19 @@ class _Network:
             if group and not self._is_read_before(region.nodes[0].outputs[0], end):
                 return
             group = (region.nodes[0].outputs[0], *group)
+            for one in self._made(first, first + 1):
+                inner += one.nbytes * (one.last < end)
+                made += one.nbytes * (end <= one.last)
+                # Inside the function now, so it does not die for a result any more.
+                dying -= one.nbytes * (first < one.last < end)
+            dying += sum(self._dying(first, first + 1).values())
             is_fed = self.parts.fed > 0 and first == 0  # then it may be one layer
             if len(group) > 1 or is_fed:
                 # Assuming that results share all bytes that die keeps the bound from being too
                 # high.
-                yield _Call(first, self._outside(first, end) - self._shared(first, end), group)
+                living = self.made_before[end + 1] - self.dead_before[first + 1]
+                own = inner if len(group) > 1 else 0  # a single layer's own result is counted
+                yield _Call(first, living - own - min(made, dying), group)
 
     def need(self, call: _Call) -> int:
         """The least bytes of a call."""

@@ -14,7 +14,7 @@ from microgen.compiler.schedule.score import Score
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ir.refusal import Refusal
 from microgen.kernels import patterns
-from microgen.kernels.base import Implementation
+from microgen.kernels.base import Fields, Implementation
 from microgen.kernels.cost import Cost, estimate
 from microgen.kernels.fitting import Fitting, fitting
 from microgen.kernels.requantization import transforms
@@ -29,7 +29,8 @@ class Option:
     """One way to compute a node, or nodes that follow one another.
 
     ``cost`` is None if it was not measured. ``refusals`` are the refusals of implementations before
-    this one in the registry.
+    this one in the registry. ``twin`` is the same implementation in its other form, which has the
+    same memory, parameters and constants.
     """
 
     nodes: tuple[Node, ...]
@@ -38,21 +39,31 @@ class Option:
     cost: Cost | None
     graph: Graph
     refusals: tuple[Refusal[Node], ...] = ()
+    twin: Option | None = field(default=None, repr=False)
 
     @cached_property
     def joined(self) -> Node:
         """The nodes as the implementation sees them."""
-        return patterns.joined(self.nodes)
+        return self.twin.joined if self.twin else patterns.joined(self.nodes)
 
     @cached_property
     def scratch(self) -> int:
         """Bytes of memory that only the call uses."""
+        if self.twin:
+            return self.twin.scratch
         return self.kernel.scratch(self.joined, self.graph)
 
     @cached_property
     def in_place(self) -> tuple[tuple[int, int], ...]:
         """The inputs whose place the result may take, with their lags in bytes."""
+        if self.twin:
+            return self.twin.in_place
         return tuple(self.kernel.in_place(self.joined, self.graph).items())
+
+    @cached_property
+    def calls(self) -> tuple[tuple[tuple[int, ...], Fields], ...]:
+        """The kernel's calls: positions of inputs, and parameters."""
+        return self.twin.calls if self.twin else self.kernel.calls(self.joined, self.graph)
 
     @property
     def taken(self) -> tuple[tuple[str, int], ...]:
@@ -99,12 +110,13 @@ class Option:
     def _function(self) -> Hashable:
         """A key that is equal for two calls of one function."""
         ops = tuple((node.op, len(node.inputs)) for node in self.nodes)
-        fields = self.kernel.calls(self.joined, self.graph)
-        return ops, self.kernel.symbol, self.is_shared, fields, self.joined.target
+        return ops, self.kernel.symbol, self.is_shared, self.calls, self.joined.target
 
     @cached_property
     def constants(self) -> tuple[tuple[Hashable, int], ...]:
         """The bytes of the constants that the implementation lays out, by their sources."""
+        if self.twin:
+            return self.twin.constants
         return tuple(
             (
                 (constant.sources, constant.transform, constant.arguments),
@@ -266,12 +278,14 @@ def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
     return not option.is_shared and any(
         not other.is_shared
         and option.cycles > other.cycles * (1 - NOISE)
-        and option.own_code > other.code * (1 - NOISE) + _saved(option, other)
+        and option.own_code > other.code * (1 - NOISE)
         and (
             option.scratch > other.scratch
             or (option.scratch == other.scratch and option.kernel.stack >= other.kernel.stack)
         )
         and option.in_place == other.in_place
+        # It comes last, because laying out constants takes longer than everything else.
+        and option.own_code > other.code * (1 - NOISE) + _saved(option, other)
         for other in earlier
     )
 
@@ -288,7 +302,11 @@ def measured(
     joined = patterns.joined(nodes)
     refusals = found.before(kernel, joined.op)
     forms = [(form, estimate(kernel, joined, graph, cpu, shared=form)) for form in (False, True)]
-    return [Option(nodes, kernel, form, cost, graph, refusals) for form, cost in forms if cost]
+    made: list[Option] = []
+    for form, cost in forms:
+        if cost:
+            made.append(Option(nodes, kernel, form, cost, graph, refusals, *made[:1]))
+    return made
 
 
 def of_choice(choice: Choice, nodes: tuple[Node, ...], graph: Graph, cpu: Cpu) -> Option:

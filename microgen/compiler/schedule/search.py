@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from microgen.base.output import progress
 from microgen.compiler.schedule.goals import KEEPS_LAYERS, improved
 from microgen.compiler.schedule.options import Option, Space, fastest_of
 from microgen.compiler.schedule.state import Candidate, Picks, Scorer
@@ -77,7 +78,9 @@ class ScheduleSearch:
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
-        return improved(self.goal, self.scorer, found, changed, self.most)
+        better = improved(self.goal, self.scorer, found, changed, self.most)
+        progress.count("schedules", len(rams), BOUNDS)
+        return better
 
 
 def _whole(picks: Picks, _found: Candidate) -> Picks:

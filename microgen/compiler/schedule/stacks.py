@@ -42,7 +42,7 @@ def _stack(option: Option, column: MeasuredColumn) -> tuple[int, int]:
         count = sum(_pointers(part) - 2 for part in option.parts) + 3
         return entry + max(nbytes for nbytes, _ in parts), stack.arguments(count)
     kernel, count = option.kernel, _pointers(option)
-    (_, fields), *_others = kernel.calls(option.joined, option.graph)
+    (_, fields), *_others = option.calls
     one = stack.has_one_batch(fields)
     nbytes = column.kernel(kernel.code.stem, is_shared=option.is_shared, one_batch=one)
     nbytes += stack.arguments(count + 2) * option.is_shared
@@ -51,6 +51,6 @@ def _stack(option: Option, column: MeasuredColumn) -> tuple[int, int]:
 
 def _pointers(option: Option) -> int:
     """The arguments of a call: inputs, constants, the output, scratch."""
-    kernel, node = option.kernel, option.joined
-    constants = [c for c in kernel.constants(node, option.graph) if not c.is_absent]
-    return len(kernel.passed(node)) + len(constants) + 1 + bool(option.scratch)
+    return (
+        len(option.kernel.passed(option.joined)) + len(option.constants) + 1 + bool(option.scratch)
+    )

@@ -34,6 +34,7 @@ class Schedule:
     bound: int | None = None
 
 
+Part = tuple[Hashable, int]  # of flash, with its bytes
 Picks = Mapping[str, Option]  # by the first result of each node
 Worth = Callable[[int], bool]  # of a bound in bytes; if one is not worth it, no larger one is
 RamOf = Callable[[Partition, Worth], Ram]
@@ -45,10 +46,34 @@ class Candidate:
     depends only on the number of its options."""
 
     picks: Picks
+    # The candidate and the change that it was made of, until its costs are counted from theirs.
+    origin: list[tuple[Candidate, Picks]] = field(default_factory=list, compare=False, repr=False)
 
     def after(self, change: Picks) -> Candidate:
         """The candidate with other options for some nodes."""
-        return Candidate({**self.picks, **change})
+        return Candidate({**self.picks, **change}, [(self, change)])
+
+    @cached_property
+    def _counted(self) -> tuple[tuple[int, int], Counter[Part], int]:
+        """``time``, ``parts`` and ``flash``."""
+        if not self.origin:
+            costs = [option.cost for option in self.options if option.cost]
+            parts = Counter(part for option in self.options for part in option.flash)
+            time = sum(c.instructions for c in costs), sum(c.cycles for c in costs)
+            return time, parts, sum(nbytes for _, nbytes in parts)
+        # Few options differ, so counting all of them again would take longer.
+        ((before, change),) = self.origin
+        self.origin.clear()
+        gone, come = before.replaced(change)
+        parts, (instructions, cycles) = before.parts.copy(), before.time
+        for options, step in ((come, 1), (gone, -1)):
+            instructions += step * sum(o.cost.instructions for o in options if o.cost)
+            cycles += step * sum(o.cost.cycles for o in options if o.cost)
+            for part in (part for option in options for part in option.flash):
+                parts[part] += step
+                if not parts[part]:
+                    del parts[part]
+        return (instructions, cycles), parts, before.cheap_after(change)[1]
 
     def replaced(self, change: Picks) -> tuple[list[Option], list[Option]]:
         """The options that a change removes, and the options that it adds."""
@@ -68,22 +93,21 @@ class Candidate:
                 found.setdefault(option.form, []).append(option)
         return found
 
-    @cached_property
+    @property
     def time(self) -> tuple[int, int]:
         """Instructions and modelled cycles of an inference, of options with measured costs."""
-        costs = [option.cost for option in self.options if option.cost]
-        return sum(c.instructions for c in costs), sum(c.cycles for c in costs)
+        return self._counted[0]
 
-    @cached_property
-    def parts(self) -> Counter[tuple[Hashable, int]]:
+    @property
+    def parts(self) -> Counter[Part]:
         """How many options need each part of flash."""
-        return Counter(part for option in self.options for part in option.flash)
+        return self._counted[1]
 
-    @cached_property
+    @property
     def flash(self) -> int:
         """Bytes of the functions' code and of the constants. Each function, and the code that
         operators share, counts once."""
-        return sum(nbytes for _, nbytes in self.parts)
+        return self._counted[2]
 
     @property
     def cheap(self) -> tuple[int, int]:
@@ -140,7 +164,11 @@ def scheduled(
         if region.codegen != BUILTIN:
             found.append(region)
             continue
-        options = tuple(_each(picks[node.outputs[0]] for node in region.nodes))
+        options: tuple[Option, ...]
+        if len(region.nodes) == 1:
+            options = (picks[region.nodes[0].outputs[0]],)
+        else:
+            options = tuple(_each(picks[node.outputs[0]] for node in region.nodes))
         if any(option.nodes[-1] not in region.nodes for option in options):
             continue  # it is computed with a later region
         if (number, options) not in known:
@@ -174,11 +202,14 @@ class Scorer:
     shared: dict[tuple[Hashable, ...], Ram] = field(default_factory=dict)
     _regions: Known = field(default_factory=dict)
     _counted: tuple[Candidate, Counter[tuple[int, int]]] | None = None
-    _last: tuple[Candidate, Ram] | None = None
+    _known_ram: tuple[Candidate, Ram] | None = None
 
     def ram(self, candidate: Candidate) -> Ram:
         """Bytes of RAM; planned once for all candidates that need the same memory."""
-        return self._known(candidate, _always)
+        # A look-up takes as long as the candidate has options, so the last result is kept.
+        if self._known_ram is None or self._known_ram[0] is not candidate:
+            self._known_ram = candidate, self._known(candidate, _always)
+        return self._known_ram[1]
 
     def has_less(self, candidate: Candidate, worth: Worth) -> bool:
         """Whether ``worth`` is true of a candidate's workspace, inputs and outputs. It is planned
@@ -187,9 +218,6 @@ class Scorer:
 
     def _known(self, candidate: Candidate, worth: Worth) -> Ram:
         """The RAM of a candidate, or its bound."""
-        # Every look-up takes as long as the candidate has options, so the last result is kept.
-        if self._last and self._last[0] is candidate and self._last[1].is_planned:
-            return self._last[1]
         key = candidate.memory
         ram = self.shared.get(key)
         if ram is None or (not ram.is_planned and worth(ram.least)):
@@ -197,7 +225,6 @@ class Scorer:
         before = self.rams.get(key)
         self.plans += ram.is_planned and not (before and before.is_planned)
         self.rams[key] = self.shared[key] = ram
-        self._last = candidate, ram
         return ram
 
     def is_planned(self, candidate: Candidate) -> bool:

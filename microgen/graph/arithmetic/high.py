@@ -10,7 +10,7 @@ as a multiplier with an offset after it, and needs no sum of 64 bits.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,9 @@ UNIT = 256  # of paired weights: kernels/requantization/paired.py
 # Each bias allows other multipliers, so a channel without a multiplier for one may have one for the
 # next.
 _SPAN = 512  # biases to try on each side of the one that follows from the linear requantization
+_NEAR = 4  # distances that are tried before the possible ones are found
 _LIMIT = 2**31
+_ROUNDED = 2.0**-44  # relative error of a quotient, with a margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,13 @@ def fit(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     fitted = High(nothing, nothing.copy(), np.zeros_like(is_possible))
     if channels.low >= channels.high or not is_possible.any():
         return fitted
-    tried = _Trial(channels, shift)
-    for multipliers, biases in tried.candidates(known):
-        is_new = tried.are_exact(multipliers, biases) & ~fitted.is_exact
-        fitted.multipliers[is_new] = multipliers[is_new]
-        fitted.biases[is_new] = biases[is_new]
-        fitted.is_exact[is_new] = True
+    conditions = _Conditions.of(channels, shift)
+    for rows, multipliers, biases in _candidates(conditions, known, fitted):
+        is_new = conditions.part(rows).are_exact(multipliers, biases) & ~fitted.is_exact[rows]
+        new = rows[is_new]
+        fitted.multipliers[new] = multipliers[is_new]
+        fitted.biases[new] = biases[is_new]
+        fitted.is_exact[new] = True
         if (fitted.is_exact | ~is_possible).all():
             break
     return fitted
@@ -77,7 +80,8 @@ def fit_equal(channels: linear.OutputChannels, shift: int = SHIFT) -> High:
     )
 
 
-class _Trial:
+@dataclass(frozen=True, slots=True)
+class _Conditions:
     """The conditions on a multiplier and a bias, for all channels.
 
     ``at`` [channels, thresholds] are the least sums with which the output is at least ``values``,
@@ -85,14 +89,29 @@ class _Trial:
     products of ``before`` must not.
     """
 
-    def __init__(self, channels: linear.OutputChannels, shift: int) -> None:
+    shift: int
+    is_constant: Array
+    at: Array
+    before: Array
+    has_at: Array
+    has_before: Array
+    bounds: Array
+
+    @staticmethod
+    def of(channels: linear.OutputChannels, shift: int) -> _Conditions:
+        """The conditions of channels."""
         steps = linear.Steps(channels)
         sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
-        self.is_constant, self.has_at = steps.is_constant, steps.has_at
-        self.has_before = steps.has_before
-        self.shift = shift
-        self.at, self.before = sums, sums - UNIT
-        self.bounds = np.broadcast_to(steps.values << shift, sums.shape)
+        bounds = np.broadcast_to(steps.values << shift, sums.shape)
+        has = steps.has_at, steps.has_before
+        return _Conditions(shift, np.asarray(steps.is_constant), sums, sums - UNIT, *has, bounds)
+
+    def part(self, rows: Array) -> _Conditions:
+        """The conditions of some channels."""
+        if len(rows) == len(self.at):
+            return self
+        of = (self.is_constant, self.at, self.before, self.has_at, self.has_before, self.bounds)
+        return _Conditions(self.shift, *(np.asarray(each[rows]) for each in of))
 
     def are_exact(self, multipliers: Array, biases: Array) -> Array:
         """Whether the channels' outputs equal the specified outputs for every sum."""
@@ -104,26 +123,7 @@ class _Trial:
         exact: Array = (is_above | ~self.has_at).all(axis=1) & is_small
         return exact & (is_below | ~self.has_before).all(axis=1)
 
-    def candidates(self, known: linear.Linear) -> Iterator[tuple[Array, Array]]:
-        yield from self._constants()
-        factor = np.maximum(known.multipliers, 1)
-        nearest = np.rint(known.biases * (UNIT * 2.0**linear.BIAS_SHIFT) / factor)
-        centre = np.clip(nearest, -_LIMIT, _LIMIT).astype(np.int64)
-        for distance in range(_SPAN):
-            # The set has one element for distance 0, which is tried once.
-            for change in {distance, -distance}:
-                yield self._multipliers(centre + change), centre + change
-
-    def _constants(self) -> Iterator[tuple[Array, Array]]:
-        output = (self.bounds >> self.shift)[:, 0] - 1 + self.has_at.sum(axis=1)
-        middle = np.where(self.has_at[:, :1], self.at[:, :1], self.before[:, :1])[:, 0]
-        # Any power of two gives the constant, if its bias fits int32. The largest one gives the
-        # least bias.
-        for bits in range(30, 16, -1):
-            biases = ((2 * output + 1) << (self.shift - 1 - bits)) - middle
-            yield np.where(self.is_constant, 1 << bits, -1), biases
-
-    def _multipliers(self, biases: Array) -> Array:
+    def multipliers(self, biases: Array) -> Array:
         """The middle of the multipliers that suit the channels' biases."""
         # Dividing by a negative factor turns the inequality around, so its quotient is a limit of
         # the other side.
@@ -140,3 +140,94 @@ class _Trial:
             most = np.minimum(most, np.where(upper, quotient, np.inf).min(axis=1))
         # float64 is precise enough here, because are_exact() decides in integers.
         return np.asarray(np.rint(np.clip((least + most) / 2, 0, _LIMIT)).astype(np.int64))
+
+    def slack(self, biases: Array) -> Array:
+        """For each channel, a number that is concave in the bias, and at least 0 for each bias that
+        some multiplier suits.
+
+        With a bias b and t = 1 / multiplier, all conditions are linear: ``at + b >= bounds * t``
+        and ``before + b < bounds * t``. So t has a lower limit, which is the greatest of linear
+        functions of b, and an upper one, the least of such functions."""
+        biases, positive, negative = biases[:, None], self.bounds > 0, self.bounds < 0
+        bounds = np.where(self.bounds == 0, 1, self.bounds).astype(np.float64)
+        at, before = (self.at + biases) / bounds, (self.before + biases) / bounds
+        most = np.minimum(
+            np.where(self.has_at & positive, at, np.inf).min(axis=1),
+            np.where(self.has_before & negative, before, np.inf).min(axis=1),
+        )
+        least = np.maximum(
+            np.where(self.has_before & positive, before, 1 / _LIMIT).max(axis=1),
+            np.where(self.has_at & negative, at, 1 / _LIMIT).max(axis=1),
+        )
+        # Quotients are rounded: none is off by more than this.
+        return np.asarray(most - least + _ROUNDED * np.maximum(least, np.abs(most)))
+
+    def reach(self, centre: Array) -> tuple[Array, Array]:
+        """For each channel, the least and the greatest distance of a bias from the ``centre`` with
+        which it can be exact, among those of less than ``_SPAN``. If there is none, the greatest is
+        less."""
+        first, last = (np.full(len(centre), end, np.int64) for end in (1 - _SPAN, _SPAN - 1))
+        for zero in np.flatnonzero(self.bounds[0] == 0):
+            least, most = -self.at[:, zero] - centre, -self.before[:, zero] - 1 - centre
+            first = np.where(self.has_at[:, zero], np.maximum(first, least), first)
+            last = np.where(self.has_before[:, zero], np.minimum(last, most), last)
+
+        def slack(distance: Array) -> Array:
+            return self.slack(centre + distance)
+
+        peak = _first(first, last, lambda d: slack(d + 1) <= slack(d))
+        is_open = (first <= last) & (slack(peak) >= 0)
+        least = _first(first, peak, lambda d: slack(d) >= 0)
+        most = _first(peak, last, lambda d: slack(d + 1) < 0)
+        # Constants need no product, so a multiplier of 0 suits some of them.
+        least, most = np.where(is_open, least, 1), np.where(is_open, most, 0)
+        return (
+            np.where(self.is_constant, 1 - _SPAN, least),
+            np.where(self.is_constant, _SPAN - 1, most),
+        )
+
+
+def _first(first: Array, last: Array, holds: Callable[[Array], Array]) -> Array:
+    """The first number of each range that ``holds``, the last if none before it does. All numbers
+    after one that ``holds`` do."""
+    while (first < last).any():
+        middle = (first + last) >> 1
+        does = holds(middle)
+        is_open = first < last
+        first = np.where(is_open & ~does, middle + 1, first)
+        last = np.where(is_open & does, middle, last)
+    return first
+
+
+def _candidates(
+    conditions: _Conditions, known: linear.Linear, fitted: High
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Channels that are not exact yet, with multipliers and biases to try."""
+    every = np.arange(len(fitted.is_exact))
+    for multipliers, biases in _constants(conditions):
+        yield every, multipliers, biases
+    factor = np.maximum(known.multipliers, 1)
+    nearest = np.rint(known.biases * (UNIT * 2.0**linear.BIAS_SHIFT) / factor)
+    centre = np.clip(nearest, -_LIMIT, _LIMIT).astype(np.int64)
+    least, most = np.full_like(centre, -_SPAN), np.full_like(centre, _SPAN)
+    for distance in range(_SPAN):
+        if distance == _NEAR:
+            least, most = conditions.reach(centre)
+        # The set has one element for distance 0, which is tried once.
+        for change in {distance, -distance}:
+            is_open = ~fitted.is_exact & (least <= change) & (change <= most)
+            rows = np.flatnonzero(is_open)
+            if len(rows):
+                biases = centre[rows] + change
+                yield rows, conditions.part(rows).multipliers(biases), biases
+
+
+def _constants(conditions: _Conditions) -> Iterator[tuple[Array, Array]]:
+    has_at, at, before = conditions.has_at, conditions.at, conditions.before
+    output = (conditions.bounds >> conditions.shift)[:, 0] - 1 + has_at.sum(axis=1)
+    middle = np.where(has_at[:, :1], at[:, :1], before[:, :1])[:, 0]
+    # Any power of two gives the constant, if its bias fits int32. The largest one gives the
+    # least bias.
+    for bits in range(30, 16, -1):
+        biases = ((2 * output + 1) << (conditions.shift - 1 - bits)) - middle
+        yield np.where(conditions.is_constant, 1 << bits, -1), biases

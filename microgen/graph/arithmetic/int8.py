@@ -181,6 +181,7 @@ def int32_range(activation: Activation) -> tuple[int, int]:
     return int(max(low, limits.min)), int(min(high, limits.max))
 
 
+@functools.lru_cache(maxsize=4096)  # every kernel of a layer asks for it
 def activation_range(activation: Activation, quant: Quant, dtype: DType) -> tuple[int, int]:
     """Least and greatest stored value of an output with that fused activation.
 

@@ -12,6 +12,8 @@ class Activation(enum.Enum):
     forms keep infinities.
     """
 
+    __hash__ = object.__hash__  # Enum's own function is Python code
+
     NONE = "none"
     RELU = "relu"  # [0, inf)
     RELU6 = "relu6"  # [0, 6]
@@ -40,6 +42,8 @@ class Rounding(enum.Enum):
     are the roundings of Relay's qnn.requantize. With these two, the sums have a scale of their own,
     which is recorded with the weight. FLOAT is ONNX's, see ``in_float32``.
     """
+
+    __hash__ = object.__hash__  # Enum's own function is Python code
 
     DOUBLE = "double"  # gemmlowp: doubling high multiply, then rounding shift: two roundings
     PRODUCT = "product"  # DOUBLE, with one weight scale, which float32 multiplies by the input's

@@ -32,6 +32,9 @@ class DType(enum.Enum):
     FLOAT32 = "float32"
     BOOL = "bool"
 
+    # Keys of caches have many dtypes, and Enum's own function is Python code.
+    __hash__ = object.__hash__
+
     @property
     def numpy(self) -> np.dtype[Any]:
         """The little-endian numpy dtype."""

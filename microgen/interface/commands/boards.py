@@ -16,8 +16,6 @@ from microgen.target.board import Board
 from microgen.target.cpu import CPUS
 from microgen.target.new_board import NewRegion
 
-HELP = "List the boards, or describe a new one."
-
 _NEW = "write DIR/NAME/board.yml for a board of your own; needs --cpu, --flash and --ram"
 _FOLDER = "for --new: the folder of boards (default boards, where `generate` looks)"
 _OPTIONS = ("cpu", "flash", "ram", "stack", "clock", "output")

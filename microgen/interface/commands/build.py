@@ -10,8 +10,6 @@ from microgen.interface import api
 from microgen.interface.commands import compiling
 from microgen.target import projects
 
-HELP = "Build a project to build/firmware.elf and firmware.map."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

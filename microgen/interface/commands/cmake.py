@@ -7,10 +7,6 @@ import argparse
 from microgen.base import resources
 from microgen.base.output.console import Console, Outcome
 
-HELP = (
-    "Print the folder for find_package(microgen), which adds networks to applications for Zephyr."
-)
-
 
 def configure(_parser: argparse.ArgumentParser) -> None:
     """There are no arguments."""

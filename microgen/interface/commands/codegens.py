@@ -11,8 +11,6 @@ from microgen.compiler.codegens import Registry
 from microgen.compiler.codegens.external import ExternalCodegen
 from microgen.interface.commands import compiling
 
-HELP = "List the available code generators."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

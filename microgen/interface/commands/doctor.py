@@ -8,8 +8,6 @@ from dataclasses import asdict
 from microgen.base.output.console import Console, Outcome
 from microgen.base.output.text_layout import Column, Table
 
-HELP = "Show which tools are installed, and how to install the others."
-
 
 def configure(_parser: argparse.ArgumentParser) -> None:
     """No arguments."""

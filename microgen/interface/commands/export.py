@@ -9,8 +9,6 @@ from microgen.base.output.console import Console, Outcome
 from microgen.interface import api
 from microgen.project import exporting
 
-HELP = "Write a project's model for other firmware; equal projects give equal bytes."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

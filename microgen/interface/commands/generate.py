@@ -20,8 +20,6 @@ from microgen.target import found, projects
 from microgen.target.board import Board
 from microgen.target.cpu import CPUS
 
-HELP = "Generate a firmware project from one or more models."
-
 _NAME = (
     "the module's name (default: default); for several models one name each (default: the files')"
 )

@@ -10,8 +10,6 @@ from microgen.base.output.console import Console, Outcome
 from microgen.base.output.text_layout import Listing
 from microgen.interface.commands import COMMANDS
 
-HELP = "Show the help of a command, or a page of the documents."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

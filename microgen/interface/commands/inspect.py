@@ -10,8 +10,6 @@ from microgen.interface import inspection
 from microgen.interface.commands import compiling
 from microgen.interface.inspection import blobs
 
-HELP = "Show what is inside a model, a project, a model library, a firmware ELF or a module blob."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

@@ -8,8 +8,6 @@ from microgen.base.output.console import Console, Outcome
 from microgen.base.output.text_layout import Column, Listing, Table
 from microgen.interface.inspection import support
 
-HELP = "List the supported operators."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

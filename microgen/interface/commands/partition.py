@@ -14,8 +14,6 @@ from microgen.interface import api
 from microgen.interface.commands import compiling
 from microgen.pipeline import Partitioned
 
-HELP = "Show as text which code generator compiles which part of a model."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

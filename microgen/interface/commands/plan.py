@@ -23,8 +23,6 @@ from microgen.project.firmware import ram, stack_size
 from microgen.target import found
 from microgen.target.cpu import CPUS
 
-HELP = "Show the memory plan of a model or of a project: peak, lower bound, gap, and each call."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

@@ -32,8 +32,6 @@ _InnerRow: TypeAlias = tuple[tuple[str, str, str], "InnerCount | None", tuple[st
 _OPTIONS = ("profile", "compare", "sanitize", "timeout", "on", "scope")
 _REAL = ("quantize_inputs", "dequantize_outputs")
 
-HELP = "Build and verify a project, then run it in QEMU, natively or on a board."
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

@@ -18,8 +18,6 @@ from microgen.target import projects
 from microgen.verifier import VerifyReport
 from microgen.verifier.again import build_settings
 
-HELP = "Compare a project's ELF with its manifest, parameters and board; build it first if needed."
-
 _OPTIONS = ("elf", "ram", "flash", "codegen_path", "scope", "reproduce", "codegen_option", "levels")
 _SCOPE = "check the whole firmware (default), or only the model in one that something else links"
 _OPTION = "with --reproduce: an option of a code generator; may be repeated"

@@ -16,8 +16,6 @@ from microgen.interface.commands import compiling
 from microgen.options import Options
 from microgen.target import board as boards
 
-HELP = "Generate, build, verify and run a list of models on boards; print the results by cause."
-
 _SCHEDULER = "use the Dask cluster of this scheduler, such as tcp://10.0.0.1:8786"
 _ADDRESS = re.compile(r"(?:tcp|tls|ws|wss)://(?:[\w.-]+|\[[\da-fA-F:.]+\]):([0-9]{1,5})")
 _LIMIT = "give up a model on a board after S seconds (default 900)"

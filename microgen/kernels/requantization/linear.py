@@ -4,6 +4,7 @@ and their requirement, which is a proof."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -19,6 +20,7 @@ from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant, Tables
+from microgen.kernels.identity import KEPT, Same
 from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced, without
 
@@ -106,17 +108,33 @@ def as_bias(multiplier: KernelConstant, kind: str) -> KernelConstant:
 
 def _multiplier(kind: str, recipe: Recipe, node: Node, graph: Graph) -> KernelConstant:
     """The table of multipliers, with an entry for each output channel."""
-    specified = recipe.specified(node, graph)
+    return _remembered(
+        kind, recipe.specified, recipe.axis, recipe.sums.is_raw, Same(node), Same(graph)
+    )
+
+
+# Most kernels of a layer have the same table.
+@functools.lru_cache(maxsize=KEPT)
+def _remembered(
+    kind: str,
+    tables: Callable[[Node, Graph], Tables],
+    axis: int,
+    is_raw: bool,
+    known: Same[Node],
+    same: Same[Graph],
+) -> KernelConstant:
+    node, graph = known.value, same.value
+    specified = tables(node, graph)
     more = tuple(
         (table.tensor, table.what)
         for table in (specified.weight, specified.bias)
         if not table.is_absent
     )
     multiplier = dataclasses.replace(specified.multiplier, more=more)
-    return replaced(multiplier, kind, **_arguments(recipe, node, graph))
+    return replaced(multiplier, kind, **_arguments(axis, is_raw, node, graph))
 
 
-def _arguments(recipe: Recipe, node: Node, graph: Graph) -> dict[str, float | int | str]:
+def _arguments(axis: int, is_raw: bool, node: Node, graph: Graph) -> dict[str, float | int | str]:
     attrs = node.attrs
     (data, *_), output = base.types(node, graph)
     limits = np.iinfo(data.dtype.numpy)
@@ -125,11 +143,11 @@ def _arguments(recipe: Recipe, node: Node, graph: Graph) -> dict[str, float | in
     low, high = activation_range(attrs.activation, output.quant, output.dtype)
     return {
         "channels": output.shape[-1],
-        "axis": recipe.axis,
+        "axis": axis,
         "input_zero": data.zero_point,
         "input_min": int(limits.min),
         "input_max": int(limits.max),
-        "folds_zero": int(recipe.sums.is_raw),
+        "folds_zero": int(is_raw),
         "output_zero": output.zero_point,
         "low": low,
         "high": high,

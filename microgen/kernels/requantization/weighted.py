@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from microgen.graph.arithmetic import high
 from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
-from microgen.kernels import base, weights
+from microgen.kernels import base, by_shape, weights
 from microgen.kernels.constant import AS_IS, KernelConstant, Tables, WeightLayout
 from microgen.kernels.requantization import by_fpu, linear, narrow, paired
 from microgen.kernels.requantization.recipe import (
@@ -190,6 +190,16 @@ def on_stack(loop: Loop, limit: int, contents: str) -> Loop:
     return dataclasses.replace(loop, refusal=refusal, scratch=base.no_scratch, stack=limit)
 
 
+def _remembering(loop: Loop) -> Loop:
+    """The loop, which counts its memory and its work once for all nodes of one shape."""
+    return dataclasses.replace(
+        loop,
+        scratch=by_shape.remembered(loop.scratch),
+        in_place=by_shape.remembered(loop.in_place),
+        work=by_shape.remembered(loop.work),
+    )
+
+
 def _cores(loop: Loop, requantization: Requantization) -> tuple[str, ...]:
     own = (core.format(requantization.name) for core in loop.cores)
     return (*own, *requantization.cores)
@@ -208,7 +218,7 @@ class Layer:
         self, loops: Sequence[Loop], requantizations: Sequence[Requantization]
     ) -> Iterator[base.Implementation]:
         """A kernel for each combination of a loop and a requantization."""
-        for loop in loops:
+        for loop in map(_remembering, loops):
             yield from (self._kernel(loop, one) for one in requantizations)
 
     def _kernel(self, loop: Loop, requantization: Requantization) -> base.Implementation:

@@ -46,3 +46,20 @@ def test_equal_channels_have_one_multiplier() -> None:
     assert not any(
         differing(layer, found, channel, high.WIDE_SHIFT) for channel in range(len(layer.least))
     )
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_no_other_bias_is_exact_for_a_channel_without_one(shift: int) -> None:
+    """Biases that cannot be exact are skipped, which has to leave the same channels."""
+    for seed, rounding in enumerate(ROUNDINGS):
+        layer = channels(np.random.default_rng(seed), rounding, relu=bool(seed % 2))
+        layer = dataclasses.replace(layer, scales=tuple(4 * scale for scale in layer.scales))
+        conditions, found = high._Conditions.of(layer, shift), high.fit(layer, shift)
+        known = linear.fit(layer)
+        factor = np.maximum(known.multipliers, 1)
+        centre = np.rint(known.biases * (high.UNIT * 2.0**linear.BIAS_SHIFT) / factor)
+        is_possible = known.is_exact & ~found.is_exact
+        for distance in range(-500, 500, 3):
+            biases = centre.astype(np.int64) + distance
+            is_exact = conditions.are_exact(conditions.multipliers(biases), biases)
+            assert not (is_exact & is_possible).any()

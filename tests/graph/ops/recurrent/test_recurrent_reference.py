@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 from microgen.graph.ir.graph import Array, ArrayType, DType
+from microgen.graph.ops.balls import Ball
 from microgen.graph.ops.base import Inexact, Operands
-from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs
-from microgen.graph.ops.recurrent.recurrent_steps import FORMULAS, GATES, ActivationFormula
+from microgen.graph.ops.recurrent.recurrent import OP, RecurrentAttrs, RecurrentLayer, run
+from microgen.graph.ops.recurrent.recurrent_steps import (
+    FORMULAS,
+    GATES,
+    ActivationFormula,
+    RecurrentInputs,
+)
 from tests.frontends.onnx.one_node import OneNode, by_runtime, model
 from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent.recurrent_cases import function, random_case, sized
@@ -122,6 +128,33 @@ def test_the_bound_is_small_if_all_states_are_known(seed: int) -> None:
     off = tuple(np.zeros(array.shape) for array in arrays)
     (bound,) = OP.bound.of(attrs, Inexact(operands, off, (case.expected,), (case.expected,)))
     assert (bound <= 1e-4 * (1 + np.abs(case.expected))).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_known_states_are_read_at_once_as_one_by_one(seed: int) -> None:
+    """With known states, a step does not wait for the step before it."""
+    case = random_case(seed)
+    attrs = replace(case.attrs, keeps=True)
+    steps, batches, _ = case.inputs[0].array.shape
+    case.inputs[4].array[:] = steps
+    inputs = RecurrentInputs.of([Ball.of(t.array) for t in case.inputs[:7]], attrs.kind)
+    layer, cells = RecurrentLayer(attrs, inputs), case.inputs[2].array.shape[2]
+    actual = np.random.default_rng(seed).uniform(-1, 1, (steps, batches, cells))
+    rows, last, cell = run(layer, actual)
+    zeros = Ball.of(np.zeros((batches, cells)))
+    state, own = inputs.hidden or zeros, inputs.cell or zeros
+    for step in range(steps)[:: -1 if attrs.reverse else 1]:
+        after, own = layer.step(inputs.data[step], state, own)
+        _assert_equal(rows[step], after)
+        state = Ball.of(actual[step])
+    _assert_equal(last, after)
+    _assert_equal(cell, own)
+
+
+def _assert_equal(one: Ball, other: Ball) -> None:
+    """Sums in another order differ in the last bits of float64."""
+    np.testing.assert_allclose(one.value, other.value, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(one.error, other.error, rtol=1e-2, atol=1e-12)
 
 
 _F = DType.FLOAT32

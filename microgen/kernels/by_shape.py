@@ -1,0 +1,36 @@
+"""Memory and loops of kernels whose sizes follow from a node's shapes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+from microgen.graph.ir.graph import Graph, Node
+from microgen.kernels.identity import KEPT
+
+T = TypeVar("T")
+
+
+def remembered(function: Callable[[Node, Graph], T]) -> Callable[[Node, Graph], T]:
+    """A function that does not depend on the values of constants, with its results by the node's
+    attributes, the shapes and dtypes of its tensors, and the quantization of data and output.
+    Networks have many layers of one shape, and each layer many kernels."""
+    known: dict[Hashable, T] = {}
+
+    @functools.wraps(function)
+    def of(node: Node, graph: Graph) -> T:
+        key = _key(node, graph)
+        if key not in known:
+            if len(known) == KEPT:
+                known.clear()
+            known[key] = function(node, graph)
+        return known[key]
+
+    return of
+
+
+def _key(node: Node, graph: Graph) -> Hashable:
+    types = [graph.types[name] for name in (*node.inputs, *node.outputs)]
+    shapes = tuple((kind.shape, kind.dtype) for kind in types)
+    return node.op, node.attrs, len(node.inputs), shapes, types[0].quant, types[-1].quant
