@@ -69,7 +69,7 @@ def _means(
     suffix: str, needs: frozenset[Feature], blocks: Sequence[int], in_place: base.InPlace
 ) -> base.Implementation:
     """A kernel of ``avg_pool2d_s8_blocks.h``, which computes ``blocks`` of channels."""
-    made = _of_whole_windows(kernel(f"mg_avg_pool2d_s8_{suffix}", DType.INT8))
+    made = window_mean.whole(kernel(f"mg_avg_pool2d_s8_{suffix}", DType.INT8))
 
     def refusal(node: Node, graph: Graph) -> str | None:
         height, width = base.attrs_of(node, AvgPool2DAttrs).pool_size
