@@ -127,6 +127,19 @@ def test_diagonals_of_bool_are_refused(code: str, inputs: int) -> None:
     assert "is of bool, which LiteRT mixes up" in said
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8"])
+def test_sequences_that_litert_does_not_reverse(dtype: str) -> None:
+    scaled: dict[str, Any] = {"scale": (0.5,), "zero_point": (3,)} if dtype == "int8" else {}
+    ends = [TensorSpec(name, (2, 3), dtype, **scaled) for name in "xy"]
+    code, options = "REVERSE_SEQUENCE", {"seqDim": 1, "batchDim": 0}
+    operator = OperatorSpec(code, ("x", "n"), ("y",), "ReverseSequenceOptions", options)
+    network = Network((*ends, integers("n", [2, 3])), (operator,))
+    said = refusal(network, UnsupportedError)
+    assert f"reverses {dtype}[2,3], which LiteRT does not compute" in said
+    unsigned = network.with_tensor("x", dtype="uint8").with_tensor("y", dtype="uint8")
+    assert dtype == "bool" or unsigned.load().nodes
+
+
 def test_computed_weights_have_no_bias_in_integers() -> None:
     tensors = (
         TensorSpec("x", (2, 3), "int8", None, (0.5,), (0,)),

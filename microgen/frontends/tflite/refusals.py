@@ -10,7 +10,7 @@ from microgen.frontends.tflite import importers, quantization
 from microgen.frontends.tflite import lacking as reasons
 from microgen.frontends.tflite.constants import SMALL
 from microgen.frontends.tflite.records import FileRecord, OperatorRecord
-from microgen.frontends.tflite.tensors import CONVERT, NODE_DTYPES, conversion
+from microgen.frontends.tflite.tensors import CASTS, CONVERT, NODE_DTYPES, conversion
 from microgen.frontends.tflite.variables import RESOURCE, WITH_HANDLES
 
 # Custom operators that only an NPU runs, by the begins of their names: the NPU, and the compiler
@@ -175,7 +175,8 @@ def _odd_dtypes(
     )
     # Handles of variables are not tensors of the graph.
     handles = (RESOURCE,) if operator.name in WITH_HANDLES else ()
-    return [d for d in dict.fromkeys(dtypes) if d not in NODE_DTYPES and d not in handles]
+    own = (*handles, *(CASTS if operator.name == "CAST" else ()))
+    return [d for d in dict.fromkeys(dtypes) if d not in NODE_DTYPES and d not in own]
 
 
 def _is_known(operator: OperatorRecord, dtype: str) -> bool:

@@ -25,7 +25,16 @@ _MAX_RANK = 8
 CONVERT = "convert the model with int8 quantization, inputs and outputs included"
 _TEXTS = "no kernel reads texts: turn them into numbers before the model, for example into indices"
 _NARROW = "quantize the weights to 4 or 8 bits (in ai-edge-quantizer: num_bits=4 or num_bits=8)"
-_CONVERSIONS = {"string": _TEXTS, "int2": _NARROW, "uint4": _NARROW}
+_SPECTRA = "compute the spectrum outside of the model"
+_SINGLE = 'compute in float32: cast to it before the model (in Keras: dtype="float32")'
+_COUNTS = "cast the numbers to int32 before the model; LiteRT only casts uint16 and uint32"
+_CONVERSIONS = {
+    **dict.fromkeys(("complex64", "complex128"), _SPECTRA),
+    **dict.fromkeys(("bfloat16", "float16", "float64"), _SINGLE),
+    **dict.fromkeys(("uint16", "uint32", "uint64"), _COUNTS),
+    **dict.fromkeys(("int2", "uint4"), _NARROW),
+    "string": _TEXTS,
+}
 
 
 def conversion(dtypes: Iterable[str]) -> str:
@@ -33,9 +42,11 @@ def conversion(dtypes: Iterable[str]) -> str:
     return next((_CONVERSIONS[dtype] for dtype in dtypes if dtype in _CONVERSIONS), CONVERT)
 
 
-_WIDE = (DType.UINT16, DType.UINT32, DType.UINT64)  # LiteRT's operators do not compute these
-NODE_DTYPES = {dtype.value: dtype for dtype in DType if dtype not in _WIDE}
-_KNOWN_DTYPES = {**NODE_DTYPES, **constants.SMALL}
+# LiteRT's CAST has the two; no other operator has them, and none has uint64.
+CASTS: Mapping[str, DType] = {"uint16": DType.UINT16, "uint32": DType.UINT32}
+NODE_DTYPES = {d.value: d for d in DType if d not in (*CASTS.values(), DType.UINT64)}
+_TENSOR_DTYPES = {**NODE_DTYPES, **CASTS}
+_KNOWN_DTYPES = {**_TENSOR_DTYPES, **constants.SMALL}
 _INTEGER_DTYPES = {"int32": DType.INT32, "int64": DType.INT64}
 
 
@@ -202,7 +213,7 @@ class FileTensors:
         record, name = self.records[index], self.inner(index)
         is_known = record.is_constant or name in self._computed
         _check_storage(record, where)
-        dtype = _dtype(record, _KNOWN_DTYPES if is_known else NODE_DTYPES, where)
+        dtype = _dtype(record, _KNOWN_DTYPES if is_known else _TENSOR_DTYPES, where)
         # The shape of a tensor that an operator computes is inferred afterwards.
         is_given = record.is_constant or record.is_variable or index in self._inputs
         shape = _shape(record, dtype, where) if is_given else record.shape

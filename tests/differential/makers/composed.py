@@ -223,7 +223,7 @@ MAKERS = (
     ),
     Maker(("ONE_HOT",), ("int32", "int64"), _one_hot),
     Maker(("BUCKETIZE",), _PLAIN, _bucketize),
-    Maker(("REVERSE_SEQUENCE",), WITHOUT_UINT8, _reverse_sequence),
+    Maker(("REVERSE_SEQUENCE",), ("uint8", "int16", *_PLAIN), _reverse_sequence),
     Maker(("MATRIX_DIAG",), ("int8", "int16", *_PLAIN), _diagonal),
     Maker(("MATRIX_SET_DIAG",), ("int8", "int16", *_PLAIN), _set_diagonal),
     Maker(("DILATE",), WITHOUT_UINT8, _dilate),

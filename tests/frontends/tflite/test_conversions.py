@@ -32,6 +32,8 @@ def one(code: str, data: TensorSpec, output: TensorSpec, *constants: TensorSpec)
         ("CAST", plain("x", "int32", 3), plain("y", "float32", 3), "cast"),
         ("CAST", activation("x", 3), plain("y", "bool", 3), "cast"),
         ("CAST", plain("x", "float32", 3), plain("y", "int8", 3), "cast"),
+        ("CAST", plain("x", "uint16", 3), plain("y", "float32", 3), "cast"),
+        ("CAST", plain("x", "float32", 3), plain("y", "uint32", 3), "cast"),
         ("QUANTIZE", plain("x", "float32", 3), activation("y", 3), "qnn.quantize"),
         ("QUANTIZE", activation("x", 3), activation("y", 3, zero_point=5), "qnn.requantize"),
         ("DEQUANTIZE", activation("x", 3), plain("y", "float32", 3), "qnn.dequantize"),

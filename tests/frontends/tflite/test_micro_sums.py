@@ -121,6 +121,9 @@ ADDED, SUMMED = (
 )
 
 
+_WIDE_SUMS = SUMMED.with_tensor("x", dtype="int16", zero_point=(0,))
+
+
 @pytest.mark.parametrize(
     ("network", "kind", "said"),
     [
@@ -150,6 +153,7 @@ def test_impossible_sums(network: Network, kind: type[MicrogenError], said: str)
     [
         (ADDED, "which only TensorFlow Lite Micro computes"),
         (SUMMED, "which only TensorFlow Lite Micro computes"),
+        (_WIDE_SUMS, "which no runtime computes; supported: float32 and int32"),
         (_network("ZEROS_LIKE", ("x",), (0.5, 3, 0.5, 3)), "has no kernel"),
     ],
 )

@@ -144,7 +144,7 @@ def test_operators_without_an_output_have_a_number_for_a_name() -> None:
 @pytest.mark.parametrize("dtype", ["uint16", "float64", "complex64", "variant"])
 def test_dtypes_are_refused_for_all_layers_at_once(dtype: str) -> None:
     network = conv2d().with_tensor("x", dtype=dtype)
-    said = f'{dtype} in "y" (CONV_2D); {DTYPES}'
+    said = f'{dtype} in "y" (CONV_2D); {ADVICE.get(dtype, DTYPES)}'
     assert refusal(network, UnsupportedError) == (
         f"m.tflite: has dtypes that are not supported: {said}"
     )
@@ -162,6 +162,11 @@ def test_a_dtype_of_weights() -> None:
 
 ACTIVATIONS = "supported: NONE, RELU, RELU6, RELU_N1_TO_1"
 DTYPES = "convert the model with int8 quantization, inputs and outputs included"
+ADVICE = {
+    "complex64": "compute the spectrum outside of the model",
+    "float64": 'compute in float32: cast to it before the model (in Keras: dtype="float32")',
+    "uint16": "cast the numbers to int32 before the model; LiteRT only casts uint16 and uint32",
+}
 FIXED = "supported: fixed shapes; convert the model with a fixed input shape"
 PER_TENSOR = "supported: one scale per tensor for activations, per channel for weights only"
 
@@ -276,11 +281,12 @@ def test_no_subgraph_at_all() -> None:
 
 def test_an_unread_input_of_a_dtype_that_is_not_supported_is_refused() -> None:
     network = Network(
-        (activation("x", 4), TensorSpec("unread", (4,), "uint16"), activation("y", 4)),
+        (activation("x", 4), TensorSpec("unread", (4,), "float64"), activation("y", 4)),
         (OperatorSpec("RELU", ("x",), ("y",)),),
         inputs=("x", "unread"),
     )
-    assert refusal(network, UnsupportedError) == f'm.tflite: tensor "unread" is uint16; {DTYPES}'
+    said = f'm.tflite: tensor "unread" is float64; {ADVICE["float64"]}'
+    assert refusal(network, UnsupportedError) == said
 
 
 def test_a_variable_is_no_input() -> None:

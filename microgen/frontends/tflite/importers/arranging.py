@@ -32,6 +32,8 @@ from microgen.graph.ops.quantization.conversions import CastAttrs
 from microgen.graph.ops.reductions.extremes import TopKAttrs
 from microgen.graph.ops.reductions.reduction import SumAttrs
 
+_REVERSED = "float32, uint8, int16, int32 and int64; QUANTIZE or CAST to one of them before it"
+
 
 def _topk(layer: FileLayer) -> Value:
     """The greatest values of each row, the greatest first, and their positions."""
@@ -103,8 +105,13 @@ def _bucketize(layer: FileLayer) -> BuiltTensor:
 def _reverse_sequence(layer: FileLayer) -> BuiltTensor:
     """Step t of a sequence of n steps is taken from step n - 1 - t if t is less than n, otherwise
     from step t."""
-    # Source: TFLite reference/reference_ops.h, ReverseSequence.
+    # Source: TFLite reference/reference_ops.h, ReverseSequence, and reverse_sequence.cc, which has
+    # no int8 and no bool. No runtime could check what is computed of these.
     data, lengths = layer.data(0), layer.plain(1)
+    if data.dtype is DType.BOOL or (data.dtype is DType.INT8 and not layer.is_unsigned(0)):
+        raise layer.unsupported(
+            f"reverses {data.type}, which LiteRT does not compute", supported=_REVERSED
+        )
     rank = len(data.shape)
     time, batch = (resolved_axis(layer, layer.option(n), rank) for n in ("SeqDim", "BatchDim"))
     layer.expect(lengths, DType.INT32, DType.INT64)

@@ -123,7 +123,11 @@ _SHIFT = 19
 
 def _is_micro(layer: FileLayer, data: BuiltTensor) -> bool:
     """Whether only TensorFlow Lite Micro has the sum. UnsupportedError if so and the profile is not
-    ``tflm``."""
+    ``tflm``, and for int16, which neither has."""
+    if data.dtype is DType.INT16:
+        raise layer.unsupported(
+            f"adds {data.type}, which no runtime computes", supported="float32 and int32"
+        )
     if data.dtype is not DType.INT8:
         return False
     if layer.numerics.name != "tflm":
