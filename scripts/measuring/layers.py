@@ -12,7 +12,7 @@ from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs, Conv2DHybridAttrs
 from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
-from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.dense.dense import DenseAttrs, DenseHybridAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.elementwise.addition import AddAttrs
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
@@ -150,6 +150,16 @@ def dense(
     attrs = DenseAttrs(activation, rounding, keep_num_dims=False)
     inputs = (b.data(dtype, rows, depth), weight, b.bias(dtype, filters))
     return b.node("nn.dense", attrs, *inputs, dtype=dtype)
+
+
+def dense_hybrid(
+    b: Builder, dtype: DType, bits: int, *, depth: int, filters: int, rows: int = 1
+) -> Node:
+    """nn.dense_hybrid."""
+    weight = b.weight(INT8, (filters, depth), 0, bits)
+    attrs = DenseHybridAttrs(Activation.RELU, asymmetric=False, keep_num_dims=False)
+    inputs = (b.data(dtype, rows, depth), weight, b.bias(dtype, filters))
+    return b.node("nn.dense_hybrid", attrs, *inputs, dtype=dtype)
 
 
 def batch_matmul(

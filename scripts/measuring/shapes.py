@@ -299,6 +299,7 @@ _FIT: Mapping[str, tuple[Layer, ...]] = {
         *_each(layers.dense, _DENSE, rounding=Rounding.DOUBLE),
         *_each(layers.dense, _DENSE, rounding=Rounding.DOUBLE, by_channel=True),
     ),
+    "nn.dense_hybrid": _each(layers.dense_hybrid, _plain(_DENSE)),
     "nn.batch_matmul": _each(layers.batch_matmul, _MATMUL),
     "nn.avg_pool2d": _each(layers.pool, _POOLS, kind="avg"),
     "nn.max_pool2d": _each(layers.pool, _POOLS, kind="max"),

@@ -25,6 +25,7 @@ from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import inlined_calls
 from tests.kernels.convolution import convolving
 from tests.kernels.convolution.convolving import Geometry
+from tests.kernels.dense import test_dense_hybrid
 from tests.kernels.quantization import test_conversions
 from tests.kernels.recurrent import recurrent_hybrid_cases
 from tests.support import minimal_project
@@ -128,6 +129,7 @@ def _cases() -> Iterator[c.Case]:
     for seed in range(3):
         yield from (_special(case) for case in _dense(1000 + seed))
     yield from map(recurrent_hybrid_cases.random_case, seeds(12))
+    yield from map(test_dense_hybrid.case, seeds(40))
     for seed in range(18):
         yield from _quantized(seed)
 
