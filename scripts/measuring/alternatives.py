@@ -47,6 +47,33 @@ _WINDOWS = (
     {"data": (7, 5, 16), "filters": 7, "padding": "VALID"},
     {"data": (30, 1, 8), "filters": 16, "kernel": (5, 1), "padding": "VALID"},
 )
+_TAPS = (  # of groups, or with dilated columns
+    {"data": (10, 10, 32), "filters": 32, "groups": 4},
+    {"data": (12, 12, 16), "filters": 16, "groups": 4},
+    {"data": (9, 7, 30), "filters": 20, "groups": 2, "strides": (2, 2)},
+    {"data": (8, 8, 24), "filters": 24, "groups": 3, "kernel": (1, 1)},
+    {"data": (8, 8, 16), "filters": 16, "groups": 8},
+    {"data": (40, 1, 16), "filters": 24, "groups": 2, "kernel": (5, 1)},
+    {"data": (7, 7, 20), "filters": 14, "groups": 2, "kernel": (5, 5), "padding": "VALID"},
+    {"data": (12, 12, 12), "filters": 12, "dilation": (2, 2)},
+    {"data": (1, 48, 24), "filters": 24, "kernel": (1, 3), "dilation": (1, 4)},
+    {"data": (9, 9, 13), "filters": 7, "dilation": (2, 2), "padding": "VALID"},
+    {"data": (12, 10, 16), "filters": 10, "dilation": (2, 2), "groups": 2},
+    {"data": (6, 6, 64), "filters": 32, "dilation": (2, 2)},
+    {"data": (14, 14, 8), "filters": 8, "dilation": (1, 2)},
+    {"data": (5, 5, 48), "filters": 40, "groups": 4},
+)
+_PRODUCTS = (
+    {"batches": 2, "rows": 16, "depth": 16, "columns": 16},
+    {"batches": 2, "rows": 12, "depth": 25, "columns": 8},
+    {"batches": 1, "rows": 8, "depth": 64, "columns": 12},
+    {"batches": 1, "rows": 20, "depth": 10, "columns": 20, "transposed": "b"},
+    {"batches": 2, "rows": 9, "depth": 30, "columns": 7, "transposed": "b"},
+    {"batches": 1, "rows": 8, "depth": 24, "columns": 12, "transposed": "a"},
+    {"batches": 1, "rows": 6, "depth": 15, "columns": 9, "transposed": "ab"},
+    {"batches": 1, "rows": 1, "depth": 64, "columns": 32},
+    {"batches": 1, "rows": 33, "depth": 7, "columns": 5},
+)
 _ALONE = (  # one window with its filter for each channel
     {"data": (16, 16, 8)},
     {"data": (16, 16, 8), "strides": (2, 2)},
@@ -220,3 +247,21 @@ _ALIKE: Mapping[str, tuple[Layer, ...]] = {
 }
 # Of kernels that are measured as another: only compared with its costs.
 ALIKE = _only(_ALIKE, few=4)
+
+_LATER: Mapping[str, tuple[Layer, ...]] = {
+    "nn.conv2d": (
+        *_each(layers.conv2d, _TAPS),
+        *_each(layers.conv2d, _TAPS, rounding=Rounding.UPWARD),
+        *_each(layers.conv2d, _TAPS, rounding=Rounding.UPWARD, activation=_RELU),
+        *_each(layers.conv2d, _TAPS[:9:4], activation=_RELU),
+    ),
+    "nn.batch_matmul": _each(layers.batch_matmul, _PRODUCTS),
+}
+_LATER_ALIKE: Mapping[str, tuple[Layer, ...]] = {
+    "nn.conv2d": (
+        *_each(layers.conv2d, _TAPS[:6], rounding=Rounding.FLOAT),
+        *_each(layers.conv2d, _TAPS[:6], rounding=Rounding.FLOAT, activation=_RELU),
+    ),
+}
+# As MORE and ALIKE, after all other layers: samples name layers by their numbers.
+LATER, LATER_ALIKE = _only(_LATER), _only(_LATER_ALIKE)

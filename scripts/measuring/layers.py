@@ -51,12 +51,15 @@ def conv2d(
     activation: Activation = Activation.NONE,
     rounding: Rounding = Rounding.DOUBLE,
     zero: int = 0,
+    groups: int = 1,
+    dilation: Pair = _ONE,
 ) -> Node:
     """nn.conv2d. With ``zero`` as their zero point, weights have one scale."""
     axis = None if zero else 0
-    weight = b.weight(_stored(dtype), (filters, *kernel, data[-1]), axis, bits, zero)
-    pads = resolve(padding, (data[0], data[1]), kernel, strides, _ONE)
-    attrs = Conv2DAttrs(strides, _ONE, pads, activation, _rounding(dtype, rounding))
+    shape = (filters, *kernel, data[-1] // groups)
+    weight = b.weight(_stored(dtype), shape, axis, bits, zero)
+    pads = resolve(padding, (data[0], data[1]), kernel, strides, dilation)
+    attrs = Conv2DAttrs(strides, dilation, pads, activation, _rounding(dtype, rounding))
     inputs = (b.data(dtype, 1, *data), weight, b.bias(dtype, filters))
     return b.node("nn.conv2d", attrs, *inputs, dtype=dtype)
 
@@ -173,10 +176,16 @@ def batch_matmul(
     columns: int,
     in_float32: bool = False,
     rounds_once: bool = False,
+    transposed: str = "",
 ) -> Node:
-    """nn.batch_matmul of two tensors."""
-    inputs = (b.data(dtype, batches, rows, depth), b.data(dtype, batches, depth, columns))
-    attrs = BatchMatmulAttrs(False, False, in_float32, rounds_once)
+    """nn.batch_matmul of two tensors. The operands that are ``transposed`` are named a and b."""
+    is_a, is_b = ("a" in transposed, "b" in transposed)
+    lhs, rhs = (
+        (depth, rows) if is_a else (rows, depth),
+        (columns, depth) if is_b else (depth, columns),
+    )
+    inputs = (b.data(dtype, batches, *lhs), b.data(dtype, batches, *rhs))
+    attrs = BatchMatmulAttrs(is_a, is_b, in_float32, rounds_once)
     return b.node("nn.batch_matmul", attrs, *inputs, dtype=dtype)
 
 

@@ -350,10 +350,12 @@ def _joined(*parts: Mapping[str, tuple[Layer, ...]]) -> Mapping[str, tuple[Layer
     return {op: tuple(layer for part in parts for layer in part.get(op, ())) for op in ops}
 
 
-FIT = _joined(_FIT, alternatives.MORE)
+FIT = _joined(_FIT, alternatives.MORE, alternatives.LATER)
 # The layers with which estimates are compared, including layers of kernels that are measured as
 # another.
-COMPARED = _joined(FIT, alternatives.ALIKE)
+COMPARED = _joined(
+    *(_FIT, alternatives.MORE, alternatives.ALIKE, alternatives.LATER, alternatives.LATER_ALIKE)
+)
 
 _FUNCTIONS = {
     "rnn": (("tanh",), ("relu",), ("leaky_relu",)),

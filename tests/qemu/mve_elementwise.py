@@ -1,7 +1,9 @@
-"""Cases of kernels for MVE and DSP without weights: sums of two operands, and pools."""
+"""Cases of kernels for MVE and DSP without weights: sums of two operands, products of matrices, and
+pools."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -15,6 +17,7 @@ from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from tests.kernels.conformance import conformance as c
+from tests.kernels.dense import matmuls
 
 Shape = tuple[int, ...]
 SIZES = range(1, 36)
@@ -106,12 +109,24 @@ def _softmax(seed: int) -> c.Case:
 
 
 @functools.cache
+def matmul(seed: int) -> c.Case:
+    """A product of matrices; seeds have one of three roundings by turns."""
+    rng = np.random.default_rng(seed)
+    attrs, *shapes, depth = matmuls.random_operands(rng)
+    attrs = dataclasses.replace(attrs, in_float32=seed % 3 == 0, rounds_once=seed % 3 == 1)
+    lhs, rhs = (c.int8(rng, shape, c.random_quant(rng)) for shape in shapes)
+    scale = matmuls.output_scale(lhs.type.scale, rhs.type.scale, depth)
+    out = c.quant(scale, int(rng.integers(-128, 128)))
+    return c.Case(f"matmul {seed}", "nn.batch_matmul", attrs, (lhs, rhs), out)
+
+
 def cases() -> tuple[c.Case, ...]:
     return (
         *(_sum(size, (size,), (size,)) for size in SIZES),
         *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
         *(_product(size, (size,), (size,)) for size in SIZES),
         *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
+        *map(matmul, range(80)),
         *map(_softmax, range(20)),
         *map(_pool, range(120)),
         *map(_extreme_pool, (-128, 127)),

@@ -1,5 +1,5 @@
-"""The kernels with paired weights, whose loops are assembly, equal the numpy references on an
-emulated Cortex-M4."""
+"""The kernels with paired weights, and of products of matrices, whose loops are assembly, equal the
+numpy references on an emulated Cortex-M4."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.kernels import base
 from microgen.kernels.base import Implementation
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import inlined_calls
+from tests.qemu import mve_elementwise
 from tests.qemu import test_mve_kernels as harness
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 pytestmark = [NEEDS_NINJA, NEEDS_ARM]
 
 BOARD = "mps2_an386"
+_NEEDS = (base.DSP, base.DSP | base.FPU)  # of kernels of matrices
+_MATRICES = 60  # products of them
 INLINED = 4  # calls of each kernel with constant parameters
 # Data and output channels of 1x1 convolutions: the numbers of pixels, of values and of channels
 # have all remainders that the assembly treats on their own.
@@ -42,6 +46,15 @@ _WINDOWS: tuple[tuple[tuple[int, int, int, int], Pair, Padding], ...] = (
     ((1, 6, 5, 4), (2, 3), "VALID"),
     ((2, 9, 3, 2), (4, 1), (1, 0, 2, 0)),
     ((1, 8, 6, 1), (5, 4), "SAME"),
+)
+# Data, filters and dilation of those that copy taps: of groups, merged groups, and dilated columns.
+_TAPS: tuple[tuple[tuple[int, int, int, int], tuple[int, int, int, int], Pair], ...] = (
+    ((1, 5, 7, 16), (12, 3, 3, 8), (1, 1)),
+    ((2, 4, 3, 10), (6, 2, 3, 5), (1, 1)),
+    ((1, 2, 2, 12), (12, 1, 1, 1), (1, 1)),
+    ((1, 6, 5, 6), (9, 3, 2, 2), (2, 1)),
+    ((1, 9, 8, 7), (5, 3, 3, 7), (2, 3)),
+    ((1, 1, 21, 24), (9, 1, 3, 24), (1, 8)),
 )
 _DENSE = (
     *((1, 8), (3, 8), (5, 9), (10, 15), (16, 16), (23, 24), (128, 19), (64, 40)),
@@ -74,7 +87,7 @@ def _weight(
 
 def _conv2d(
     seed: int, data: tuple[int, int, int, int], filters: tuple[int, ...], padding: Padding,
-    activation: Activation,
+    activation: Activation, dilation: Pair = (1, 1),
 ) -> c.Case:  # fmt: skip
     rng = np.random.default_rng(seed)
     full = seed % 4 == 3
@@ -82,7 +95,7 @@ def _conv2d(
     x, w = _data(rng, data, zero, full), _weight(rng, filters, 0, full)
     bias = c.bias(rng.integers(-9000, 9000, filters[0]))
     rounding = _ROUNDINGS[seed % len(_ROUNDINGS)]
-    attrs = Conv2DAttrs((1, 1), (1, 1), padding, activation, rounding)
+    attrs = Conv2DAttrs((1, 1), dilation, padding, activation, rounding)
     out = c.quant(c.output_scale(x, w, int(np.prod(filters[1:]))), int(rng.choice([-128, 5])))
     return c.Case(f"paired {seed}", "nn.conv2d", attrs, (x, w, bias), out)
 
@@ -110,13 +123,18 @@ def _cases() -> Iterator[c.Case]:
         for data, kernel, padding in _WINDOWS:
             yield _conv2d(seed, data, (5 + seed % 4, *kernel, data[3]), padding, activation)
             seed += 1
+        for data, filters, dilation in _TAPS:
+            yield _conv2d(seed, data, filters, "SAME", activation, dilation)
+            seed += 1
         for depth, units in _DENSE:
             yield _dense(seed, depth, units, 0 if seed % 2 else None, activation)
             seed += 1
 
 
 def _family(op: str) -> list[Implementation]:
-    return [kernel for kernel in kernels.registry()[op] if "_paired" in kernel.symbol]
+    """The op's kernels with paired weights."""
+    found = kernels.registry()[op]
+    return [k for k in found if "_paired" in k.symbol or k.symbol.endswith("_taps")]
 
 
 @functools.cache
@@ -127,6 +145,8 @@ def _calls() -> tuple[harness.Call, ...]:
         for kernel in _family(case.op):
             if not kernel.refusal(node, graph):
                 found.append(_call(case, kernel))
+    matrices = map(mve_elementwise.matmul, range(_MATRICES))
+    found += (call for case in matrices for call in harness.calls_of(case, _NEEDS))
     return tuple(found)
 
 
@@ -140,7 +160,8 @@ def _call(case: c.Case, kernel: Implementation) -> harness.Call:
 
 
 def test_cases_reach_every_kernel() -> None:
-    entries = [*_family("nn.conv2d"), *_family("nn.dense")]
+    matrices = (k for k in kernels.registry()["nn.batch_matmul"] if k.needs in _NEEDS)
+    entries = [*_family("nn.conv2d"), *_family("nn.dense"), *matrices]
     assert {call.kernel.symbol for call in _calls()} == {kernel.symbol for kernel in entries}
 
 

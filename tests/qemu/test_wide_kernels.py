@@ -1,5 +1,5 @@
-"""The float32 and int16 kernels for some instructions on emulated cores that have these: integers
-equal the numpy references, and floats are within the kernels' bounds."""
+"""The float32 and int16 kernels, and LSTMs of int8, for some instructions on emulated cores that
+have these: integers equal the numpy references, and floats are within the kernels' bounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.kernels.convolution import convolving
 from tests.kernels.convolution.convolving import Geometry
 from tests.kernels.dense import test_dense_hybrid
 from tests.kernels.quantization import test_conversions
-from tests.kernels.recurrent import recurrent_hybrid_cases
+from tests.kernels.recurrent import recurrent_hybrid_cases, test_lstm
 from tests.support import minimal_project
 from tests.support.sampling import seeds
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
@@ -132,20 +132,22 @@ def _cases() -> Iterator[c.Case]:
     yield from map(test_dense_hybrid.case, seeds(40))
     for seed in range(18):
         yield from _quantized(seed)
+    for seed in seeds(20):
+        yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
 
 
 # Calls
 
 
 def _kernels(board: str) -> tuple[Implementation, ...]:
-    """The kernels for instructions that the board's core has, apart from those of int8."""
+    """The kernels for instructions that the board's core has, apart from most of those of int8."""
     features = boards.load(board).cpu.features
     return tuple(
         kernel
         for every in kernels.registry().values()
         for kernel in every
-        if kernel.needs and kernel.needs <= features and "_s8" not in kernel.symbol
-        if "_s4" not in kernel.symbol
+        if kernel.needs and kernel.needs <= features and "_s4" not in kernel.symbol
+        if "_s8" not in kernel.symbol or kernel.symbol == "mg_lstm_s8_mve"
     )
 
 

@@ -55,7 +55,8 @@ def _scaling(node: Node, graph: Graph) -> base.Fields:
     return base.scale_fields(scale(base.attrs_of(node, BatchMatmulAttrs), lhs, rhs, output))
 
 
-def _params(node: Node, graph: Graph) -> base.Fields:
+def params(node: Node, graph: Graph) -> base.Fields:
+    """The parameters of int8 kernels."""
     return (*_shape(node, graph), *broadcast.offsets(node, graph), *_scaling(node, graph))
 
 
@@ -73,7 +74,7 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
     return base.Implementation(
         symbol=symbol,
         refusal=base.only(DType.INT8),
-        params=_params,
+        params=params,
         inputs=(0, 1),
         family="batch_matmul_s8",
         variant=(requantization,),
@@ -81,13 +82,20 @@ def _int8(symbol: str, requantization: str) -> base.Implementation:
     )
 
 
+def of_int8(refusal: base.Refuse) -> base.Refuse:
+    """Refusal of other dtypes, and what ``refusal`` refuses."""
+    is_int8 = base.only(DType.INT8)
+    return lambda node, graph: is_int8(node, graph) or refusal(node, graph)
+
+
 _TWICE = _int8("mg_batch_matmul_s8", "MG_ROUND_TWICE")
 _NEAREST = _int8("mg_batch_matmul_s8_nearest", "MG_ROUND_NEAREST")
 _FLOAT = _int8("mg_batch_matmul_s8_float", "MG_ROUND_FLOAT")
 
 
-def _rounding(of: base.Implementation, *, once: bool) -> base.Implementation:
-    """The kernel, which refuses nodes whose sums are rounded another number of times."""
+def rounding(of: base.Implementation, *, once: bool) -> base.Implementation:
+    """The kernel, which refuses nodes whose sums are rounded another number of times, or computed
+    in float32."""
 
     def refusal(node: Node, _graph: Graph) -> str | None:
         if base.attrs_of(node, BatchMatmulAttrs).rounds_once is once:
@@ -98,8 +106,8 @@ def _rounding(of: base.Implementation, *, once: bool) -> base.Implementation:
 
 
 IMPLEMENTATIONS = (
-    _rounding(_TWICE, once=False),
-    _rounding(dataclasses.replace(_NEAREST, measured_as=_TWICE), once=True),
+    rounding(_TWICE, once=False),
+    rounding(dataclasses.replace(_NEAREST, measured_as=_TWICE), once=True),
     in_float32.only(
         dataclasses.replace(_FLOAT, measured_as=_TWICE, cores=base.FLOAT_CORES),
     ),

@@ -22,18 +22,20 @@ _GATES = 4
 _LIMITS = {DType.INT8: 2**31 - 1, DType.INT16: SUM_LIMIT}  # of accumulators
 
 
-def _types(node: Node, graph: Graph) -> Inputs[ArrayType]:
-    return _names(node).each(lambda name: graph.types[name])
+def types_of(node: Node, graph: Graph) -> Inputs[ArrayType]:
+    """The types of the node's inputs."""
+    return names_of(node).each(lambda name: graph.types[name])
 
 
-def _names(node: Node) -> Inputs[str]:
+def names_of(node: Node) -> Inputs[str]:
+    """The names of the node's inputs."""
     attrs = base.attrs_of(node, LstmAttrs)
     return Inputs.of(node.inputs, attrs.has_peephole, attrs.has_projection)
 
 
 def _shape(node: Node, graph: Graph) -> base.Fields:
     assert isinstance(node.attrs, LstmAttrs)
-    types = _types(node, graph)
+    types = types_of(node, graph)
     gates, cells, features = types.weight.shape
     leading = types.data.shape[:2]
     batches, steps = reversed(leading) if node.attrs.time_major else leading
@@ -61,7 +63,7 @@ def _integer_params(node: Node, graph: Graph) -> base.Fields:
     assert attrs.hidden is not None
     output = graph.types[node.outputs[0]]
     clips = (attrs.cell_clip, attrs.projection_clip)
-    p = lstm_integer.parameters(_types(node, graph), attrs.hidden, output, clips)
+    p = lstm_integer.parameters(types_of(node, graph), attrs.hidden, output, clips)
     # With a projection, TFLite subtracts the zero point; see lstm_integer.
     sign = -1 if attrs.has_projection else 1
     return (
@@ -91,7 +93,7 @@ def _with_none_for_the_cell_gate(
 
 def _table_params(node: Node, graph: Graph) -> base.Fields:
     attrs = base.attrs_of(node, LstmAttrs)
-    p = lstm_tables.parameters(_types(node, graph), attrs.cell_clip)
+    p = lstm_tables.parameters(types_of(node, graph), attrs.cell_clip)
     return (
         *(field for field in _shape(node, graph) if field[0] not in ("outputs", "gates")),
         ("input_offset", -p.input_zero_point),
@@ -121,7 +123,7 @@ def _constants(*ctypes: str) -> Callable[[Node, Graph], tuple[base.KernelConstan
     """
 
     def constants(node: Node, _graph: Graph) -> tuple[base.KernelConstant, ...]:
-        names = _names(node)
+        names = names_of(node)
         found = {
             "input_weight": names.weight,
             "recurrent_weight": names.recurrent,
@@ -155,15 +157,16 @@ def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
 _integer_refusal = _refuses(DType.INT8)
 
 
-def _dsp_refusal(node: Node, graph: Graph) -> str | None:
-    if _types(node, graph).weight.shape[0] != _GATES:
+def dsp_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal of layers without four gates, and of those that the reference kernel refuses."""
+    if types_of(node, graph).weight.shape[0] != _GATES:
         return "there is no input gate, the kernel computes four gates at once"
     return _integer_refusal(node, graph)
 
 
 def _overflow(node: Node, graph: Graph) -> str | None:
     """Refusal if a sum over the input or the hidden state may exceed the accumulator."""
-    types, names = _types(node, graph), _names(node)
+    types, names = types_of(node, graph), names_of(node)
     zero_point, limits = types.data.zero_point, np.iinfo(types.data.dtype.numpy)
     farthest = max(int(limits.max) - zero_point, zero_point - int(limits.min))
     worst = _largest_sum(graph, names.weight, names.bias, farthest)
@@ -187,13 +190,13 @@ def _largest_sum(graph: Graph, weight: str, bias: str | None, farthest: int) -> 
 
 def _scratch(element_bytes: int) -> Callable[[Node, Graph], int]:
     """The scratch for the hidden state of one step of one sequence, in bytes."""
-    return lambda node, graph: _types(node, graph).weight.shape[1] * element_bytes
+    return lambda node, graph: types_of(node, graph).weight.shape[1] * element_bytes
 
 
 _INPUTS = (0, lstm.OUTPUT_STATE, lstm.CELL_STATE)
 _STATES = (lstm.OUTPUT_STATE, lstm.CELL_STATE)
 
-_INTEGER = base.Implementation(
+INTEGER = base.Implementation(
     symbol="mg_lstm_s8",
     refusal=_integer_refusal,
     params=_integer_params,
@@ -213,8 +216,8 @@ _TABLES = base.Implementation(
 )
 
 IMPLEMENTATIONS = (
-    dataclasses.replace(_INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=_dsp_refusal),
-    _INTEGER,
+    dataclasses.replace(INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=dsp_refusal),
+    INTEGER,
     dataclasses.replace(_TABLES, symbol="mg_lstm_s8_table_dsp", needs=base.DSP),
     _TABLES,
     dataclasses.replace(

@@ -18,7 +18,7 @@ from microgen.kernels.requantization import transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced
 from microgen.kernels.requantization.sums import largest_sums
 
-_FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
+FLOAT_SHIFT = 13  # of MG_ROUND_FLOAT_NARROW: to the right, besides the bits of a fraction
 SUM_LIMIT = 2**30 - 1  # of accumulators, so that they can be doubled
 _LARGEST = 2**31 - 1  # multiplier
 
@@ -32,7 +32,7 @@ def _refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
         return f"its largest scale is {largest:.3g}, the kernel takes less than 0.5"
     sums = largest_sums(node, graph, recipe.axis)
     if _rounding_of(node) is Rounding.FLOAT and not _is_seen(node, graph, scaled, sums[0]):
-        return f"a scale is below 2**-{_FLOAT_SHIFT}, the kernel takes no such scale"
+        return f"a scale is below 2**-{FLOAT_SHIFT}, the kernel takes no such scale"
     over = sums.sum(axis=0) > SUM_LIMIT
     if over.any() and not _are_constant(node, graph, scaled, sums[0])[over].all():
         worst = int(sums.sum(axis=0).max())
@@ -60,7 +60,7 @@ def _scaled(node: Node, graph: Graph) -> tuple[Array, Array]:
 
 def _is_seen(node: Node, graph: Graph, scaled: tuple[Array, Array], products: Array) -> bool:
     """Whether MG_ROUND_FLOAT_NARROW sees all ties."""
-    is_small = scaled[1] < -_FLOAT_SHIFT
+    is_small = scaled[1] < -FLOAT_SHIFT
     if not is_small.any() or (products[is_small] > 0).any() or len(node.inputs) < 3:
         return not is_small.any()
     bias = graph.constants[node.inputs[2]].astype(np.int64)

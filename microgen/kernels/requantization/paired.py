@@ -2,7 +2,8 @@
 describes.
 
 All kinds of transforms here take ``rows`` and ``run``, the rows of a filter and the weights in
-each. The weight's first axis is the axis of output channels.
+each. The weight's first axis is the axis of output channels. If windows are copied tap by tap, a
+row is a tap, and there are two more arguments, those of ``taps.whole``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from microgen.base.errors import MicrogenError
 from microgen.graph.arithmetic import blocks, high
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import Array, Graph, Node, frozen
-from microgen.kernels import base
+from microgen.kernels import base, taps
 from microgen.kernels.constant import Arguments, Tables, WeightLayout
 from microgen.kernels.requantization import by_fpu, linear, transforms
 from microgen.kernels.requantization.recipe import (
@@ -35,6 +36,9 @@ _COLUMN = 4 * 8  # bytes of a step of four pixels: MG_PAIRED_COLUMN words
 _SINGLE = 4 * 2  # bytes of a step of one row of data
 _LARGE = 2**26  # bias
 _UNITS = 2 * 255 * 32640  # of a word of weights, before its second half is added
+# A tap of a merged group is a whole step at least, and there are two channels at a time.
+MERGED = taps.Merged(depth=_STEP, outputs=2)
+_SIZES = ("rows", "run", "merged", "outputs")
 
 
 @functools.cache
@@ -55,8 +59,30 @@ def order(rows: int, run: int) -> Array:
     return frozen(np.array(indices))
 
 
-def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+@functools.cache
+def _tap_order(taps: int, run: int) -> Array:
+    """The same if each tap is copied on its own. Its remainder is in a step of its last weights, in
+    which those that another step has are weights of 0.
+    """
+    # The kernel reads four values at a time, and must not read beyond the tap: there the input may
+    # end.
+    steps = -(-run // _STEP)
+    last = [*[-1] * (-run % _STEP), *range(run - run % _STEP, run)]
+    tap = np.array([*range(_STEP * (run // _STEP)), *last][: _STEP * steps])
+    places = np.arange(taps)[:, None] * run + tap
+    return frozen(np.where(tap < 0, -1, places).ravel())
+
+
+def _order_of(arguments: transforms.Arguments) -> Array:
+    rows, run = int(arguments["rows"]), int(arguments["run"])
+    return _tap_order(rows, run) if "merged" in arguments else order(rows, run)
+
+
+def _sizes(node: Node, graph: Graph) -> Arguments:
     shape = graph.types[node.inputs[1]].shape
+    if taps.are_copied(node, graph):
+        sizes = (("rows", shape[1] * shape[2]), ("run", MERGED.run(node, graph)))
+        return (*sizes, *MERGED.arguments(node, graph))
     rows = shape[1] if len(shape) == 4 else 1
     return (("rows", rows), ("run", int(np.prod(shape[1:])) // rows))
 
@@ -140,8 +166,7 @@ def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None
 
 def steps(node: Node, graph: Graph) -> int:
     """Steps of four weights of a filter."""
-    sizes = dict(_sizes(node, graph))
-    return len(order(sizes["rows"], sizes["run"])) // _STEP
+    return len(_order_of(dict(_sizes(node, graph)))) // _STEP
 
 
 def columns(node: Node, graph: Graph) -> int:
@@ -183,7 +208,9 @@ def _measured(
     weight: Array, arguments: transforms.Arguments, measure: Callable[[Array], Array]
 ) -> Array:
     """A measure of each channel's ordered weights, int64 [channels, 4 * steps]."""
-    at = order(int(arguments["rows"]), int(arguments["run"]))
+    at = _order_of(arguments)
+    if "merged" in arguments:
+        weight = taps.whole(weight, int(arguments["merged"]), int(arguments["outputs"]))
     return blocks.by_channels(weight, 0, lambda x: measure(np.where(at < 0, 0, x[:, at])))
 
 
@@ -218,7 +245,7 @@ _PROOF = linear.Proof(_high, "the requantization by one product")
 # fold_paired: sources and arguments of fold_zero. The bias that fold_zero makes, plus 127 times the
 # sum of the weights that are first in their halfwords.
 def _fold_paired(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
-    own = {name: value for name, value in arguments.items() if name not in ("rows", "run")}
+    own = {name: value for name, value in arguments.items() if name not in _SIZES}
     folded = transforms.apply("fold_zero", sources, own).astype(np.int64)
     bias = folded + missing(sources[0], arguments)
     if np.abs(bias).max() >= 2**31:
@@ -262,7 +289,7 @@ def _high_float_scale(sources: Sequence[Array], arguments: transforms.Arguments)
 # pair: an int8 weight, and ``group``, a number of channels. int32 [groups, steps, group]: for each
 # step of four weights a word of each channel of a group. A word has the halfwords ``w[1] + 256 *
 # w[0]`` and ``w[3] + 256 * w[2]``. The weights of a filter are in the order of ``order``. The last
-# group has the last channels.
+# group has the last channels; of ``outputs`` channels if windows are copied tap by tap.
 def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
     group = int(arguments["group"])
@@ -270,7 +297,9 @@ def _pair(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
         raise ValueError(f"cannot pair {weight.dtype.name}{list(weight.shape)}")
     words = _measured(weight, arguments, _words).T
     # The last group overlaps the one before it, so that every group is whole.
-    first = np.minimum(np.arange(0, len(words), group), len(words) - group)
+    outputs = int(arguments.get("outputs", len(words)))
+    own = np.minimum(np.arange(0, outputs, group), outputs - group)
+    first = (np.arange(0, len(words), outputs)[:, None] + own).ravel()
     paired: Array = np.stack([words[first + k] for k in range(group)], axis=2)
     return paired.astype(np.int32)
 

@@ -43,7 +43,7 @@ def _fed(rng: np.random.Generator, layer: Layer, name: str, shape: tuple[int, ..
     return c.Tensor(ArrayType(shape, dtype, c.quant(scale, zero_point)), array)
 
 
-def _case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:
+def random_case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:
     """A random layer with random states."""
     layer = lstm_cases.random_layer(seed, dtype, is_plain=is_plain)
     return _of_layer(seed, dtype, layer)
@@ -85,7 +85,7 @@ def _of_layer(seed: int, dtype: DType, layer: Layer, *, by_tables: bool = False)
 
 def _cases(count: int) -> list[c.Case]:
     usual = [
-        _case(seed, dtype, is_plain=seed % 4 == 0)
+        random_case(seed, dtype, is_plain=seed % 4 == 0)
         for dtype in (DType.INT8, DType.FLOAT32)
         for seed in range(count)
     ]
@@ -124,7 +124,7 @@ def _with_input(case: c.Case, position: int, tensor: c.Tensor) -> c.Case:
 
 
 def test_sums_that_may_leave_int32_are_refused() -> None:
-    case = _case(0, DType.INT8, is_plain=True)
+    case = random_case(0, DType.INT8, is_plain=True)
     largest = np.full(case.input_types[3].shape, 2**31 - 1, np.int32)
     refused = _refusals(_with_input(case, 3, c.bias(largest)))
     for symbol in ("mg_lstm_s8", "mg_lstm_s8_dsp"):
@@ -142,7 +142,7 @@ def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
 
 
 def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
-    usual, by_tables = _case(0, DType.INT8, is_plain=True), _by_tables(0, DType.INT8)
+    usual, by_tables = random_case(0, DType.INT8, is_plain=True), _by_tables(0, DType.INT8)
     for case, symbols in (
         (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp"}),
         (by_tables, {"mg_lstm_s8_table", "mg_lstm_s8_table_dsp"}),
@@ -153,7 +153,7 @@ def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
 
 
 def test_weights_that_are_computed_are_refused() -> None:
-    case = _case(0, DType.FLOAT32, is_plain=True)
+    case = random_case(0, DType.FLOAT32, is_plain=True)
     computed = dataclasses.replace(case.inputs[1], is_constant=False)
     found = str(_refusals(_with_input(case, 1, computed))["mg_lstm_f32"])
     assert "needs a constant" in found
@@ -161,6 +161,6 @@ def test_weights_that_are_computed_are_refused() -> None:
 
 def test_the_dsp_variant_takes_four_gates() -> None:
     seed = next(s for s in range(50) if not lstm_cases.random_layer(s, DType.INT8).has_input_gate)
-    refused = _refusals(_case(seed, DType.INT8))
+    refused = _refusals(random_case(seed, DType.INT8))
     assert "input gate" in str(refused["mg_lstm_s8_dsp"])
     assert refused["mg_lstm_s8"] is None

@@ -84,6 +84,58 @@ MG_INLINE int8_t *mg_mve_fill(int8_t *to, int32_t value, int32_t count)
     return to + (count > 0 ? count : 0);
 }
 
+/* The products of one row of values with four others, and the sum of its values. */
+typedef struct {
+    int32_t a;
+    int32_t b;
+    int32_t c;
+    int32_t d;
+    int32_t values;
+} mg_mve_dots;
+
+MG_INLINE mg_mve_dots mg_mve_dots_of(const int8_t *values, const int8_t *const row[MG_MVE_ROWS],
+                                     int32_t depth)
+{
+    const int8_t *v = values;
+    const int8_t *a = row[0];
+    const int8_t *b = row[1];
+    const int8_t *c = row[2];
+    const int8_t *d = row[3];
+    mg_mve_dots dots = {0, 0, 0, 0, 0};
+#if defined(__OPTIMIZE__)
+    /* A tail-predicated loop in assembly, because GCC 12 does not form one from intrinsics and
+     * spills registers instead. */
+    __asm__("dlstp.8 lr, %[depth]\n"
+            "1:\n\t"
+            "vldrb.8 q0, [%[v]], #16\n\t"
+            "vldrb.8 q1, [%[a]], #16\n\t"
+            "vaddva.s8 %[values], q0\n\t"
+            "vmladava.s8 %[sum_a], q0, q1\n\t"
+            "vldrb.8 q2, [%[b]], #16\n\t"
+            "vmladava.s8 %[sum_b], q0, q2\n\t"
+            "vldrb.8 q1, [%[c]], #16\n\t"
+            "vmladava.s8 %[sum_c], q0, q1\n\t"
+            "vldrb.8 q2, [%[d]], #16\n\t"
+            "vmladava.s8 %[sum_d], q0, q2\n\t"
+            "letp lr, 1b"
+            : [v] "+r"(v), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
+              [values] "+Te"(dots.values), [sum_a] "+Te"(dots.a), [sum_b] "+Te"(dots.b),
+              [sum_c] "+Te"(dots.c), [sum_d] "+Te"(dots.d)
+            : [depth] "r"(depth)
+            : "lr", "q0", "q1", "q2", "memory");
+#else
+    /* In C, because without optimisation the assembly would need too many registers. */
+    for (int32_t k = 0; k < depth; k++) {
+        dots.values += v[k];
+        dots.a += v[k] * a[k];
+        dots.b += v[k] * b[k];
+        dots.c += v[k] * c[k];
+        dots.d += v[k] * d[k];
+    }
+#endif
+    return dots;
+}
+
 /* What the pixels of a convolution share. */
 typedef struct {
     int32_t depth; /* bytes of a row, and products per output */
@@ -112,49 +164,9 @@ MG_INLINE void mg_mve_pixels(const mg_mve_layer *p, const int8_t *const row[MG_M
     const mve_pred16_t stored = vctp32q((uint32_t)count);
 
     for (int32_t c = 0; c < p->channels; c++) {
-        const int8_t *w = &weight[c * p->depth];
-        const int8_t *a = row[0];
-        const int8_t *b = row[1];
-        const int8_t *d = row[2];
-        const int8_t *e = row[3];
-        int32_t sum_a = 0;
-        int32_t sum_b = 0;
-        int32_t sum_d = 0;
-        int32_t sum_e = 0;
-        int32_t weights = 0;
-#if defined(__OPTIMIZE__)
-        /* A tail-predicated loop in assembly, because GCC 12 does not form one from intrinsics and
-         * spills registers instead. */
-        __asm__("dlstp.8 lr, %[depth]\n"
-                "1:\n\t"
-                "vldrb.8 q0, [%[w]], #16\n\t"
-                "vldrb.8 q1, [%[a]], #16\n\t"
-                "vaddva.s8 %[weights], q0\n\t"
-                "vmladava.s8 %[sum_a], q0, q1\n\t"
-                "vldrb.8 q2, [%[b]], #16\n\t"
-                "vmladava.s8 %[sum_b], q0, q2\n\t"
-                "vldrb.8 q1, [%[d]], #16\n\t"
-                "vmladava.s8 %[sum_d], q0, q1\n\t"
-                "vldrb.8 q2, [%[e]], #16\n\t"
-                "vmladava.s8 %[sum_e], q0, q2\n\t"
-                "letp lr, 1b"
-                : [w] "+r"(w), [a] "+r"(a), [b] "+r"(b), [d] "+r"(d), [e] "+r"(e),
-                  [weights] "+Te"(weights), [sum_a] "+Te"(sum_a), [sum_b] "+Te"(sum_b),
-                  [sum_d] "+Te"(sum_d), [sum_e] "+Te"(sum_e)
-                : [depth] "r"(p->depth)
-                : "lr", "q0", "q1", "q2", "memory");
-#else
-        /* In C, because without optimisation the assembly would need too many registers. */
-        for (int32_t k = 0; k < p->depth; k++) {
-            weights += w[k];
-            sum_a += w[k] * a[k];
-            sum_b += w[k] * b[k];
-            sum_d += w[k] * d[k];
-            sum_e += w[k] * e[k];
-        }
-#endif
-        const int32_t start = p->input_offset * weights + ((bias != NULL) ? bias[c] : 0);
-        const int32x4_t sums = vaddq_n_s32(mg_mve_lanes(sum_a, sum_b, sum_d, sum_e), start);
+        const mg_mve_dots dots = mg_mve_dots_of(&weight[c * p->depth], row, p->depth);
+        const int32_t start = p->input_offset * dots.values + ((bias != NULL) ? bias[c] : 0);
+        const int32x4_t sums = vaddq_n_s32(mg_mve_lanes(dots.a, dots.b, dots.c, dots.d), start);
         const int32x4_t scaled = mg_mve_requantize_n(sums, multiplier[c], shift[c]);
         const int32x4_t result =
             mg_mve_offset_and_clamp(scaled, p->output_offset, p->activation_min, p->activation_max);

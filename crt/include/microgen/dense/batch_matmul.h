@@ -159,6 +159,26 @@ MG_INLINE void mg_batch_matmul_s8_matrix(const mg_batch_matmul_s8_params *p, con
     }
 }
 
+/* Computes all matrices of the batch: matrix(p, lhs, rhs, output, the other arguments), where the
+ * pointers are to the first values of the three matrices. A macro, so that `matrix` is inlined. */
+#define MG_BATCH_MATMUL_S8(matrix, p, lhs, rhs, output, ...)                                       \
+    do {                                                                                           \
+        int32_t batch_ = 0;                                                                        \
+        for (int32_t a_ = 0; a_ < (p)->batches[0]; a_++) {                                         \
+            for (int32_t b_ = 0; b_ < (p)->batches[1]; b_++) {                                     \
+                for (int32_t c_ = 0; c_ < (p)->batches[2]; c_++) {                                 \
+                    const int32_t left_ = a_ * (p)->lhs_stride[0] + b_ * (p)->lhs_stride[1] +      \
+                                          c_ * (p)->lhs_stride[2];                                 \
+                    const int32_t right_ = a_ * (p)->rhs_stride[0] + b_ * (p)->rhs_stride[1] +     \
+                                           c_ * (p)->rhs_stride[2];                                \
+                    matrix((p), &(lhs)[left_], &(rhs)[right_],                                     \
+                           &(output)[batch_ * (p)->rows * (p)->columns], __VA_ARGS__);             \
+                    batch_++;                                                                      \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 /* Multiplies matrices lhs [rows][depth] by rhs [depth][columns] into output
  * [batches[0]][batches[1]][batches[2]][rows][columns]. `requantization` is MG_ROUND_TWICE,
  * MG_ROUND_NEAREST or MG_ROUND_FLOAT of microgen/requantization/scaling_s8.h.
@@ -167,21 +187,7 @@ MG_INLINE void mg_batch_matmul_s8_matrix(const mg_batch_matmul_s8_params *p, con
 MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const int8_t *lhs,
                                        const int8_t *rhs, int8_t *output, int requantization)
 {
-    int32_t batch = 0;
-
-    for (int32_t a = 0; a < p->batches[0]; a++) {
-        for (int32_t b = 0; b < p->batches[1]; b++) {
-            for (int32_t c = 0; c < p->batches[2]; c++) {
-                const int32_t left =
-                    a * p->lhs_stride[0] + b * p->lhs_stride[1] + c * p->lhs_stride[2];
-                const int32_t right =
-                    a * p->rhs_stride[0] + b * p->rhs_stride[1] + c * p->rhs_stride[2];
-                mg_batch_matmul_s8_matrix(p, &lhs[left], &rhs[right],
-                                          &output[batch * p->rows * p->columns], requantization);
-                batch++;
-            }
-        }
-    }
+    MG_BATCH_MATMUL_S8(mg_batch_matmul_s8_matrix, p, lhs, rhs, output, requantization);
 }
 
 #define MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                         \

@@ -108,7 +108,7 @@ def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
         return sentence
     if output.dtype is DType.INT16:
         return scale_constraint16(np.array([_ratio(attrs, lhs, rhs, output)]))
-    bound, ratio = _largest(attrs, lhs, rhs), _ratio(attrs, lhs, rhs, output)
+    bound, ratio = largest(attrs, lhs, rhs), _ratio(attrs, lhs, rhs, output)
     if bound * ratio >= 2**31 - 256:
         return (
             f"the output's scale is too small: sums of up to {bound}, scaled by {ratio:g}, "
@@ -118,7 +118,7 @@ def check(attrs: BatchMatmulAttrs, inputs: Types, outputs: Types) -> str | None:
 
 
 def _sums_constraint(attrs: BatchMatmulAttrs, inputs: Types, output: ArrayType) -> str | None:
-    bound = _largest(attrs, *inputs)
+    bound = largest(attrs, *inputs)
     limit = SUM_LIMIT if output.dtype is DType.INT16 else 2**31 - 1
     if bound <= limit:
         return None
@@ -126,7 +126,7 @@ def _sums_constraint(attrs: BatchMatmulAttrs, inputs: Types, output: ArrayType) 
     return f"{depth} products are summed, which may reach {bound}; the accumulator holds {limit}"
 
 
-def _largest(attrs: BatchMatmulAttrs, lhs: ArrayType, rhs: ArrayType) -> int:
+def largest(attrs: BatchMatmulAttrs, lhs: ArrayType, rhs: ArrayType) -> int:
     """The largest magnitude of a sum of products."""
     return matrices(attrs, lhs, rhs)[1] * farthest(lhs) * farthest(rhs)
 

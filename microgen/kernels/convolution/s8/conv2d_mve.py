@@ -92,7 +92,11 @@ def _in_place_of_strips(node: Node, graph: Graph) -> base.Lags:
 # last group has the last filters.
 def _tiled(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
     (weight,) = sources
-    filters = weight.transpose(0, 2, 1, 3).reshape(len(weight), -1)
+    return in_tiles(weight.transpose(0, 2, 1, 3).reshape(len(weight), -1))
+
+
+def in_tiles(filters: Array) -> Array:
+    """The groups of four filters of int8 [filters, weights]."""
     filters = np.pad(filters, ((0, 0), (-filters.shape[1] % _VECTOR, 0)))
     starts = [*range(0, len(filters) - FILTERS + 1, FILTERS)]
     # The last group overlaps the one before it, so that every group has four filters.
