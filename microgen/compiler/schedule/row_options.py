@@ -5,6 +5,7 @@ The cost of a layer is its kernel's cost for the rows of one step, times the num
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,8 @@ _PER_MOVE = (24, 36)  # instructions and cycles of a call that moves rows
 _PER_BYTE = (0.66, 1.08)
 _PER_BYTE_OF_BLOCKS = (0.13, 0.69)  # on Arm cores whose instructions move eight registers
 _LOOP_BYTES, _PART_BYTES = 24, 44  # code of the loop, and of its body for each layer
+
+_PATCH_BYTES = 240  # code of a patch's loop and of its call, on Cortex-M4
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,8 @@ class LineBuffered(Option):
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
         """The flash of its parts and of its own loop."""
         parts = (found for part in self.parts for found in part.flash)
-        own = _LOOP_BYTES + _PART_BYTES * len(self.parts)
+        ends = (last == 0 < inner for inner, last in itertools.pairwise(self.columns))
+        own = _LOOP_BYTES + _PART_BYTES * len(self.parts) + _PATCH_BYTES * sum(ends)
         return (*dict.fromkeys(parts), ((self.result, self.rows, self.columns), own))
 
     @property

@@ -175,7 +175,10 @@ def _operator(function: PrimFunc, column: MeasuredColumn) -> int:
     deepest = max(_kernel(kernel, function, column) for kernel in function.kernels)
     if function.rolling:
         most = max(len(part.parameters) for part in function.rolling.parts)
-        return column.rolled + stack.arguments(most) + deepest
+        # A patch is one more function between the loop and the parts, with the row's number.
+        patches = function.rolling.patches
+        inner = (column.rolled + stack.arguments(len(p.parameters) + 1) for p in patches)
+        return column.rolled + stack.arguments(most) + deepest + max(inner, default=0)
     return deepest + _PER_KERNEL * (len(function.body) - 1)
 
 
