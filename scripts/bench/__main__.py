@@ -1,4 +1,5 @@
-"""``python -m scripts.bench measure``, ``check`` or ``render``: see the Makefile."""
+"""``python -m scripts.bench measure``, ``check`` or ``render``: see the Makefile. ``other``
+measures networks that nobody tuned for: see ``scripts.bench.other``."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from microgen.base.errors import MicrogenError, UsageError
 from scripts.bench import check, matrix, pool, render, results
 from scripts.bench.check import Difference, Report
 from scripts.bench.matrix import Combination
+from scripts.bench.other import command as other
 
 OUT = Console(width=120, highlight=False, soft_wrap=True)
 
@@ -22,8 +24,11 @@ OUT = Console(width=120, highlight=False, soft_wrap=True)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. 0: done; 1: something is worse, or failed; 2: wrong arguments; 3: nothing
     is worse, but not everything was checked."""
-    asked = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if given[:1] == ["other"]:
+            return other.main(given[1:])
+        asked = _parser().parse_args(given)
         if asked.command == "render":
             return _render(asked.docs)
         chosen = matrix.load().select(asked.network, asked.board, asked.optimize)
@@ -41,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("command", choices=("measure", "check", "render"))
+    parser.add_argument("command", choices=("measure", "check", "render", "other"))
     for name in ("network", "board", "optimize"):
         parser.add_argument(f"--{name}", action="append", default=[], help="only this; repeatable")
     parser.add_argument("--processes", type=int, default=2)

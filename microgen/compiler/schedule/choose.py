@@ -25,6 +25,7 @@ PROMISING = 4  # divisions that are lowered and planned
 # bytes of inputs may hold other tensors later, there are two buffers, which leave gaps. The gaps
 # are smaller if less is live.
 SHARES = (15, 14, 13, 12, 10, 8)
+UNMEASURED = "its cost is not measured for this core"
 MOST_FORCED = 8  # functions that read the input in rows; a schedule needs one of them
 
 
@@ -205,7 +206,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
         compared = "".join(f"; {_title(o)} {_numbers(o)}" for o in others)
         return f"--optimize {goal}: its parts are computed in its bytes{compared}"
     if option.cost is None:
-        return "the first implementation that fits; its cost is not measured for this core"
+        return f"the first implementation that fits; {UNMEASURED}"
     if not others:
         return f"the only implementation that fits: {_numbers(option)}"
     fastest = sorted(others, key=lambda other: other.cycles)

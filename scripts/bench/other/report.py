@@ -1,0 +1,188 @@
+"""The tables: how we compare with the peer, by kind of network and by kind of layer."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scripts.bench.other.measuring import BOARDS, Found
+from scripts.bench.other.stored import Core, Peer, Stored
+from scripts.bench.tables import markdown
+
+TOLERANCE = 20  # thousandths
+KINDS = ("int8", "float32", "int16")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was found of a network on a core, with the committed figures."""
+
+    found: Found
+    core: Core
+
+    @property
+    def name(self) -> str:
+        """The network, and the core."""
+        return f"{self.found.asked.name} on {self.found.asked.core}"
+
+    @property
+    def ratio(self) -> float:
+        """Our instructions over the peer's."""
+        assert self.core.peer is not None
+        return self.found.instructions / self.core.peer.instructions
+
+    @property
+    def error(self) -> float | None:
+        """How far the estimated cycles are from the modelled ones, or None if there are none."""
+        if not self.found.estimated:
+            return None
+        return self.found.estimated / self.found.cycles - 1
+
+    @property
+    def change(self) -> float:
+        """How much more instructions than when ours were committed; 0 if they were not."""
+        if self.core.ours is None:
+            return 0.0
+        return self.found.instructions / self.core.ours.instructions - 1
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it takes more than ``TOLERANCE`` more instructions than committed, or bytes."""
+        ours = self.core.ours
+        if ours is None:
+            return False
+        pairs = (
+            (ours.instructions, self.found.instructions),
+            (ours.arena, self.found.arena),
+            (ours.balanced, self.found.balanced),
+        )
+        return any(1000 * (now - before) > TOLERANCE * before for before, now in pairs)
+
+
+def compared(found: Iterable[Found], stored: Mapping[str, Stored]) -> list[Compared]:
+    """All that was measured and that has figures of the peer of the same file."""
+    rows = []
+    for one in found:
+        known = stored.get(one.asked.name)
+        core = known.cores.get(one.asked.core, Core()) if known else Core()
+        if one.missing or one.failed or known is None or core.peer is None:
+            continue
+        if known.sha256 in ("", one.sha256):
+            rows.append(Compared(one, core))
+    return rows
+
+
+def summary(rows: Sequence[Compared]) -> str:
+    """The geometric mean and the worst ratio of each kind of networks and core, how many are over
+    0.6 and over 1, and RAM beside the peer's."""
+    lines = []
+    for kind in KINDS:
+        own = [row for row in rows if row.found.asked.kind == kind]
+        if own:
+            count = len({row.found.asked.name for row in own})
+            lines.append((kind, str(count), *(_cell(own, core) for core in BOARDS), *_rams(own)))
+    heads = ("networks", "", *BOARDS, "arena + I/O, M4", "with --workspace-io")
+    return markdown(heads, lines)
+
+
+def _cell(rows: Sequence[Compared], core: str) -> str:
+    ratios = {row.found.asked.name: row.ratio for row in rows if row.found.asked.core == core}
+    if not ratios:
+        return ""
+    worst = max(ratios, key=lambda name: ratios[name])
+    over = [sum(ratio > limit for ratio in ratios.values()) for limit in (0.6, 1)]
+    mean = geometric(ratios.values())
+    return f"{mean:.3f} ({ratios[worst]:.2f} {worst}), {over[0]} / {over[1]}"
+
+
+def _rams(rows: Sequence[Compared]) -> tuple[str, str]:
+    """The bytes at ``balanced`` over the peer's: as usual, and as the peer counts them, whose
+    inputs and outputs are in its arena."""
+    pairs = [
+        (row.found.balanced / row.core.peer.arena, row.found.shared / row.core.peer.arena)
+        for row in rows
+        if row.found.asked.core == "M4" and row.core.peer and row.core.peer.arena
+    ]
+    usual, shared = ([pair[i] for pair in pairs if pair[i]] for i in (0, 1))
+    return _ram(usual), _ram(shared)
+
+
+def _ram(ratios: Sequence[float]) -> str:
+    if not ratios:
+        return "not known"
+    over = sum(ratio > 1 for ratio in ratios)
+    return f"{geometric(ratios):.2f} ({max(ratios):.2f}), {over} over 1"
+
+
+def geometric(numbers: Iterable[float]) -> float:
+    """The geometric mean."""
+    every = [math.log(number) for number in numbers]
+    return math.exp(sum(every) / len(every))
+
+
+def networks(rows: Sequence[Compared]) -> str:
+    """Every network and core: the worst first."""
+    lines = []
+    for row in sorted(rows, key=lambda row: -row.ratio):
+        ours, peer = row.found, row.core.peer
+        assert peer is not None
+        error = row.error
+        lines.append(
+            (
+                *(ours.asked.name, ours.asked.core, ours.asked.kind),
+                *(f"{ours.instructions:,}", f"{peer.instructions:,}", f"{row.ratio:.2f}"),
+                *(f"{ours.arena:,}", f"{ours.balanced:,}"),
+                f"{peer.arena:,}" if peer.arena else "",
+                "" if error is None else f"{100 * error:+.1f} %",
+                ", ".join(peer.guessed),
+            )
+        )
+    heads = ("network", "core", "kind", "ours", "the peer's", "ratio", "arena, speed", "balanced")
+    return markdown((*heads, "the peer's", "estimated cycles", "of the peer estimated"), lines, 3)
+
+
+def layers(rows: Sequence[Compared]) -> str:
+    """Instructions for each multiply-accumulate or element by kind of network, core and layer: the
+    worst first."""
+    lines = []
+    for (kind, core, layer), (units, ours, theirs, worst, guessed) in _sums(rows).items():
+        ratio = ours / theirs if theirs else math.inf
+        name, most = worst
+        cells = (f"{ours / units:.2f}", f"{theirs / units:.2f}", f"{ratio:.2f}", f"{ours:,}")
+        mark = "yes" if guessed else ""
+        lines.append((ratio, (layer, kind, core, *cells, f"{name} {most:.2f}", mark)))
+    ordered = [cells for _, cells in sorted(lines, key=lambda line: -line[0])]
+    heads = ("layers", "kind", "core", "ours each", "the peer's", "ratio", "ours")
+    return markdown((*heads, "worst", "estimated"), ordered, 3)
+
+
+Sums = tuple[int, int, int, tuple[str, float], bool]
+
+
+def _sums(rows: Sequence[Compared]) -> dict[tuple[str, str, str], Sums]:
+    """Units, our instructions and the peer's, the worst network with its ratio, and whether the
+    peer's are estimated."""
+    found: dict[tuple[str, str, str], list[tuple[str, int, int, int, bool]]] = defaultdict(list)
+    for row in rows:
+        peer, asked = row.core.peer, row.found.asked
+        assert peer is not None
+        for layer, mine, theirs in _both(row.found, peer):
+            one = (asked.name, *mine, theirs, layer in peer.guessed)
+            found[asked.kind, asked.core, layer].append(one)
+    sums: dict[tuple[str, str, str], Sums] = {}
+    for key, parts in found.items():
+        units, ours = sum(part[1] for part in parts), sum(part[2] for part in parts)
+        theirs = sum(part[3] for part in parts)
+        worst = max(((name, o / max(1, t)) for name, _, o, t, _ in parts), key=lambda one: one[1])
+        sums[key] = (max(1, units), ours, theirs, worst, any(part[4] for part in parts))
+    return sums
+
+
+def _both(found: Found, peer: Peer) -> Iterator[tuple[str, tuple[int, int], int]]:
+    """Kinds of layers that both programs have, with our units and instructions, and the peer's.
+    What one of them computes in another call, or not at all, has no ratio."""
+    for layer, mine in found.layers.items():
+        if layer in peer.layers and mine[0]:
+            yield layer, mine, peer.layers[layer][1]
