@@ -64,7 +64,7 @@ def test_estimated_cycles_were_within_15_percent() -> None:
         if figures.ours and figures.ours.cycles
     }
     assert len({name for name, _ in errors}) >= 40
-    assert {key for key, error in errors.items() if abs(error) > 0.15} == BEYOND
+    assert {key for key, error in errors.items() if abs(error) > 0.15} <= BEYOND
 
 
 def test_the_file_is_as_it_would_be_written() -> None:
