@@ -93,5 +93,5 @@ def _refusals(network: Network) -> list[str]:
 
 def test_hybrid_layers_have_one_byte_for_each_weight(tmp_path: Path) -> None:
     kernel, refusals = _call(_network(dtype="float32", scale=(), zero_point=()), tmp_path)
-    assert kernel == "mg_dense_hybrid_f32"
+    assert kernel == "mg_dense_hybrid_f32_dsp"
     assert refusals == ""
