@@ -236,8 +236,9 @@ _ALIKE: Mapping[str, tuple[Layer, ...]] = {
         for rounding in _OTHERS
         for one in _each(layers.transposed, _TRANSPOSED, rounding=rounding)
     ),
-    "nn.dense": tuple(
-        one for rounding in _OTHERS for one in _each(layers.dense, _PLAIN, rounding=rounding)
+    "nn.dense": (
+        *_each(layers.dense, _PLAIN, rounding=Rounding.SINGLE, by_channel=True),
+        *(one for rounding in _OTHERS for one in _each(layers.dense, _PLAIN, rounding=rounding)),
     ),
     "nn.batch_matmul": tuple(
         one

@@ -51,7 +51,7 @@ def test_they_equal_the_reference(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["3x3", "3x3_stride_2", "planes"])
 def test_cases_reach_every_requantization(suffix: str) -> None:
     reached = {call.kernel.symbol for call in _calls()}
-    for name in ("", "linear_", "upward_", "fpu_", "float_"):
+    for name in ("", "linear_", "mixed_", "upward_", "fpu_", "float_"):
         assert f"mg_depthwise_conv2d_s8_{name}{suffix}" in reached
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from microgen import kernels
 from microgen.graph.arithmetic.terms import Activation, Rounding
-from microgen.graph.ir.graph import ArrayType, DType
+from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
@@ -100,6 +100,21 @@ def _conv2d(
     return c.Case(f"paired {seed}", "nn.conv2d", attrs, (x, w, bias), out)
 
 
+def _by_channel(seed: int, activation: Activation) -> c.Case:
+    """Channels with scales from 2**-13 to 1, most of which are one product for some only."""
+    rng = np.random.default_rng(seed)
+    channels = 9 + seed % 4
+    own = Quant(tuple(2.0 ** -np.linspace(0.1, 13, channels)), (0,) * channels, 0)
+    shape = (channels, 1, 1, 5)
+    weight = c.Tensor(ArrayType(shape, DType.INT8, own), c.weight(rng, shape, 0).array, True)
+    weight.array[:] = np.maximum(weight.array, -127)
+    x = c.int8(rng, (1, 3, 7, 5), c.quant(1.0, int(rng.choice([-128, 3]))))
+    bias = c.bias(rng.integers(-900, 900, channels))
+    rounding = (Rounding.DOUBLE, Rounding.UPWARD, Rounding.NEAREST)[seed % 3]
+    attrs = Conv2DAttrs((1, 1), (1, 1), "VALID", activation, rounding)
+    return c.Case(f"by channel {seed}", "nn.conv2d", attrs, (x, weight, bias), c.quant(1.0, -seed))
+
+
 def _dense(seed: int, depth: int, units: int, axis: int | None, activation: Activation) -> c.Case:
     rng = np.random.default_rng(seed)
     full = seed % 4 == 3
@@ -129,6 +144,11 @@ def _cases() -> Iterator[c.Case]:
         for depth, units in _DENSE:
             yield _dense(seed, depth, units, 0 if seed % 2 else None, activation)
             seed += 1
+
+    for seed in range(9):
+        yield _by_channel(seed, Activation.NONE)
+    for seed in range(3):
+        yield _by_channel(seed, Activation.RELU6)
 
 
 def _family(op: str) -> list[Implementation]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
-from microgen.graph.arithmetic import high, linear, linear_vector
+from microgen.graph.arithmetic import high, int8, linear, linear_vector
 from microgen.graph.arithmetic.terms import Rounding
-from microgen.verifier.checks.requantization import differs
+from microgen.verifier.checks.requantization import _FORMS, differs
 
 N = 12
 
@@ -122,3 +123,39 @@ def test_sums_that_leave_int32_have_no_proof() -> None:
     biases = fitted.biases + 2**31
     with pytest.raises(ValueError, match="int32"):
         differs(of, "high", [fitted.multipliers, biases], {"shift": high.SHIFT})
+
+
+def _mixed_tables(of: linear.OutputChannels, arguments: Mapping[str, int]) -> list[np.ndarray]:
+    """Tables of a layer of which every other channel has a mark, for sums without a weight."""
+    multipliers, shifts = int8.per_channel_multipliers(np.array(of.scales))
+    usual = high.fit(of) if "run" in arguments else linear.fit(of)
+    is_marked = ~usual.is_exact | (np.arange(N) % 2 == 0)
+    twice = 64 if of.rounding is Rounding.DOUBLE else 0
+    marked = (
+        multipliers.astype(np.int64) - 2**31,
+        256 * np.array(of.folded),
+        6 - shifts.astype(np.int64) + twice,
+    )
+    others = (usual.multipliers, usual.biases, np.zeros(N, np.int64))
+    return [np.where(is_marked, a, b) for a, b in zip(marked, others, strict=True)]
+
+
+@pytest.mark.parametrize("rounding", [Rounding.DOUBLE, Rounding.UPWARD])
+@pytest.mark.parametrize("is_paired", [False, True])
+def test_each_mark_that_is_changed_is_found(rounding: Rounding, is_paired: bool) -> None:
+    found = 0
+    for seed in range(4):
+        of = layer(seed, rounding)
+        arguments = {"output_zero": of.zero_point, "shift": high.SHIFT}
+        arguments |= {"run": 1} if is_paired else {}
+        tables = _mixed_tables(of, arguments)
+        assert not differs(of, "mixed", tables, arguments).any()
+        for channel in range(N):
+            multipliers = tables[0].copy()
+            multipliers[channel] ^= -(2**31)  # the sign bit of int32, as int64
+            changed = [multipliers, *tables[1:]]
+            computed = _FORMS["mixed"](raw(of), changed, arguments)
+            expected = brute_force(of, np.clip(computed, of.low, of.high))
+            assert differs(of, "mixed", changed, arguments).tolist() == expected
+            found += expected[channel]
+    assert found > 3 * N  # of 4 * N; the others are channels with few sums

@@ -18,6 +18,7 @@ from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
     FLOATS,
     LINEAR,
+    LINEAR_MIXED,
     TWICE_NARROW,
     UPWARD_NARROW,
     Layer,
@@ -123,7 +124,8 @@ class _Filters:
             layout=WeightLayout("filters_by_channel", arguments=self.order),
         )
         layer = Layer(axis=3, params=self.params, constants=window.constants)
-        return tuple(layer.kernels((loop,), (LINEAR, TWICE_NARROW, UPWARD_NARROW, *FLOATS)))
+        rounded = (TWICE_NARROW, UPWARD_NARROW, *FLOATS)
+        return tuple(layer.kernels((loop,), (LINEAR, LINEAR_MIXED, *rounded)))
 
 
 # filters_by_channel: the weight int8 [1, height, width, channels]; ``is_upright``, 1 if the height

@@ -189,7 +189,9 @@ def channels(
 
 
 @transforms.remembered
-def _fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+def fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> linear.Linear:
+    """The search for MG_LINEAR for each channel, from the sources and arguments of
+    linear_multiplier."""
     fit = linear.fit_equal if arguments.get("single") else linear.fit
     return fit(channels(sources, arguments))
 
@@ -216,7 +218,7 @@ def _shifts(fitted: linear_vector.LinearVector, _arguments: transforms.Arguments
     return np.array([fitted.left, -fitted.right], np.int8)
 
 
-_PROOF = Proof(_fitted, "the linear requantization")
+_PROOF = Proof(fitted, "the linear requantization")
 _VECTOR_PROOF = Proof(_vector_fitted, "the linear requantization of vectors")
 LINEAR = OutputScales(tables, _refusal)
 LINEAR_VECTOR = OutputScales(_vector_tables, _vector_refusal)

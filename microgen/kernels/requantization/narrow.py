@@ -14,7 +14,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant, Tables
-from microgen.kernels.requantization import transforms
+from microgen.kernels.requantization import linear, transforms
 from microgen.kernels.requantization.recipe import OutputScales, Recipe, replaced
 from microgen.kernels.requantization.sums import largest_sums
 
@@ -112,15 +112,9 @@ def _upward_tables(recipe: Recipe, node: Node, graph: Graph) -> Tables:
     tables = _tables(recipe, node, graph)
     if _rounding_of(node) is Rounding.UPWARD:
         return tables
-    specified, zero = recipe.specified(node, graph), graph.types[node.inputs[0]].zero_point
-    more = tuple((table.tensor, table.what) for table in specified[:2] if not table.is_absent)
-    multiplier = replaced(
-        dataclasses.replace(specified.multiplier, more=more),
-        "upward_multiplier",
-        axis=recipe.axis,
-        input_zero=zero,
-    )
-    return tables._replace(multiplier=multiplier)
+    multiplier = replaced(linear.tables(recipe, node, graph).multiplier, "upward_multiplier")
+    shift = dataclasses.replace(multiplier, name="shift", ctype="int8_t")
+    return tables._replace(multiplier=multiplier, shift=replaced(shift, "upward_shift"))
 
 
 def _upward_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
@@ -136,34 +130,54 @@ def _upward_refusal(recipe: Recipe, node: Node, graph: Graph) -> str | None:
     return None
 
 
-# upward_multiplier: weight scales float32 [n], the weight, and the bias if there is one; the
-# arguments of requantize_multiplier, ``axis``, the weight's axis of output channels, and
-# ``input_zero``. Multipliers int32 [channels] with which rounding ties upwards gives the same as
-# rounding them away from zero with the multipliers of requantize_multiplier.
+# upward_multiplier: sources and arguments of linear_multiplier. Multipliers int32 [channels] with
+# which rounding ties upwards gives the same as rounding them away from zero with the multipliers of
+# requantize_multiplier.
+#
+# upward_shift: the same. The shifts of requantize_rounding_shift, int8 [channels].
 #
 # A product of a sum x and a multiplier m is a multiple of 2^v, the largest power of two that m is a
 # multiple of, and so is a tie. If no x reaches a tie, m suits. If x is less than 2^v, m + 1 suits:
 # the product moves by x, so that negative ties fall below and nothing else reaches or leaves a tie.
 def _upward_multiplier(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     scales, weight, *bias = sources
-    own = {name: n for name, n in arguments.items() if name not in ("axis", "input_zero")}
-    multipliers = transforms.apply("requantize_multiplier", [scales], own).astype(np.int64)
-    shifts = transforms.apply("requantize_rounding_shift", [scales], own).astype(np.int64)
-    zero, axis = int(arguments["input_zero"]), int(arguments["axis"])
+    multipliers = transforms.apply("requantize_multiplier", [scales], arguments).astype(np.int64)
+    shifts = _upward_shift(sources, arguments).astype(np.int64)
+    axis, zero = int(arguments["axis"]), int(arguments["input_zero"])
+    sums = largest(weight, bias[0] if bias else None, axis, zero)
+    # One multiplier for all channels serves the sums of all of them.
+    bound = sums if len(multipliers) == len(sums) else sums.max()
+    return upward(multipliers, 32 + shifts, bound).astype(np.int32)
+
+
+def _upward_shift(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
+    return transforms.apply("requantize_rounding_shift", sources[:1], arguments)
+
+
+def largest(weight: Array, bias: Array | None, axis: int, zero: int) -> Array:
+    """The largest magnitude of each channel's sums with their bias, which is clamped to
+    ``SUM_LIMIT``: int64 [channels]. ``axis`` is the weight's axis of output channels, ``zero`` the
+    data's zero point."""
     farthest = max(127 - zero, zero + 128)
     sums = blocks.by_channels(weight, axis, lambda x: farthest * np.abs(x).sum(axis=1))
-    starts = np.abs(bias[0].astype(np.int64)) if bias else np.zeros_like(sums)
-    largest = sums + np.minimum(starts, SUM_LIMIT)
-    # One multiplier for all channels serves the sums of all of them.
-    bound = largest if len(multipliers) == len(largest) else largest.max()
+    starts = 0 if bias is None else np.minimum(np.abs(bias.astype(np.int64)), SUM_LIMIT)
+    return np.asarray(sums + starts)
+
+
+def upward(multipliers: Array, rights: Array, bound: Array) -> Array:
+    """``upward_multiplier`` for products that are shifted to the right by ``rights``, int64. Raises
+    ValueError if a sum of up to ``bound`` may be at a tie that no multiplier rounds."""
     unit = np.where(multipliers == 0, 1, multipliers & -multipliers)
-    has_tie = (multipliers != 0) & (bound >= (np.int64(1) << (31 + shifts)) // unit)
+    has_tie = (multipliers != 0) & (bound >= (np.int64(1) << (rights - 1)) // unit)
     if np.any(has_tie & ((bound >= unit) | (multipliers == _LARGEST))):
         raise ValueError("a sum may be at a tie, which the kernel rounds upwards")
-    return np.asarray(multipliers + has_tie, np.int32)
+    return np.asarray(multipliers + has_tie)
 
 
 NARROW = OutputScales(_tables, _refusal)
 # For MG_ROUND_UPWARD_NARROW, which also serves nodes whose ties are rounded away from zero.
 UPWARD = OutputScales(_upward_tables, _upward_refusal)
-TRANSFORMS: Mapping[str, transforms.Function] = {"upward_multiplier": _upward_multiplier}
+TRANSFORMS: Mapping[str, transforms.Function] = {
+    "upward_multiplier": _upward_multiplier,
+    "upward_shift": _upward_shift,
+}

@@ -102,12 +102,13 @@ def layout(group: int) -> WeightLayout:
 def high_scales(shift: int, has_clamp: bool) -> OutputScales:
     """The tables of ``arithmetic.high``, for kernels with or without a clamp."""
     return OutputScales(
-        functools.partial(_high_tables, shift=shift),
+        functools.partial(high_tables, shift=shift),
         functools.partial(_high_refusal, shift=shift, has_clamp=has_clamp),
     )
 
 
-def _high_tables(recipe: Recipe, node: Node, graph: Graph, *, shift: int) -> Tables:
+def high_tables(recipe: Recipe, node: Node, graph: Graph, *, shift: int) -> Tables:
+    """The tables of one product for each channel, by 2**-shift."""
     specified, sizes = linear.tables(recipe, node, graph), dict(_sizes(node, graph))
     single = int(linear.has_one_multiplier(node, graph))
     multiplier = replaced(
@@ -121,9 +122,9 @@ def _high_refusal(
 ) -> str | None:
     """Refusal unless the outputs of all channels are high words of products, and unless the kernel
     ``has_clamp`` if outputs are clamped to less than int8."""
-    multiplier = _high_tables(recipe, node, graph, shift=shift).multiplier
+    multiplier = high_tables(recipe, node, graph, shift=shift).multiplier
     arguments = dict(multiplier.arguments)
-    refusal = _clamp_refusal((arguments["low"], arguments["high"]), has_clamp)
+    refusal = clamp_refusal((arguments["low"], arguments["high"]), has_clamp)
     return refusal or _PROOF.refusal(multiplier, graph)
 
 
@@ -154,10 +155,11 @@ def _float_refusal(recipe: Recipe, node: Node, graph: Graph, *, has_clamp: bool)
         return str(error)
     activation = getattr(node.attrs, "activation", Activation.NONE)
     (_, least), (_, most) = base.activation_fields(activation, graph.types[node.outputs[0]])
-    return _clamp_refusal((least, most), has_clamp) or by_fpu.refusal(recipe, node, graph)
+    return clamp_refusal((least, most), has_clamp) or by_fpu.refusal(recipe, node, graph)
 
 
-def _clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
+def clamp_refusal(limits: tuple[object, object], has_clamp: bool) -> str | None:
+    """Refusal unless the kernel ``has_clamp`` if outputs are clamped to less than int8."""
     is_clamped = limits != (-128, 127)
     if is_clamped is has_clamp:
         return None
@@ -223,6 +225,12 @@ def _largest(ordered: Array) -> Array:
     return largest
 
 
+def largest(weight: Array, arguments: transforms.Arguments) -> Array:
+    """The largest magnitude of each channel's sums in the kernel, without what they begin with:
+    int64 [channels]."""
+    return _measured(weight, arguments, _largest)
+
+
 def missing(weight: Array, arguments: transforms.Arguments) -> Array:
     """The sums of raw values minus the kernel's sums, int64 [channels]."""
     firsts = _measured(weight, arguments, lambda ordered: ordered[:, ::2].sum(axis=1))
@@ -230,16 +238,18 @@ def missing(weight: Array, arguments: transforms.Arguments) -> Array:
 
 
 @transforms.remembered
-def _high(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+def fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> high.High:
+    """The search for one product for each channel, from the sources and arguments of
+    high_multiplier."""
     weight = sources[1]
     channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
-    fitted = fit(channels, int(arguments["shift"]))
-    is_inside = np.abs(fitted.biases) + _measured(weight, arguments, _largest) < 2**31
-    return dataclasses.replace(fitted, is_exact=fitted.is_exact & is_inside)
+    found = fit(channels, int(arguments["shift"]))
+    is_inside = np.abs(found.biases) + largest(weight, arguments) < 2**31
+    return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
 
 
-_PROOF = linear.Proof(_high, "the requantization by one product")
+_PROOF = linear.Proof(fitted, "the requantization by one product")
 
 
 # fold_paired: sources and arguments of fold_zero. The bias that fold_zero makes, plus 127 times the

@@ -16,7 +16,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.kernels import base, by_shape, weights
 from microgen.kernels.constant import AS_IS, KernelConstant, Tables, WeightLayout
-from microgen.kernels.requantization import by_fpu, linear, narrow, paired
+from microgen.kernels.requantization import by_fpu, linear, mixed, narrow, paired
 from microgen.kernels.requantization.recipe import (
     CENTRED,
     SPECIFIED,
@@ -105,6 +105,15 @@ def _high(infix: str, shift: int) -> tuple[Requantization, Requantization]:
 
 
 HIGH, HIGH_WIDE = _high("", high.SHIFT), _high("_WIDE", high.WIDE_SHIFT)
+_SPECIFIED = (*_TWICE, *_NEAREST, *_UPWARD)
+LINEAR_MIXED = Requantization("mixed", "MG_LINEAR_MIXED", _SPECIFIED, mixed.PLAIN)
+HIGH_MIXED = tuple(
+    Requantization(name, constant, _SPECIFIED, mixed.paired_scales(has_clamp))
+    for name, constant, has_clamp in (
+        ("mixed", "MG_HIGH_MIXED", False),
+        ("mixed_clamped", "MG_HIGH_MIXED_CLAMPED", True),
+    )
+)
 LINEAR_VECTOR = dataclasses.replace(
     LINEAR, constant="MG_LINEAR_VECTOR", scales=linear.LINEAR_VECTOR
 )

@@ -8,6 +8,7 @@ specified one steps at the same sums, both are equal for all sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -101,8 +102,11 @@ def _wrong(
 def _channels(form: str, sources: Sequence[Array], arguments: Arguments) -> OutputChannels:
     """The specified channels. ``folded`` is the true sums minus the kernel's."""
     entries = {**arguments, "channels": sources[1].shape[int(arguments["axis"])]}
-    missing = paired.missing(sources[1], arguments) if form == "high" else 0
-    return channels(sources, entries, missing)
+    is_paired = form in ("high", "mixed") and "run" in arguments
+    missing = paired.missing(sources[1], arguments) if is_paired else 0
+    found = channels(sources, entries, missing)
+    # Before these multipliers, kernels have added the whole bias.
+    return replace(found, folded=(0,) * len(found.folded)) if form == "upward" else found
 
 
 def _table(subject: Subject, record: ConstantRecord) -> Array:
@@ -115,7 +119,7 @@ def _table(subject: Subject, record: ConstantRecord) -> Array:
 
 def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Arguments) -> Array:
     """The channels whose outputs with these tables differ from the specified outputs for a
-    reachable sum: bool [channels]. ``form`` is "linear", "high" or "vector"."""
+    reachable sum: bool [channels]. ``form`` is a key of ``_FORMS``."""
     least, most, folded = (
         np.array(sums, np.int64)[:, None] for sums in (layer.least, layer.most, layer.folded)
     )
@@ -132,7 +136,8 @@ def differs(layer: OutputChannels, form: str, tables: Tables, arguments: Argumen
     # The form steps before the specification does, or after it.
     is_early = (reached <= most) & (specified(np.minimum(reached, most), layer) < values)
     is_late = (reached > least) & (specified(np.maximum(reached - 1, least), layer) >= values)
-    is_monotone = bool((tables[0] >= 0).all())
+    # A sign bit is a mark in the form that has marks, and the remaining factor is positive.
+    is_monotone = form == "mixed" or bool((tables[0] >= 0).all())
     return np.asarray((is_early | is_late).any(axis=1) | (not is_monotone))
 
 
@@ -153,6 +158,41 @@ def _high(sums: Array, tables: Tables, arguments: Arguments) -> Array:
     return outputs
 
 
+def _mixed(sums: Array, tables: Tables, arguments: Arguments) -> Array:
+    """MG_HIGH_MIXED if sums are paired, otherwise MG_LINEAR_MIXED."""
+    multipliers, biases, shifts = (table[:, None] for table in tables)
+    is_marked = multipliers < 0
+    begun = 256 * sums + biases
+    if np.abs(np.where(is_marked, begun, 0)).max() >= 2**31:
+        raise ValueError("sums may exceed int32")
+    plain = np.where(is_marked, 0, tables[0][:, None])[:, 0], np.where(is_marked, 0, biases)[:, 0]
+    usual = _high if "run" in arguments else _linear
+    return np.where(
+        is_marked, _marked(begun, multipliers, shifts, arguments), usual(sums, plain, arguments)
+    )
+
+
+def _marked(begun: Array, multipliers: Array, shifts: Array, arguments: Arguments) -> Array:
+    """MG_MARKED: the specified roundings of sums that are times 256."""
+    first, bits = shifts & 64, shifts & 63
+    high = (np.clip(begun, -(2**31), 2**31) * (multipliers & (2**31 - 1))) >> 32
+    half = (1 + 2 * int(arguments["output_zero"])) << bits
+    if np.abs(half).max() + 2**30 + 64 >= 2**31:
+        raise ValueError("outputs may exceed int32 before they are shifted")
+    rounded: Array = (high + np.where(begun < 0, -first, first) + half) >> (bits + 1)
+    return rounded
+
+
+def _upward(sums: Array, tables: Tables, arguments: Arguments) -> Array:
+    """MG_ROUND_UPWARD_NARROW, whose shift is that to the right, minus 32."""
+    multipliers, shifts = (table[:, None] for table in tables)
+    halves = np.int64(1) << (31 + shifts)
+    outputs: Array = ((sums * multipliers + halves) >> (32 + shifts)) + int(
+        arguments["output_zero"]
+    )
+    return outputs
+
+
 def _vector(sums: Array, tables: Tables, _arguments: Arguments) -> Array:
     """MG_LINEAR_VECTOR: VQSHL, VQADD, VQRDMULH and VSHL, each saturating."""
     multipliers, biases, shifts = tables
@@ -167,12 +207,16 @@ def _saturated(x: Array) -> Array:
     return limited
 
 
-_FORMS: Mapping[str, Computed] = {"linear": _linear, "high": _high, "vector": _vector}
 _TABLES: Mapping[str, tuple[str, ...]] = {  # kinds of transforms
     "linear": ("linear_multiplier", "linear_bias"),
     "high": ("high_multiplier", "high_bias"),
+    "mixed": ("mixed_multiplier", "mixed_bias", "mixed_shift"),
+    "upward": ("upward_multiplier", "upward_shift"),
     "vector": ("linear_vector_multiplier", "linear_vector_bias", "linear_vector_shift"),
 }
+_FORMS: Mapping[str, Computed] = dict(
+    zip(_TABLES, (_linear, _high, _mixed, _upward, _vector), strict=True)
+)
 
 
 FACTORS = "wide_factors"  # the transform

@@ -17,7 +17,7 @@ _SUMS = np.arange(-(2**14), 2**14)
 
 def _made(scales: Array, weight: Array) -> Array:
     own = {"input_scale": 1.0, "output_scale": 1.0, "rule": "conv", "channels": len(scales)}
-    given = {**own, "axis": 0, "input_zero": 0}
+    given: dict[str, float | int | str] = {**own, "axis": 0, "input_zero": 0}
     return transforms.apply("upward_multiplier", [scales.astype(np.float32), weight], given)
 
 

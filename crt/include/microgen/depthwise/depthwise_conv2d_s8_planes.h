@@ -136,13 +136,11 @@ typedef struct {
 } mg_planes_job;
 
 /* One output channel of a band. */
-MG_INLINE void mg_planes_channel(const mg_planes_job *job, const mg_filters_lines *lines,
-                                 const uint32_t *plane, int8_t *output, int32_t c, int filters,
-                                 int requantization)
+MG_INLINE void mg_planes_channel_by(const mg_planes_job *job, const mg_filters_lines *lines,
+                                    const mg_filters_channel *channel, int32_t c, int filters,
+                                    int requantization)
 {
     const mg_planes_params *p = job->p;
-    const mg_filters_channel channel = {plane, output,
-                                        mg_channel_of(&job->scaling, job->bias, c, requantization)};
     const int32_t stride = (filters == MG_FILTERS_3X3) ? 1 : 2;
 
     if (filters == MG_FILTERS_ANY) {
@@ -150,14 +148,32 @@ MG_INLINE void mg_planes_channel(const mg_planes_job *job, const mg_filters_line
         mg_filters_widen(&job->weight[c * p->kernel_slow * p->kernel_fast], p->kernel_slow,
                          p->kernel_fast, words, job->pairs);
         if (p->stride_fast == 1) {
-            mg_filters_slide(lines, &channel, job->pairs, p->kernel_slow, words, 1, requantization);
+            mg_filters_slide(lines, channel, job->pairs, p->kernel_slow, words, 1, requantization);
         } else {
-            mg_filters_slide(lines, &channel, job->pairs, p->kernel_slow, words, 2, requantization);
+            mg_filters_slide(lines, channel, job->pairs, p->kernel_slow, words, 2, requantization);
         }
+    } else if (requantization == MG_LINEAR_MIXED) {
+        mg_filters_3x3_mixed(lines, channel, &job->weight[c * MG_3X3_TAPS], stride);
     } else if (requantization == MG_LINEAR) {
-        mg_filters_3x3_linear(lines, &channel, &job->weight[c * MG_3X3_TAPS], stride);
+        mg_filters_3x3_linear(lines, channel, &job->weight[c * MG_3X3_TAPS], stride);
     } else {
-        mg_filters_3x3(lines, &channel, &job->weight[c * MG_3X3_TAPS], stride, requantization);
+        mg_filters_3x3(lines, channel, &job->weight[c * MG_3X3_TAPS], stride, requantization);
+    }
+}
+
+MG_INLINE void mg_planes_channel(const mg_planes_job *job, const mg_filters_lines *lines,
+                                 const uint32_t *plane, int8_t *output, int32_t c, int filters,
+                                 int requantization)
+{
+    const mg_filters_channel channel = {plane, output,
+                                        mg_channel_of(&job->scaling, job->bias, c, requantization)};
+
+    if ((requantization != MG_LINEAR_MIXED) || (filters != MG_FILTERS_ANY)) {
+        mg_planes_channel_by(job, lines, &channel, c, filters, requantization);
+    } else if (mg_is_marked(&channel.scale)) {
+        mg_planes_channel_by(job, lines, &channel, c, filters, MG_MARKED);
+    } else {
+        mg_planes_channel_by(job, lines, &channel, c, filters, MG_LINEAR);
     }
 }
 
@@ -275,6 +291,7 @@ MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_upward_, mg_planes_upward, MG_ROUND_U
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_fpu_, mg_planes_fpu, MG_ROUND_FLOAT_FPU)
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_float_, mg_planes_float, MG_ROUND_FLOAT_NARROW)
 MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_linear_, mg_planes_linear, MG_LINEAR)
+MG_PLANES_FUNCTIONS(mg_depthwise_conv2d_s8_mixed_, mg_planes_mixed, MG_LINEAR_MIXED)
 
 /* Computes the same as mg_depthwise_conv2d_s8_body (microgen/depthwise/depthwise_conv2d_s8.h).
  *
@@ -298,6 +315,8 @@ MG_BODY(mg_depthwise_conv2d_s8_planes, int8_t, uint8_t *scratch, int filters, in
 
     if (requantization == MG_LINEAR) {
         mg_planes_linear(p, input, weight, bias, multiplier, shift, out, scratch, filters);
+    } else if (requantization == MG_LINEAR_MIXED) {
+        mg_planes_mixed(p, input, weight, bias, multiplier, shift, out, scratch, filters);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_planes_twice(p, input, weight, bias, multiplier, shift, out, scratch, filters);
     } else if (requantization == MG_ROUND_FLOAT_FPU) {

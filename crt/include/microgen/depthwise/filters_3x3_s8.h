@@ -129,7 +129,8 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "ldrd r3, r10, [r1, #8]\n"                                                                     \
     "lsl r4, r3, #16\n"                                                                            \
     "asr r5, r3, #16\n"                                                                            \
-    "push {r4, r5}\n"                                                                              \
+    "push {r4, r5}\n" MG_3X3_WIDEN
+#define MG_3X3_WIDEN                                                                               \
     "ldr r4, [r2]\n"                                                                               \
     "ldr r5, [r2, #3]\n"                                                                           \
     "ldr r6, [r2, #6]\n"                                                                           \
@@ -143,16 +144,16 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "pkhbt r8, r8, r5\n"                                                                           \
     "pkhbt r9, r9, r6\n"
 
-/* The next line, or the end. */
-#define MG_3X3_END                                                                                 \
-    "ldrd r2, r3, [sp, #8]\n"                                                                      \
+/* The next line, or the end. The stack has `own` bytes before the first of mg_filters_lines. */
+#define MG_3X3_END(own)                                                                            \
+    "ldrd r2, r3, [sp, #" own "]\n"                                                                \
     "add r11, r11, r2\n"                                                                           \
     "add r12, r12, r3\n"                                                                           \
-    "ldrd r2, lr, [sp, #16]\n"                                                                     \
+    "ldrd r2, lr, [sp, #" own "+8]\n"                                                              \
     "subs r2, r2, #1\n"                                                                            \
-    "str r2, [sp, #16]\n"                                                                          \
+    "str r2, [sp, #" own "+8]\n"                                                                   \
     "bne 1b\n"                                                                                     \
-    "add sp, sp, #24\n"                                                                            \
+    "add sp, sp, #" own "+16\n"                                                                    \
     "pop {r4-r11, pc}\n"
 
 /* Requantizes and stores one sum, or both. With two, each instruction is far from the next one that
@@ -231,49 +232,130 @@ MG_INLINE void mg_filters_3x3_set_gaps(mg_filters_lines *l, int32_t stride)
     "ldrd r2, r3, " MG_3X3_AT(2, pitch)                                                            \
     MG_3X3_SUM("r0", "r2", "r3", "r6", "r9")                                                       \
     "ldrd r2, r3, [r11]\n"                                                                         \
-    MG_3X3_SUM("r0", "r2", "r3", "r4", "r7")                                                       \
-    MG_3X3_STORE
+    MG_3X3_SUM("r0", "r2", "r3", "r4", "r7")
 
 /* clang-format on */
 
-#define MG_3X3_PAIRS(pair, pitch) "2:\n" pair(pitch) MG_3X3_STORE_2 "bpl 2b\n"
+#define MG_3X3_PAIRS(pair, pitch, store) "2:\n" pair(pitch) store "bpl 2b\n"
 
 /* Functions for lines with pairs only, and for lines with a last output and perhaps no pairs. */
-#define MG_3X3_FUNCTION(name, lines)                                                               \
+#define MG_3X3_FUNCTION_OF(name, type, begin, lines, own)                                          \
     static __attribute__((naked, noinline, unused)) void name(                                     \
-        __attribute__((unused)) const mg_filters_lines *l,                                         \
-        __attribute__((unused)) const mg_filters_channel *c,                                       \
+        __attribute__((unused)) const mg_filters_lines *l, __attribute__((unused)) const type *c,  \
         __attribute__((unused)) const int8_t *weight)                                              \
     {                                                                                              \
-        __asm__(MG_3X3_BEGIN "1:\n" lines MG_3X3_END);                                             \
+        __asm__(begin "1:\n" lines MG_3X3_END(own));                                               \
     }
-#define MG_3X3_EVEN(pair, pitch) MG_3X3_PAIRS(pair, pitch)
-#define MG_3X3_ODD(pair, pitch)                                                                    \
+#define MG_3X3_FUNCTION(name, lines)                                                               \
+    MG_3X3_FUNCTION_OF(name, mg_filters_channel, MG_3X3_BEGIN, lines, "8")
+#define MG_3X3_EVEN(pair, pitch) MG_3X3_PAIRS(pair, pitch, MG_3X3_STORE_2)
+#define MG_3X3_ODD_OF(pair, pitch, store, store_2)                                                 \
     "cmp lr, #0\n"                                                                                 \
-    "bmi 3f\n" MG_3X3_PAIRS(pair, pitch) "3:\n" MG_3X3_LAST(pitch)
+    "bmi 3f\n" MG_3X3_PAIRS(pair, pitch, store_2) "3:\n" MG_3X3_LAST(pitch) store
+#define MG_3X3_ODD(pair, pitch) MG_3X3_ODD_OF(pair, pitch, MG_3X3_STORE, MG_3X3_STORE_2)
 
-MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_even, MG_3X3_EVEN(MG_3X3_PAIR, MG_3X3_PITCH))
-MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_odd, MG_3X3_ODD(MG_3X3_PAIR, MG_3X3_PITCH))
-MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_stride_2_even,
-                MG_3X3_EVEN(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
-MG_3X3_FUNCTION(mg_depthwise_conv2d_s8_linear_3x3_stride_2_odd,
-                MG_3X3_ODD(MG_3X3_2_PAIR, MG_3X3_2_PITCH))
+#define MG_3X3_LINEAR_FUNCTIONS(name, pair, pitch)                                                 \
+    MG_3X3_FUNCTION(name##_even, MG_3X3_EVEN(pair, pitch))                                         \
+    MG_3X3_FUNCTION(name##_odd, MG_3X3_ODD(pair, pitch))
 
-MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters_channel *c,
-                                     const int8_t *weight, int32_t stride)
+/* They are named like the kernels, so that their bytes are counted as those of the kernels. */
+MG_3X3_LINEAR_FUNCTIONS(mg_depthwise_conv2d_s8_linear_3x3, MG_3X3_PAIR, MG_3X3_PITCH)
+MG_3X3_LINEAR_FUNCTIONS(mg_depthwise_conv2d_s8_linear_3x3_stride_2, MG_3X3_2_PAIR, MG_3X3_2_PITCH)
+MG_3X3_LINEAR_FUNCTIONS(mg_depthwise_conv2d_s8_mixed_3x3_usual, MG_3X3_PAIR, MG_3X3_PITCH)
+MG_3X3_LINEAR_FUNCTIONS(mg_depthwise_conv2d_s8_mixed_3x3_stride_2_usual, MG_3X3_2_PAIR,
+                        MG_3X3_2_PITCH)
+
+/* The same for a channel with a mark, in the order in which the assembly loads it: what sums begin
+ * with, and `half + first`, `2 * first` and `bits` of mg_marked, which are on the stack. */
+typedef struct {
+    int32_t start;
+    int32_t half;
+    int32_t twice;
+    int32_t bits;
+    const uint32_t *plane;
+    int8_t *output;
+    int32_t multiplier;
+} mg_filters_marked;
+
+#define MG_3X3_MARKED_BEGIN                                                                        \
+    "push {r4-r11, lr}\n"                                                                          \
+    "ldm r0, {r4-r7}\n"                                                                            \
+    "push {r4-r7}\n"                                                                               \
+    "mov lr, r7\n"                                                                                 \
+    "ldm r1!, {r4-r7}\n"                                                                           \
+    "push {r4-r7}\n"                                                                               \
+    "ldrd r11, r12, [r1]\n"                                                                        \
+    "ldr r10, [r1, #8]\n" MG_3X3_WIDEN
+#define MG_3X3_MARKED_STORE(sum)                                                                   \
+    "ldrd r2, r3, [sp]\n"                                                                          \
+    "add " sum ", r2, " sum ", lsl #8\n"                                                           \
+    "smmla r2, " sum ", r10, r3\n"                                                                 \
+    "ldr r3, [sp, #8]\n"                                                                           \
+    "and " sum ", r3, " sum ", asr #31\n"                                                          \
+    "ldr r3, [sp, #12]\n"                                                                          \
+    "sub r2, r2, " sum "\n"                                                                        \
+    "asr r2, r2, r3\n"                                                                             \
+    "ssat r2, #8, r2, asr #1\n"                                                                    \
+    "strb r2, [r12]\n"
+#define MG_3X3_MARKED_STORE_2                                                                      \
+    MG_3X3_MARKED_STORE("r0")                                                                      \
+    "uxtah r12, r12, lr\n" MG_3X3_MARKED_STORE("r1") "subs lr, lr, #65536\n"                       \
+                                                     "uxtah r12, r12, lr\n"
+#define MG_3X3_MARKED_FUNCTIONS(name, pair, pitch)                                                 \
+    MG_3X3_FUNCTION_OF(name##_even, mg_filters_marked, MG_3X3_MARKED_BEGIN,                        \
+                       MG_3X3_PAIRS(pair, pitch, MG_3X3_MARKED_STORE_2), "16")                     \
+    MG_3X3_FUNCTION_OF(                                                                            \
+        name##_odd, mg_filters_marked, MG_3X3_MARKED_BEGIN,                                        \
+        MG_3X3_ODD_OF(pair, pitch, MG_3X3_MARKED_STORE("r0"), MG_3X3_MARKED_STORE_2), "16")
+
+MG_3X3_MARKED_FUNCTIONS(mg_depthwise_conv2d_s8_mixed_3x3, MG_3X3_PAIR, MG_3X3_PITCH)
+MG_3X3_MARKED_FUNCTIONS(mg_depthwise_conv2d_s8_mixed_3x3_stride_2, MG_3X3_2_PAIR, MG_3X3_2_PITCH)
+
+/* Defines a function that calls the one of four that suits the stride and the number of outputs. */
+#define MG_3X3_DISPATCH(name, type, one, two)                                                      \
+    MG_INLINE void name(const mg_filters_lines *l, const type *c, const int8_t *weight,            \
+                        int32_t stride)                                                            \
+    {                                                                                              \
+        if (stride == 1) {                                                                         \
+            if (l->count % 2 == 0) {                                                               \
+                one##_even(l, c, weight);                                                          \
+            } else {                                                                               \
+                one##_odd(l, c, weight);                                                           \
+            }                                                                                      \
+        } else {                                                                                   \
+            if (l->count % 2 == 0) {                                                               \
+                two##_even(l, c, weight);                                                          \
+            } else {                                                                               \
+                two##_odd(l, c, weight);                                                           \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+MG_3X3_DISPATCH(mg_filters_3x3_linear, mg_filters_channel, mg_depthwise_conv2d_s8_linear_3x3,
+                mg_depthwise_conv2d_s8_linear_3x3_stride_2)
+MG_3X3_DISPATCH(mg_filters_3x3_usual, mg_filters_channel, mg_depthwise_conv2d_s8_mixed_3x3_usual,
+                mg_depthwise_conv2d_s8_mixed_3x3_stride_2_usual)
+MG_3X3_DISPATCH(mg_filters_3x3_exact, mg_filters_marked, mg_depthwise_conv2d_s8_mixed_3x3,
+                mg_depthwise_conv2d_s8_mixed_3x3_stride_2)
+
+/* The channels of MG_LINEAR_MIXED, with a mark or without one. */
+MG_INLINE void mg_filters_3x3_mixed(const mg_filters_lines *l, const mg_filters_channel *c,
+                                    const int8_t *weight, int32_t stride)
 {
-    if (stride == 1) {
-        if (l->count % 2 == 0) {
-            mg_depthwise_conv2d_s8_linear_3x3_even(l, c, weight);
-        } else {
-            mg_depthwise_conv2d_s8_linear_3x3_odd(l, c, weight);
-        }
+    const int32_t first = c->scale.shift & 64;
+    const int32_t bits = c->scale.shift & 63;
+
+    if (mg_is_marked(&c->scale)) {
+        const mg_filters_marked marked = {c->scale.bias,
+                                          (1 + 2 * l->output_offset) * ((int32_t)1 << bits) + first,
+                                          2 * first,
+                                          bits,
+                                          c->plane,
+                                          c->output,
+                                          c->scale.multiplier & INT32_MAX};
+        mg_filters_3x3_exact(l, &marked, weight, stride);
     } else {
-        if (l->count % 2 == 0) {
-            mg_depthwise_conv2d_s8_linear_3x3_stride_2_even(l, c, weight);
-        } else {
-            mg_depthwise_conv2d_s8_linear_3x3_stride_2_odd(l, c, weight);
-        }
+        mg_filters_3x3_usual(l, c, weight, stride);
     }
 }
 
@@ -283,6 +365,16 @@ MG_INLINE void mg_filters_3x3_linear(const mg_filters_lines *l, const mg_filters
                                      const int8_t *weight, int32_t stride)
 {
     mg_filters_3x3(l, c, weight, stride, MG_LINEAR);
+}
+
+MG_INLINE void mg_filters_3x3_mixed(const mg_filters_lines *l, const mg_filters_channel *c,
+                                    const int8_t *weight, int32_t stride)
+{
+    if (mg_is_marked(&c->scale)) {
+        mg_filters_3x3(l, c, weight, stride, MG_MARKED);
+    } else {
+        mg_filters_3x3(l, c, weight, stride, MG_LINEAR);
+    }
 }
 
 #endif

@@ -136,7 +136,43 @@ typedef struct {
     MG_PAIRED_SCALE(a "2", factor)                                                                 \
     MG_PAIRED_SCALE(a "3", factor)
 #define MG_PAIRED_SCALE_HIGH                                                                       \
-    "ldrd %[w], %[v], [%[x]], #8\n" MG_PAIRED_SCALE_4("a", "w") MG_PAIRED_SCALE_4("b", "v")
+    "ldrd %[w], %[v], [%[x]], #8\n" MG_PAIRED_SCALE_4("a", "w")                                    \
+        MG_PAIRED_SCALE_4("b", "v") "str %[x], %[factors]\n"
+
+/* The same with MG_HIGH_MIXED. `marked` is what follows for a channel whose multiplier has a mark.
+ */
+#define MG_PAIRED_MIXED(a, factor, marked)                                                         \
+    "cmp %[" factor "], #0\n"                                                                      \
+    "bpl 6f\n" marked "b 7f\n"                                                                     \
+    "6:\n" MG_PAIRED_SCALE_4(a, factor) "7:\n"
+
+/* mg_marked. `x` is its `first`, `y` its `bits`, and `half` is the register for `half + first`. */
+#define MG_PAIRED_MARKED(a, factor, half)                                                          \
+    "and %[values], %[x], %[" a "], asr #31\n"                                                     \
+    "smmla %[" a "], %[" a "], %[" factor "], %[" half "]\n"                                       \
+    "sub %[" a "], %[" a "], %[values], lsl #1\n"                                                  \
+    "asr %[" a "], %[" a "], %[y]\n"                                                               \
+    "ssat %[" a "], #8, %[" a "], asr #1\n"
+#define MG_PAIRED_MARKED_4(a, factor, half, at)                                                    \
+    "ldr %[x], %[factors]\n"                                                                       \
+    "ldr %[y], %[apart]\n"                                                                         \
+    "ldr %[" half "], %[offset]\n"                                                                 \
+    "add %[x], %[y], %[x], lsr #2\n"                                                               \
+    "ldrb %[y], [%[x], #" at "]\n"                                                                 \
+    "bic %[" factor "], %[" factor "], #0x80000000\n"                                              \
+    "and %[x], %[y], #64\n"                                                                        \
+    "sub %[y], %[y], %[x]\n"                                                                       \
+    "lsl %[" half "], %[" half "], %[y]\n"                                                         \
+    "add %[" half "], %[" half "], %[x]\n" MG_PAIRED_MARKED(a "0", factor, half)                   \
+        MG_PAIRED_MARKED(a "1", factor, half) MG_PAIRED_MARKED(a "2", factor, half)                \
+            MG_PAIRED_MARKED(a "3", factor, half)
+#define MG_PAIRED_SCALE_MIXED                                                                      \
+    "ldrd %[w], %[v], [%[x]], #8\n"                                                                \
+    "str %[x], %[factors]\n" MG_PAIRED_MIXED(                                                      \
+        "a", "w",                                                                                  \
+        MG_PAIRED_MARKED_4("a", "w", "v", "-2") "ldr %[x], %[factors]\n"                           \
+                                                "ldr %[v], [%[x], #-4]\n")                         \
+        MG_PAIRED_MIXED("b", "v", MG_PAIRED_MARKED_4("b", "v", "w", "-1"))
 
 /* The same with MG_HIGH_FPU. */
 #define MG_PAIRED_CONVERT(number, factor)                                                          \
@@ -154,7 +190,7 @@ typedef struct {
     "vldm %[x]!, {s0-s1}\n"                                                                        \
     "ldr %[v], %[offset]\n" MG_PAIRED_FLOAT_2("a0", "a1", "s0")                                    \
         MG_PAIRED_FLOAT_2("a2", "a3", "s0") MG_PAIRED_FLOAT_2("b0", "b1", "s1")                    \
-            MG_PAIRED_FLOAT_2("b2", "b3", "s1")
+            MG_PAIRED_FLOAT_2("b2", "b3", "s1") "str %[x], %[factors]\n"
 
 /* Stores four pixels of a channel, `y` bytes apart. `w` is three times y. */
 #define MG_PAIRED_STORE_4(a)                                                                       \
@@ -164,9 +200,10 @@ typedef struct {
     "strb %[" a "0], [%[x]], #1\n"
 
 /* Defines a function that computes the same as mg_paired_add and mg_paired_store_4 with one of
- * these two requantizations, whose instructions are `scale`, for `pairs` pairs of channels, one or
- * more, from c on. The last arguments are what the assembly clobbers. */
-#define MG_PAIRED_PAIRS(name, scale, ...)                                                          \
+ * these requantizations, whose instructions are `scale`, for `pairs` pairs of channels, one or
+ * more, from c on. `added` is the number in `offset`, `more` are further operands. The last
+ * arguments are what the assembly clobbers. */
+#define MG_PAIRED_PAIRS(name, scale, added, more, ...)                                             \
     MG_INLINE const int32_t *name(const mg_paired_filters *filters, const int32_t *weight,         \
                                   const uint32_t *columns, const int32_t *bias,                    \
                                   const mg_scaling *s, int32_t c, int8_t *output, int32_t step,    \
@@ -179,7 +216,7 @@ typedef struct {
         const uint32_t *const end = columns + filters->steps * MG_PAIRED_COLUMN;                   \
         const int32_t *const last = weight + 2 * filters->steps * pairs;                           \
         const int32_t rest = filters->steps % 4;                                                   \
-        const int32_t offset = s->output_offset;                                                   \
+        const int32_t offset = (added);                                                            \
         const uint32_t *values;                                                                    \
         int32_t w;                                                                                 \
         int32_t v;                                                                                 \
@@ -207,7 +244,6 @@ typedef struct {
             "mov %[b2], %[b0]\n"                                                                   \
             "mov %[b3], %[b0]\n"                                                                   \
             "ldr %[w], %[rest]\n" MG_PAIRED_ENTRY MG_PAIRED_STEPS "ldr %[x], %[factors]\n" scale   \
-            "str %[x], %[factors]\n"                                                               \
             "ldrd %[x], %[y], %[place]\n"                                                          \
             "add %[w], %[y], %[y], lsl #1\n" MG_PAIRED_STORE_4("a")                                \
                 MG_PAIRED_STORE_4("b") "str %[x], %[place]\n"                                      \
@@ -219,15 +255,22 @@ typedef struct {
               [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v), [x] "=&r"(x), [y] "=&r"(y),       \
               [place] "+m"(place), [start] "+m"(start), [factors] "+m"(factors)                    \
             : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest),              \
-              [offset] "m"(offset)                                                                 \
+              [offset] "m"(offset)more                                                             \
             : __VA_ARGS__);                                                                        \
         return weight;                                                                             \
     }
 
-MG_PAIRED_PAIRS(mg_paired_high, MG_PAIRED_SCALE_HIGH, "cc", "memory")
+MG_PAIRED_PAIRS(mg_paired_high, MG_PAIRED_SCALE_HIGH, s->output_offset, , "cc", "memory")
+
+/* From a quarter of the address of a channel's multiplier to the address of its shift. */
+#define MG_PAIRED_APART                                                                            \
+    , [apart] "m"((uintptr_t){(uintptr_t)s->shift - (uintptr_t)s->multiplier / 4U})
+MG_PAIRED_PAIRS(mg_paired_mixed, MG_PAIRED_SCALE_MIXED, 1 + 2 * s->output_offset, MG_PAIRED_APART,
+                "cc", "memory")
 #if defined(__ARM_FP) && ((__ARM_FP & 4) != 0)
 #define MG_PAIRED_FPU
-MG_PAIRED_PAIRS(mg_paired_by_fpu, MG_PAIRED_SCALE_FPU, "cc", "memory", "s0", "s1", "s2", "s3")
+MG_PAIRED_PAIRS(mg_paired_by_fpu, MG_PAIRED_SCALE_FPU, s->output_offset, , "cc", "memory", "s0",
+                "s1", "s2", "s3")
 #endif
 
 #define MG_PAIRED_PIXEL_TWO(weight, a, b)                                                          \
@@ -475,8 +518,10 @@ MG_INLINE void mg_paired_pixel_body(const mg_paired_filters *filters, const mg_s
 
 #ifdef MG_PAIRED_ASSEMBLY
 MG_PAIRED_BLOCK_OF(mg_paired_block_high, mg_paired_high)
+MG_PAIRED_BLOCK_OF(mg_paired_block_mixed, mg_paired_mixed)
 #else
 MG_PAIRED_BLOCK(mg_paired_block_high, MG_HIGH)
+MG_PAIRED_BLOCK(mg_paired_block_mixed, MG_HIGH_MIXED)
 #endif
 
 #ifdef MG_PAIRED_FPU
@@ -487,6 +532,7 @@ MG_PAIRED_BLOCK(mg_paired_block_fpu, MG_HIGH_FPU)
 
 MG_PAIRED_BLOCK(mg_paired_block_fpu_clamped, MG_HIGH_FPU_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_clamped, MG_HIGH_CLAMPED)
+MG_PAIRED_BLOCK(mg_paired_block_mixed_clamped, MG_HIGH_MIXED_CLAMPED)
 MG_PAIRED_BLOCK(mg_paired_block_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_upward, MG_ROUND_UPWARD_NARROW)
 MG_PAIRED_BLOCK(mg_paired_block_float, MG_ROUND_FLOAT_NARROW)
@@ -517,6 +563,8 @@ MG_PAIRED_PIXEL(mg_paired_pixel_high, MG_HIGH)
 #endif
 
 MG_PAIRED_PIXEL(mg_paired_pixel_clamped, MG_HIGH_CLAMPED)
+MG_PAIRED_PIXEL(mg_paired_pixel_mixed, MG_HIGH_MIXED)
+MG_PAIRED_PIXEL(mg_paired_pixel_mixed_clamped, MG_HIGH_MIXED_CLAMPED)
 MG_PAIRED_PIXEL(mg_paired_pixel_twice, MG_ROUND_TWICE_NARROW)
 MG_PAIRED_PIXEL(mg_paired_pixel_upward, MG_ROUND_UPWARD_NARROW)
 MG_PAIRED_PIXEL(mg_paired_pixel_fpu, MG_HIGH_FPU)
@@ -533,6 +581,9 @@ MG_INLINE void mg_paired_block(const mg_paired_filters *filters, const mg_scalin
         mg_paired_block_clamped(filters, s, columns, output, step);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_block_twice(filters, s, columns, output, step);
+    } else if (mg_is_mixed(requantization)) {
+        ((requantization == MG_HIGH_MIXED) ? mg_paired_block_mixed : mg_paired_block_mixed_clamped)(
+            filters, s, columns, output, step);
     } else if (requantization == MG_HIGH_FPU) {
         mg_paired_block_fpu(filters, s, columns, output, step);
     } else if (requantization == MG_HIGH_FPU_CLAMPED) {
@@ -553,6 +604,9 @@ MG_INLINE void mg_paired_pixel(const mg_paired_filters *filters, const mg_scalin
         mg_paired_pixel_clamped(filters, s, column, output);
     } else if (requantization == MG_ROUND_TWICE_NARROW) {
         mg_paired_pixel_twice(filters, s, column, output);
+    } else if (mg_is_mixed(requantization)) {
+        ((requantization == MG_HIGH_MIXED) ? mg_paired_pixel_mixed : mg_paired_pixel_mixed_clamped)(
+            filters, s, column, output);
     } else if (requantization == MG_HIGH_FPU) {
         mg_paired_pixel_fpu(filters, s, column, output);
     } else if (requantization == MG_HIGH_FPU_CLAMPED) {

@@ -27,12 +27,16 @@ enum {
     MG_ROUND_FLOAT_NARROW,  /* the same as MG_ROUND_FLOAT; scales of 2^-14 and more, or 0 */
     MG_ROUND_FLOAT_FPU,     /* the same as MG_ROUND_FLOAT; multipliers are the bits of floats */
     MG_LINEAR,              /* mg_linear, where that was proven to be the same */
+    MG_LINEAR_MIXED,        /* MG_LINEAR or MG_MARKED, as the channel's multiplier says */
+    MG_MARKED,              /* mg_marked: the specified roundings */
     MG_HIGH,                /* mg_high, where that was proven to be the same; no clamp */
     MG_HIGH_CLAMPED,        /* mg_high and the clamp */
     MG_HIGH_WIDE,           /* mg_high, by 2^-40 instead of 2^-42; no clamp */
     MG_HIGH_WIDE_CLAMPED,
     MG_HIGH_FPU, /* mg_scaled_by_fpu of sums that are times 256; no clamp */
     MG_HIGH_FPU_CLAMPED,
+    MG_HIGH_MIXED, /* MG_HIGH or MG_MARKED, as the channel's multiplier says; no clamp */
+    MG_HIGH_MIXED_CLAMPED,
     MG_LINEAR_VECTOR, /* mg_mve_linear, where that was proven to be the same */
     MG_SUMS           /* none: outputs are int32, and there are no scales */
 };
@@ -238,12 +242,36 @@ MG_INLINE mg_channel mg_channel_of(const mg_scaling *s, const int32_t *bias, int
     return channel;
 }
 
-/* The output for a sum of raw products. */
+/* Whether the channel's multiplier has a mark, which is its sign bit. */
+MG_INLINE int mg_is_marked(const mg_channel *channel)
+{
+    return channel->multiplier < 0;
+}
+
+/* The output for x, a sum times 256 with its bias, as mg_requantize or mg_requantize_upward
+ * computes it for a channel with a mark. The high word has 7 bits more than theirs, so 64 is their
+ * first rounding. Bits 0 to 5 of `shift` are the right shift minus one, bit 6 is whether there are
+ * two roundings. See microgen/kernels/requantization/mixed.py. */
+MG_INLINE int32_t mg_marked(const mg_scaling *s, const mg_channel *channel, int32_t x)
+{
+    const int32_t first = channel->shift & 64;
+    const int32_t bits = channel->shift & 63;
+    const int32_t half = (1 + 2 * s->output_offset) * ((int32_t)1 << bits);
+    const int32_t high = mg_smmul(x, channel->multiplier & INT32_MAX);
+    const int32_t rounded = high + half + ((x < 0) ? -first : first);
+    return mg_half_as_s8(mg_shift_right(rounded, bits));
+}
+
+/* The output for a sum of raw products. The bias of MG_MARKED is times 256. */
 MG_INLINE int8_t mg_output(const mg_scaling *s, const mg_channel *channel, int32_t sum,
                            int requantization)
 {
     if (requantization == MG_LINEAR) {
         return mg_quarter_clamped(s, mg_product_high(sum, channel->multiplier, channel->bias));
+    }
+    if (requantization == MG_MARKED) {
+        const uint32_t scaled = 256U * (uint32_t)sum + (uint32_t)channel->bias;
+        return mg_clamped_s8(s, mg_marked(s, channel, (int32_t)scaled));
     }
     return mg_scaled_by(s, sum + channel->bias, channel->multiplier, channel->shift,
                         requantization);
@@ -262,10 +290,22 @@ MG_INLINE int8_t mg_output_of_4(const mg_scaling *s, const mg_channel *channel, 
     return mg_output(s, channel, mg_shift_right(four_sums, 2), requantization);
 }
 
+MG_INLINE int mg_is_mixed(int requantization)
+{
+    return (requantization == MG_HIGH_MIXED) || (requantization == MG_HIGH_MIXED_CLAMPED);
+}
+
 /* What the sum of an output begins with in kernels whose sums are times 256. */
 MG_INLINE int32_t mg_paired_start(const int32_t *bias, int32_t c, int requantization)
 {
-    return mg_is_high(requantization) ? bias[c] : 0;
+    return (mg_is_high(requantization) || mg_is_mixed(requantization)) ? bias[c] : 0;
+}
+
+/* MG_HIGH_MIXED for x, a sum times 256 that begins with the bias. */
+MG_INLINE int32_t mg_high_mixed(const mg_scaling *s, const mg_channel *channel, int32_t x)
+{
+    return mg_is_marked(channel) ? mg_marked(s, channel, x)
+                                 : mg_high(x, channel->multiplier, MG_HIGH);
 }
 
 /* The output for a sum of raw products times 256. */
@@ -280,6 +320,12 @@ MG_INLINE int8_t mg_paired_output(const mg_scaling *s, const mg_channel *channel
     }
     if (mg_is_high(requantization)) {
         return mg_clamped_s8(s, mg_high(sum, channel->multiplier, requantization));
+    }
+    if (requantization == MG_HIGH_MIXED) {
+        return (int8_t)mg_high_mixed(s, channel, sum);
+    }
+    if (requantization == MG_HIGH_MIXED_CLAMPED) {
+        return mg_clamped_s8(s, mg_high_mixed(s, channel, sum));
     }
     return mg_scaled_narrow(s, mg_shift_right(sum, 8) + channel->bias, channel->multiplier,
                             channel->shift, requantization);

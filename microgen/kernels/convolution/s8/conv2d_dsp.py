@@ -15,6 +15,7 @@ from microgen.kernels.requantization import paired, weighted
 from microgen.kernels.requantization.weighted import (
     HIGH,
     HIGH_FLOATS,
+    HIGH_MIXED,
     TWICE_NARROW,
     UPWARD_NARROW,
     Loop,
@@ -122,6 +123,8 @@ _STACK = dataclasses.replace(
     family="conv2d_s8_paired_stack",
 )
 
+_ROUNDED = (TWICE_NARROW, UPWARD_NARROW)
+
 IMPLEMENTATIONS = (
-    *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, TWICE_NARROW, UPWARD_NARROW, *HIGH_FLOATS)),
+    *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, *HIGH_MIXED, *_ROUNDED, *HIGH_FLOATS)),
 )
