@@ -18,6 +18,7 @@ from microgen.building.builder import build
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.kernels.base import Implementation
 from microgen.target import board as boards
@@ -117,6 +118,18 @@ def _quantized(seed: int) -> Iterator[c.Case]:
     yield c.Case(name, "qnn.dequantize", DequantizeAttrs(), (stored,), None, DType.FLOAT32)
 
 
+def _padded(seed: int) -> c.Case:
+    """A tensor with a border, whose rows have any number of bytes."""
+    rng = np.random.default_rng(seed)
+    dtype = (DType.INT8, DType.INT16, DType.FLOAT32)[seed % 3]
+    quant = None if dtype is DType.FLOAT32 else c.quant(0.5, 3 * (dtype is DType.INT8))
+    kind = ArrayType((1, *(int(n) for n in rng.integers(1, (5, 5, 40)))), dtype, quant)
+    data = c.Tensor(kind, rng.integers(-128, 128, kind.shape).astype(dtype.numpy))
+    pads = tuple((int(a), int(b)) for a, b in rng.integers(0, 3, (4, 2)))
+    attrs = PadAttrs(pads, int(rng.integers(-128, 128)) if dtype is DType.INT8 else 0)
+    return c.Case(f"pad {seed}", "nn.pad", attrs, (data,), quant, dtype)
+
+
 def _cases() -> Iterator[c.Case]:
     for g in _LINES:
         yield from convolving.of_dtype(g)
@@ -132,6 +145,7 @@ def _cases() -> Iterator[c.Case]:
     yield from map(test_dense_hybrid.case, seeds(40))
     for seed in range(18):
         yield from _quantized(seed)
+        yield _padded(seed)
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
 

@@ -13,6 +13,7 @@ from microgen.kernels.work import Work
 
 _PAD_AXES = 6  # of mg_pad
 _WORD = 4
+_VECTOR = 16  # bytes
 _SHORT = 64  # bytes of a row that compilers copy without calling memcpy
 
 PadAxis = tuple[int, int, int]  # number of elements before the data, in it, and after it
@@ -79,6 +80,23 @@ def _pad_work(node: Node, graph: Graph) -> Work:
     }
 
 
+def _vector_work(node: Node, graph: Graph) -> Work:
+    """Vectors that are filled; rows, and vectors of these."""
+    (data,), output = base.types(node, graph)
+    width = _pad_merged(node, graph)[-1][1] * data.dtype.nbytes
+    rows = data.nbytes // max(1, width)
+    vectors = {"vector_fill": -(-output.nbytes // _VECTOR), "vector": rows * -(-width // _VECTOR)}
+    return {"call": 1, "output": output.size, "vector_row": rows, **vectors}
+
+
+def _vector_refusal(node: Node, graph: Graph) -> str | None:
+    output = graph.types[node.outputs[0]]
+    stored = np.array(base.attrs_of(node, PadAttrs).value, output.dtype.numpy).tobytes()
+    if len({*stored}) > 1:
+        return "the bytes of the padding's value differ"
+    return _pad_refusal(node, graph)
+
+
 def _pad_refusal(node: Node, graph: Graph) -> str | None:
     count = len(_pad_merged(node, graph))
     return f"{count} axes, the kernel takes at most {_PAD_AXES}" if count > _PAD_AXES else None
@@ -129,6 +147,13 @@ def _mirror_pad_refusal(node: Node, graph: Graph) -> str | None:
 
 BY_OP = {
     "nn.pad": (
+        base.Implementation(
+            symbol="mg_pad_mve",
+            refusal=_vector_refusal,
+            params=_pad_params,
+            needs=base.MVE,
+            work=_vector_work,
+        ),
         base.Implementation(
             symbol="mg_pad",
             refusal=_pad_refusal,

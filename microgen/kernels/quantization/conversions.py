@@ -140,7 +140,7 @@ _AWAY = (  # halves are rounded away from zero
 )
 _EVEN = base.Implementation("mg_quantize_even_f32", base.any_node, _even_params)
 
-_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+_INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 # The scales with which MVE, which flushes denormal numbers, divides exactly.
 _LEAST_SCALE, _GREATEST_SCALE = 2.0**-79, 2.0**100
 
@@ -165,16 +165,14 @@ def _vector_refusal(node: Node, graph: Graph) -> str | None:
 def _block_params(node: Node, graph: Graph) -> base.Fields:
     fields = dict(_even_params(node, graph))
     ties_even = base.attrs_of(node, QuantizeAttrs).ties_even
-    head = {"size": fields.pop("size"), "output_bytes": fields.pop("output_bytes")}
+    head = {name: fields.pop(name) for name in ("size", "output_bytes")}
     return tuple({**head, "ties_even": int(ties_even), **fields}.items())
 
 
 def _block_dequantize_params(node: Node, graph: Graph) -> base.Fields:
-    data = graph.types[node.inputs[0]]
-    size, *quantization = _quantization_fields(data)
-    is_unsigned = data.dtype.numpy.kind == "u"
-    own = ("input_bytes", data.dtype.nbytes), ("is_unsigned", int(is_unsigned))
-    return (size, *own, *quantization)
+    fields = ((f"stored.{name}", value) for name, value in _dequantize_params(node, graph))
+    is_unsigned = graph.types[node.inputs[0]].dtype.numpy.kind == "u"
+    return (*fields, ("is_unsigned", int(is_unsigned)))
 
 
 def _counted(node: Node, graph: Graph) -> Work:

@@ -48,30 +48,36 @@ MG_INLINE void mg_pad_fill(const mg_pad_params *p, void *output)
     }
 }
 
+/* Calls move(to, from, bytes, element_bytes) for each row of the input. This is a macro so that
+ * `move` is inlined at every optimisation level. */
+#define MG_PAD_ROWS(move, p, input, output)                                                        \
+    do {                                                                                           \
+        const int32_t *shape_ = (p)->shape;                                                        \
+        const int32_t *stride_ = (p)->stride;                                                      \
+        const int32_t row_bytes_ = shape_[5] * (p)->element_bytes;                                 \
+        const uint8_t *from_ = (const uint8_t *)(input);                                           \
+        for (int32_t i_ = 0; i_ < shape_[0]; i_++) {                                               \
+            for (int32_t j_ = 0; j_ < shape_[1]; j_++) {                                           \
+                for (int32_t k_ = 0; k_ < shape_[2]; k_++) {                                       \
+                    for (int32_t l_ = 0; l_ < shape_[3]; l_++) {                                   \
+                        const int32_t outer_ = (p)->offset + i_ * stride_[0] + j_ * stride_[1] +   \
+                                               k_ * stride_[2] + l_ * stride_[3];                  \
+                        for (int32_t m_ = 0; m_ < shape_[4]; m_++) {                               \
+                            move(mg_element_of((output), outer_ + m_ * stride_[4],                 \
+                                               (p)->element_bytes),                                \
+                                 from_, row_bytes_, (p)->element_bytes);                           \
+                            from_ += row_bytes_;                                                   \
+                        }                                                                          \
+                    }                                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
 MG_INLINE void mg_pad_body(const mg_pad_params *p, const void *input, void *output)
 {
-    const int32_t *shape = p->shape;
-    const int32_t *stride = p->stride;
-    const int32_t row_bytes = shape[5] * p->element_bytes;
-    const uint8_t *from = (const uint8_t *)input;
-
     mg_pad_fill(p, output);
-    for (int32_t i = 0; i < shape[0]; i++) {
-        for (int32_t j = 0; j < shape[1]; j++) {
-            for (int32_t k = 0; k < shape[2]; k++) {
-                for (int32_t l = 0; l < shape[3]; l++) {
-                    const int32_t outer =
-                        p->offset + i * stride[0] + j * stride[1] + k * stride[2] + l * stride[3];
-                    for (int32_t m = 0; m < shape[4]; m++) {
-                        mg_move_bytes(
-                            mg_element_of(output, outer + m * stride[4], p->element_bytes), from,
-                            row_bytes, p->element_bytes);
-                        from += row_bytes;
-                    }
-                }
-            }
-        }
-    }
+    MG_PAD_ROWS(mg_move_bytes, p, input, output);
 }
 
 typedef struct {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "microgen/arithmetic/saturate.h"
+#include "microgen/quantization/dequantize_f32.h"
 #include "microgen/requantization/in_float.h"
 #include "microgen/requantization/scaling_fpu.h"
 #include "microgen/unary/unary.h"
@@ -34,11 +35,8 @@ MG_DECLARE_UNARY(mg_quantize_f32_fpu, float, void);
 MG_DECLARE_UNARY(mg_quantize_f32_mve, float, void);
 
 typedef struct {
-    int32_t size;        /* elements */
-    int32_t input_bytes; /* 1 or 2 */
-    int32_t is_unsigned; /* 0 or 1: whether the input is */
-    int32_t zero_point;  /* of the input, within its type */
-    float scale;         /* of the input: positive, finite, not denormal */
+    mg_dequantize_f32_params stored; /* of 1 or 2 bytes, with a zero point within its type */
+    int32_t is_unsigned;             /* 0 or 1 */
 } mg_dequantize_f32_mve_params;
 
 /* Computes output [size] = (input [size] - zero_point) * scale. Input and output must not
@@ -221,7 +219,7 @@ MG_INLINE void mg_quantize_f32_mve_body(const mg_quantize_f32_mve_params *p, con
 MG_INLINE int32x4_t mg_dequantize_f32_mve_loaded(const mg_dequantize_f32_mve_params *p,
                                                  const void *input, int32_t index)
 {
-    if (p->input_bytes == 2) {
+    if (p->stored.input_bytes == 2) {
         return vldrhq_s32((const int16_t *)input + index);
     }
     if (p->is_unsigned != 0) {
@@ -230,27 +228,20 @@ MG_INLINE int32x4_t mg_dequantize_f32_mve_loaded(const mg_dequantize_f32_mve_par
     return vldrbq_s32((const int8_t *)input + index);
 }
 
-/* A value of those that groups of four leave over. */
-MG_INLINE int32_t mg_dequantize_f32_mve_left(const mg_dequantize_f32_mve_params *p,
-                                             const void *input, int32_t index)
-{
-    if (p->input_bytes == 2) {
-        return ((const int16_t *)input)[index];
-    }
-    return (p->is_unsigned != 0) ? ((const uint8_t *)input)[index] : ((const int8_t *)input)[index];
-}
-
 MG_INLINE void mg_dequantize_f32_mve_body(const mg_dequantize_f32_mve_params *p, const void *input,
                                           float *output)
 {
+    const int32_t zero_point = p->stored.zero_point;
     int32_t i = 0;
 
-    for (; i < (p->size & ~3); i += 4) {
-        const int32x4_t x = vsubq_n_s32(mg_dequantize_f32_mve_loaded(p, input, i), p->zero_point);
-        vstrwq_f32(&output[i], vmulq_n_f32(vcvtq_f32_s32(x), p->scale));
+    for (; i < (p->stored.size & ~3); i += 4) {
+        const int32x4_t x = vsubq_n_s32(mg_dequantize_f32_mve_loaded(p, input, i), zero_point);
+        vstrwq_f32(&output[i], vmulq_n_f32(vcvtq_f32_s32(x), p->stored.scale));
     }
-    for (; i < p->size; i++) {
-        output[i] = (float)(mg_dequantize_f32_mve_left(p, input, i) - p->zero_point) * p->scale;
+    for (; i < p->stored.size; i++) {
+        const int32_t x = (p->is_unsigned != 0) ? ((const uint8_t *)input)[i]
+                                                : mg_load_int(input, i, p->stored.input_bytes);
+        output[i] = (float)(x - zero_point) * p->stored.scale;
     }
 }
 
