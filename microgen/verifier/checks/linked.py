@@ -22,6 +22,9 @@ _KERNEL = re.compile(r"mg_\w+_(?:[su](?:8|16|32|64)|f(?:16|32|64))(?:_\w+)?")
 # Functions of the headers that GCC and clang leave no copy of (inline.h): their names, or the ends
 # of names that macros make.
 _INLINE = re.compile(r"\bMG_INLINE\b[^;{}()]*?\b(?:(mg_\w+)|\w+##(_\w+))\(")
+# A macro whose first parameter is the whole name of the inline function that it defines.
+_INLINE_MACRO = re.compile(r"#define (\w+)\((\w+)[^()\n]*\)[\s\\]*MG_INLINE\b[^;{}()]*?\b\2\(")
+_FIRST_ARGUMENT = re.compile(r"\b(\w+)\((mg_\w+),")
 
 # libgcc: GCC's own names, the names of the Arm run-time ABI (Arm IHI 0043), and the functions that
 # RISC-V's -msave-restore calls.
@@ -161,8 +164,12 @@ def kernels(subject: Subject) -> Finding:
 
 def _local_parts(subject: Subject) -> set[str]:
     """The local functions that the project's headers, or macros there, mark as inline."""
-    marked = [match for text in _texts(subject, (".h",)) for match in _INLINE.findall(text)]
+    headers = list(_texts(subject, (".h",)))
+    marked = [match for text in headers for match in _INLINE.findall(text)]
     names, ends = {name for name, _ in marked}, tuple(end for _, end in marked if end)
+    macros = {macro for text in headers for macro, _ in _INLINE_MACRO.findall(text)}
+    uses = (use for text in headers for use in _FIRST_ARGUMENT.findall(text))
+    names |= {name for macro, name in uses if macro in macros}
     public = {s.stem for s in subject.functions() if s.binding != "local"}
     local = {s.stem for s in subject.functions()} - public
     return {name for name in local if name in names or name.endswith(ends)}
