@@ -69,7 +69,8 @@ MAY_IMPORT = {
     | {"graph.rows", "kernels", "planner", "relay", "relay.blob", "target"},
     "compiler.partition": {*GRAPH, "compiler.codegens", "compiler.passes", "relay", "target"},
     "compiler.schedule": {*GRAPH, *TEXTS, "base.manifest", "compiler.codegens", "kernels"}
-    | {"compiler.partition", "compiler.passes", "graph.rows", "planner.program", "target"},
+    | {"compiler.partition", "compiler.passes", "graph.rows", "planner.program", "target"}
+    | {"base.output"},  # the progress of a search
     "compiler.lowering": {*PROGRAM, "base.names", "compiler.codegens", "compiler.partition"}
     | {"compiler.passes", "kernels", "target"},
     "compiler.control": {*GRAPH, *PROGRAM, "compiler.codegens", "compiler.lowering", "kernels"}

@@ -105,9 +105,12 @@ def _smaller(found: Candidate, divided: Pieces, scorer: Scorer, cpu: Cpu, limit:
     """The fastest division whose plan fits into ``limit`` bytes; otherwise the candidate that needs
     the fewest."""
     # The stack is not part of a division's bytes, so divisions by kernels without arrays on the
-    # stack are tried, too.
-    every = (divided, pieces(scorer.space, cpu, lean=limit))
+    # stack are tried, too: first with few functions that have rows, then with any.
+    every = [divided, pieces(scorer.space, cpu, lean=limit)]
     fits = [one for one in (_fitting(each, scorer, limit) for each in every) if one]
+    if not fits:
+        every.append(pieces(scorer.space, cpu, lean=0))
+        fits = [one for one in (_fitting(every[-1], scorer, limit),) if one]
     if fits:
         return min(fits, key=lambda one: one.cheap)
     # Nothing fits, so users are told how many bytes the smallest lacks.

@@ -94,7 +94,8 @@ def test_both_executors_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_views_are_nodes_that_call_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = _compiled(_views(), "graph_views", tmp_path, monkeypatch)
     path = "model/executor-config/graph/graph_views.graph"
-    assert found.files.files[path].count(b'"func_name":"__nop"') == 2
+    # Of the two transposes one moves past the reshape before it, which leaves a third view.
+    assert found.files.files[path].count(b'"func_name":"__nop"') == 3
 
 
 def test_a_parameter_file_that_begins_aligned_has_every_array_aligned(
