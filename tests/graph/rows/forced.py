@@ -28,8 +28,8 @@ def roll(monkeypatch: pytest.MonkeyPatch, seed: int = 0) -> list[int]:
     choose, sizes = schedule.choose, list[int]()
     rng = np.random.default_rng(seed)
 
-    def rolled(partition: Partition, cpu: Cpu, *more: object) -> Schedule:
-        found = choose(partition, cpu, *more)  # type: ignore[arg-type]
+    def rolled(partition: Partition, cpu: Cpu, *more: object, **named: object) -> Schedule:
+        found = choose(partition, cpu, *more, **named)  # type: ignore[arg-type]
         regions = tuple(_grouped(found.partition.regions, partition.graph, cpu, rng))
         sizes.extend(len(region.choices) for region in regions if region.is_rolled)
         return replace(found, partition=replace(found.partition, regions=regions))

@@ -44,7 +44,7 @@ def _firmware(given: Sequence[Given], board: str, monkeypatch: pytest.MonkeyPatc
     """One firmware of all networks, each as its schedule says."""
     records = iter([record for _, _, record in given])
 
-    def choose(partition: object, cpu: object, *_more: object) -> object:
+    def choose(partition: object, cpu: object, *_more: object, **_named: object) -> object:
         return file.applied(next(records), partition, cpu)  # type: ignore[arg-type]
 
     monkeypatch.setattr(planning.schedule, "choose", choose)
