@@ -10,7 +10,7 @@ from microgen.compiler.codegens import row_function
 from microgen.compiler.codegens.base import Primitive
 from microgen.graph.ir.graph import Array
 from microgen.graph.rows import overlap as rows_overlap
-from microgen.kernels import lags
+from microgen.kernels import by_shape, lags
 
 SEED = 0  # of a network whose first layers overlap their inputs, and most of whose layers can roll
 TOGETHER = 7  # of its layers; their buffers are the last ones in memory
@@ -29,6 +29,7 @@ def small_lags(monkeypatch: pytest.MonkeyPatch) -> None:
         return max(0, of_rows(*given) - _TOO_LITTLE)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lags, "furthest", short)
+    monkeypatch.setattr(by_shape, "results", {})
     monkeypatch.setattr(rows_overlap, "_lag", short_of_rows)
 
 

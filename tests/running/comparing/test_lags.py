@@ -10,7 +10,7 @@ import pytest
 import microgen
 from microgen.graph.ir.graph import Array
 from microgen.graph.rows import overlap as rows
-from microgen.kernels import lags
+from microgen.kernels import by_shape, lags
 from microgen.running.comparing.verdict import Verdict
 from tests.graph.rows import forced, networks
 from tests.support.places import DIGITS
@@ -44,6 +44,7 @@ def test_a_lag_that_is_too_small_by_four_is_a_wrong_layer(
     found = microgen.run(tmp_path / "right", compare=True)
     assert found.verdicts[0].ok
     monkeypatch.setattr(lags, "furthest", short)
+    monkeypatch.setattr(by_shape, "results", {})
     assert _generated(tmp_path / "wrong") == stated - 4
     wrong = microgen.run(tmp_path / "wrong", compare=True).verdicts[0]
     assert not wrong.ok
