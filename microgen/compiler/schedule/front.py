@@ -103,7 +103,8 @@ class _Kept:
             self.candidates = [*others, (mine, candidate)]
 
     def prefer(self, candidate: Candidate) -> None:
-        """Keep the candidate instead of one that costs the same."""
+        """Keep the candidate instead of one that costs the same. It is planned in any case."""
+        self.plans += not self.scorer.is_planned(candidate)
         mine = self._axes(candidate)
         self.candidates = [one for one in self.candidates if one[0] != mine]
         self.keep(candidate)
@@ -141,6 +142,10 @@ def explore(
     }
     best = {goal: search.best() for goal, search in searches.items()}
     considered = sum(search.considered for search in searches.values())
+    for goal in (goal for goal, search in searches.items() if search.is_spent):
+        # It planned more candidates than ``choose`` does, so it ended earlier.
+        alone = replace(scorer, plans=0, rams={}, shared={})
+        best[goal] = searching(alone, goal, divisions).best()
     if not partition.fed:
         best["speed"], more = sparing(best["speed"], scorer, lambda: best["balanced"])
         considered += more

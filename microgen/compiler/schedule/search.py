@@ -70,17 +70,20 @@ class ScheduleSearch:
 
     def _better(self, found: Candidate, change: Change) -> Candidate:
         """The changed candidate if it is better, otherwise the candidate."""
-        rams = self.scorer.rams
-        is_spent = len(rams) >= BOUNDS or self.scorer.plans >= PLANS
-        changed = {} if is_spent else change(found)
+        changed = {} if self.is_spent else change(found)
         if not changed:
             return found
         self.considered += 1
         if self.visit:
             self.visit(found, changed)
         better = improved(self.goal, self.scorer, found, changed, self.most)
-        progress.count("schedules", len(rams), BOUNDS)
+        progress.count("schedules", len(self.scorer.rams), BOUNDS)
         return better
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further candidate is compared."""
+        return len(self.scorer.rams) >= BOUNDS or self.scorer.plans >= PLANS
 
 
 def _whole(picks: Picks, _found: Candidate) -> Picks:
