@@ -21,6 +21,7 @@ def lines(patch: PatchLoop) -> list[str]:
     return [
         f"{_TAB}uint8_t *const wide = &scratch[{wide.offset}]; /* {patch.rows} rows */",
         "",
+        *([] if _leaves(patch) else [f"{_TAB}(void)row; /* all rows of windows are inside */"]),
         f"{_TAB}(void)memset(wide, {wide.fill}, {patch.rows * wide.nbytes});",
         f"{_TAB}for (int32_t step = 0; step < {patch.steps}; ++step) {{",
         *body,

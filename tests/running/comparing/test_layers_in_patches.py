@@ -20,25 +20,28 @@ pytestmark = NEEDS_NINJA
 
 SOURCES = "model/codegen/host/src"
 SHAPE = (1, 12, 12, 4)
+_SAME, _VALID = 0, 1
 LAYERS = ("wide", "filtered", "narrow")
 
 
-def _model() -> bytes:
-    """A 1x1 convolution from 4 to 16 channels, a depthwise one, and one from 16 to 4 channels."""
+def _model(padding: int) -> bytes:
+    """A 1x1 convolution from 4 to 16 channels, a depthwise one, and one from 16 to 4 channels.
+    ``padding`` is schema.fbs's, of the depthwise one."""
     rng = np.random.default_rng(0)
     tensors = [TensorSpec("image", SHAPE, scale=(0.1,), zero_point=(0,))]
     operators, data = [], "image"
     shapes = ((16, 1, 1, 4), (1, 3, 3, 16), (4, 1, 1, 16))
     for layer, shape, depth in zip(LAYERS, shapes, (16, 16, 4), strict=True):
+        size = (10, 10) if padding and layer != "wide" else (12, 12)
         weights = rng.integers(-127, 128, shape).astype(np.int8)
         bias = np.zeros(depth, np.int32)
         tensors += [
             TensorSpec(f"{layer}/weights", shape, "int8", weights, (0.01,), (0,)),
             TensorSpec(f"{layer}/bias", (depth,), "int32", bias, (0.001,), (0,)),
-            TensorSpec(layer, (1, 12, 12, depth), scale=(0.1,), zero_point=(3,)),
+            TensorSpec(layer, (1, *size, depth), scale=(0.1,), zero_point=(3,)),
         ]
         is_depthwise = layer == "filtered"
-        options = {"padding": 0, "strideH": 1, "strideW": 1, "fusedActivationFunction": 0}
+        options = {"padding": padding, "strideH": 1, "strideW": 1, "fusedActivationFunction": 0}
         options |= {"dilationHFactor": 1, "dilationWFactor": 1}
         options |= {"depthMultiplier": 1} if is_depthwise else {}
         kind = "DepthwiseConv2DOptions" if is_depthwise else "Conv2DOptions"
@@ -52,8 +55,11 @@ def _model() -> bytes:
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project of one function with one patch."""
-    folder = tmp_path_factory.mktemp("patches")
-    (folder / "m.tflite").write_bytes(_model())
+    return _project(tmp_path_factory.mktemp("patches"), _SAME)
+
+
+def _project(folder: Path, padding: int) -> Path:
+    (folder / "m.tflite").write_bytes(_model(padding))
     with pytest.MonkeyPatch.context() as patch:
         for seed in range(20):
             roll(patch, seed)
@@ -84,6 +90,11 @@ def _compared(project: Path, pattern: str = "", changed: str = "") -> Verdict:
 
 def test_every_layer_of_a_patch_is_compared(sound: Path) -> None:
     assert _compared(sound).difference is None
+
+
+def test_a_patch_without_padding_is_compiled_and_compared(tmp_path: Path) -> None:
+    # All rows of its windows are inside, so its function does not ask for the number of the row.
+    assert microgen.run(_project(tmp_path, _VALID), compare=True).verdicts[0].ok
 
 
 @pytest.mark.parametrize("layer", LAYERS)
