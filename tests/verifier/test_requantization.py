@@ -125,6 +125,16 @@ def test_sums_that_leave_int32_have_no_proof() -> None:
         differs(of, "high", [fitted.multipliers, biases], {"shift": high.SHIFT})
 
 
+@pytest.mark.parametrize("bits", [31, 32, 63])
+def test_shifts_that_leave_int32_have_no_proof(bits: int) -> None:
+    # All outputs are -1, which is what int64 makes of shifts by 64.
+    of = dataclasses.replace(layer(1, Rounding.UPWARD), scales=(2.0**-40,) * N, zero_point=-1)
+    arguments = {"output_zero": -1, "shift": high.SHIFT}
+    tables = _mixed_tables(of, arguments)
+    with pytest.raises(ValueError, match="before they are shifted"):
+        differs(of, "mixed", [*tables[:2], np.full(N, bits)], arguments)
+
+
 def _mixed_tables(of: linear.OutputChannels, arguments: Mapping[str, int]) -> list[np.ndarray]:
     """Tables of a layer of which every other channel has a mark, for sums without a weight."""
     multipliers, shifts = int8.per_channel_multipliers(np.array(of.scales))

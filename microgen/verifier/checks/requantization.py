@@ -177,7 +177,8 @@ def _marked(begun: Array, multipliers: Array, shifts: Array, arguments: Argument
     first, bits = shifts & 64, shifts & 63
     high = (np.clip(begun, -(2**31), 2**31) * (multipliers & (2**31 - 1))) >> 32
     half = (1 + 2 * int(arguments["output_zero"])) << bits
-    if np.abs(half).max() + 2**30 + 64 >= 2**31:
+    # int64 has lost the bits of a half that is shifted further than this.
+    if bits.max() > 31 or np.abs(half).max() + 2**30 + 64 >= 2**31:
         raise ValueError("outputs may exceed int32 before they are shifted")
     rounded: Array = (high + np.where(begun < 0, -first, first) + half) >> (bits + 1)
     return rounded
