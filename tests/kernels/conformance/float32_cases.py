@@ -25,6 +25,8 @@ SPECIAL = (  # for which there are kernels of their own
     Geometry(data=(1, 5, 5, 8), filters=(9, 1, 1, 8), padding="VALID"),
     Geometry(data=(1, 6, 6, 16), filters=(1, 3, 3, 16), multiplier=1),
     Geometry(data=(1, 10, 9, 3), filters=(8, 3, 3, 3), strides=(2, 2)),
+    Geometry(data=(1, 9, 9, 8), filters=(6, 3, 3, 4), padding="VALID"),
+    Geometry(data=(1, 8, 8, 8), filters=(8, 3, 3, 4), activation=Activation.RELU),
 )
 
 
