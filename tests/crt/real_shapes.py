@@ -20,6 +20,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding
 from microgen.graph.ops.elementwise.bitwise import BitFunction
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.ops.reductions.softmax import SoftmaxAttrs
 from microgen.graph.ops.tables.tables import LOOKUP_ENTRIES
 from microgen.graph.ops.trees.tree_ensemble import TreeEnsembleAttrs
@@ -121,6 +122,7 @@ OUTPUTS: Mapping[tuple[str, DType], Quant] = {
     ("divide", I8): c.quant(2.0**-7),
     ("divide", I16): c.quant(2.0**-14),
     ("multiply", I8): c.quant(4.0),
+    ("nn.batch_matmul", I8): c.quant(4.0),
     ("qnn.mul", I8): c.quant(4.0),
     ("mean", I8): c.quant(3.0),
     ("qnn.quantize", I32): c.quant(0.5),
@@ -139,6 +141,8 @@ def cases() -> Iterator[c.Case]:
     own = [*_products(), *_pools(), *recurrent, _trees(), _equal_limits(), *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
+    of_rows = MeanAttrs((1, 2), keep_dims=True, in_float32=True, rows=2 * IMAGE[1])
+    yield c.Case("of rows", "mean", of_rows, wider, c.quant(0.25))
     yield from own
     alone = set(kernels.registry()) & set(ops.registry())  # not patterns of several
     for op in sorted(alone - {case.op for case in own}):
@@ -219,6 +223,11 @@ def _products() -> Iterator[c.Case]:
         yield from _weighted("nn.depthwise_conv2d", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_hybrid", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_weight_only", image, filters, 3, **window)
+    for number in (1, 3, 4):
+        yield from _mixed("nn.conv2d", CONVOLUTIONS[number], 0)
+    for number in (1, 2, 3):
+        multiplier = DEPTHWISE[number][1][3] // DEPTHWISE[number][0][3]
+        yield from _mixed("nn.depthwise_conv2d", DEPTHWISE[number], 3, depth_multiplier=multiplier)
     for image, stride in TRANSPOSED:
         size = (image[1] * stride, image[2] * stride)
         window = {"strides": (stride, stride), "padding": "SAME", "size": size}
@@ -256,6 +265,22 @@ def _weighted(op: str, data: Shape, weight: Shape, axis: int, **fields: Any) -> 
     fields["activation"] = Activation.NONE
     yield from _accepted(op, (data_, weight_, bias_), I8, **fields)
     yield from _accepted(op, (data_, offset, bias_), I32, **fields)
+
+
+def _mixed(
+    op: str, layer: tuple[Shape, Shape, int, Padding], axis: int, **fields: Any
+) -> Iterator[c.Case]:
+    """Cases of large weights, of which every other channel has a scale that is no power of two, so
+    that its sums may be no single product. A clamp at negative outputs leaves them so."""
+    image, filters, stride, padding = layer
+    data, weight, bias = _operands(image, filters, axis, I8, I8, I32)
+    scales = tuple((2.0**-9, 1.23e-3)[channel % 2] for channel in range(filters[axis]))
+    kind = dataclasses.replace(weight.type, quant=Quant(scales, (0,) * len(scales), axis))
+    weight = c.Tensor(kind, np.full(filters, 127, np.int8), is_constant=True)
+    window = {"strides": (stride, stride), "dilation": (1, 1), "padding": padding}
+    for activation in (Activation.NONE, Activation.RELU_N1_TO_1):
+        given = {**window, **fields, "activation": activation}
+        yield from _accepted(op, (data, weight, bias), I8, **given)
 
 
 def _stored(op: str, operands: Sequence[c.Tensor], **fields: Any) -> Iterator[c.Case]:
