@@ -125,7 +125,8 @@ def test_many_combinations_are_bounded_and_have_the_smallest() -> None:
 
 
 def test_kernels_without_arrays_on_the_stack_are_offered(mlperf_models: Path) -> None:
-    """The fast kernels of ad have 1.4 KB on the stack."""
+    """The fast kernels of ad's widest layers have 1.4 KB on the stack, those of its others less,
+    which may stay."""
     ad = mlperf_models / "ad01_int8.tflite"
 
     def found(ram: int) -> Firmware:
@@ -135,6 +136,8 @@ def test_kernels_without_arrays_on_the_stack_are_offered(mlperf_models: Path) ->
     most = usual.manifest.estimate.ram_most
     small = found(most - 1800)
     assert small.manifest.estimate.ram_most <= most - 1800
-    assert any("stack" in kernel for kernel in usual.models[0].manifest.kernels)
-    assert not any("stack" in kernel for kernel in small.models[0].manifest.kernels)
+    without = "mg_dense_s8_high_paired"
+    assert f"{without}_stack" in usual.models[0].manifest.kernels
+    assert without not in usual.models[0].manifest.kernels
+    assert without in small.models[0].manifest.kernels
     assert cycles(usual) < cycles(small)

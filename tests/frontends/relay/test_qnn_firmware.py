@@ -19,7 +19,7 @@ from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 IMPLEMENTATIONS = [
     "mg_conv2d_s8_upward_dsp",
     "mg_max_pool2d_s8",
-    "mg_conv2d_s8_nearest",
+    "mg_conv2d_s8_upward_dsp",  # with multipliers that move ties away from zero
     "mg_rescaled_add_s8",
     "mg_cast",
     "mg_avg_pool2d_s32",

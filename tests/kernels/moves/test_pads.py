@@ -45,8 +45,8 @@ PAD_CORNERS = [case for dtype in DTYPES for case in _pad_corners(dtype)]
 
 def test_pad_seven_padded_axes_are_refused() -> None:
     case = _pad_case(DType.INT8, 8, "seven", (1,) * 7, ((1, 0),) * 7)
-    (kernel,) = kernels.registry()["nn.pad"]
-    assert "7 axes, the kernel takes at most 6" in str(kernel.refusal(case.node, case.graph))
+    for kernel in kernels.registry()["nn.pad"]:
+        assert "7 axes, the kernel takes at most 6" in str(kernel.refusal(case.node, case.graph))
 
 
 def test_pad_kernels_equal_the_reference(tmp_path: Path) -> None:

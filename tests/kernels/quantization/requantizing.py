@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from microgen.kernels.requantization import weighted
 
-_PROVEN = {one.name for one in (weighted.LINEAR, *weighted.HIGH)}
+_PROVEN = {one.name for one in (weighted.LINEAR, weighted.LINEAR_MIXED, *weighted.HIGH)}
 
 
 def is_for_any_rounding(symbol: str) -> bool:

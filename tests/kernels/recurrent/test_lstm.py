@@ -127,7 +127,7 @@ def test_sums_that_may_leave_int32_are_refused() -> None:
     case = random_case(0, DType.INT8, is_plain=True)
     largest = np.full(case.input_types[3].shape, 2**31 - 1, np.int32)
     refused = _refusals(_with_input(case, 3, c.bias(largest)))
-    for symbol in ("mg_lstm_s8", "mg_lstm_s8_dsp"):
+    for symbol in ("mg_lstm_s8", "mg_lstm_s8_dsp", "mg_lstm_s8_mve"):
         assert "accumulator 2147483647" in str(refused[symbol])
         assert _refusals(case)[symbol] is None
 
@@ -144,7 +144,7 @@ def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
 def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
     usual, by_tables = random_case(0, DType.INT8, is_plain=True), _by_tables(0, DType.INT8)
     for case, symbols in (
-        (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp"}),
+        (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp", "mg_lstm_s8_mve"}),
         (by_tables, {"mg_lstm_s8_table", "mg_lstm_s8_table_dsp"}),
         (_by_tables(0, DType.INT16), {"mg_lstm_s16"}),
     ):
