@@ -38,7 +38,7 @@ def apply(model: ModelProto, request: Request, file: str) -> bool:
     does not fit.
     """
     kept = states.apply(model, request.state, file)
-    for name, text in open_sizes.pairs(request.bind, "--bind", "INPUT=FILE.npy"):
+    for name, text in open_sizes.pairs(request.bind, "--bind", "INPUT=FILE.npy or INPUT=NUMBERS"):
         _bind(model.graph, name, text, file, is_state=name in kept)
     _resize(model.graph, request.dim, file)
     if request.max_rounds:

@@ -81,7 +81,7 @@ def test_a_file_to_which_nothing_is_given_is_kept_as_it_is(tmp_path: Path) -> No
         ([], ["s=abc"], "--bind s: 'abc' is not a value"),
         ([], ["s=none.npy"], "--bind s: none.npy: no such file"),
         ([], ["k=true"], "--bind k: 'true' is not of the input's type float32"),
-        ([], ["k"], "--bind: 'k' is not of the form INPUT=FILE.npy"),
+        ([], ["k"], "--bind: 'k' is not of the form INPUT=FILE.npy or INPUT=NUMBERS"),
     ],
 )
 def test_what_does_not_fit_is_refused(
