@@ -4,6 +4,7 @@ its exit codes."""
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +21,11 @@ from microgen.interface import api
 from scripts.bench import __main__ as bench
 from scripts.bench import measure
 from scripts.bench.networks import table
-from scripts.bench.other import command, estimates, kinds, report, stored
+from scripts.bench.other import command, kinds, measuring, peer, report, stored
 from scripts.bench.other.measuring import BOARDS, Asked, Found
-from scripts.bench.other.stored import Core, Ours, Peer, Stored
+from scripts.bench.other.peer import Peer
+from scripts.bench.other.stored import Core, Ours, Stored
+from scripts.bench.tflm import building, running, sources
 from tests.kernels.conformance.litert_oracle import needs_litert
 from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 
@@ -35,12 +38,12 @@ FOUND = Found(
     *(Asked(NAME, "M4", "int8"), "a", 500, 1000, 1100, 4000, 3000, 2400),
     layers={"add": (10, 40), "mean": (5, 9)},
 )
-PEER = Peer(1000, 6000, {"add": (10, 20), "softmax": (3, 3)}, ("add",))
+PEER = Peer(1000, 6000, 9000, {"add": (10, 20), "softmax": (3, 3)})
 OURS = Ours(500, 1000, 1100, 4000, 3000, 2400, {"add": (10, 40), "mean": (5, 9)})
 
 
-def rows(found: Found = FOUND, peer: Peer = PEER) -> list[report.Compared]:
-    known = {NAME: Stored("int8", "a", {"M4": Core(peer, OURS)})}
+def rows(found: Found = FOUND, theirs: Peer = PEER) -> list[report.Compared]:
+    known = {NAME: Stored("int8", "a", {"M4": Core(theirs, OURS)})}
     return report.compared([found], known)
 
 
@@ -120,9 +123,21 @@ def test_layers_have_kinds_and_units(tmp_path: Path) -> None:
     lstm, _, dense, _ = (kinds.of_node(node, graph) for node in graph.nodes)
     assert (lstm.kind, lstm.macs) == ("lstm", 36 * 4 * 28 * (22 + 28))
     assert (dense.kind, dense.units) == ("dense, one row", 36 * 28 * 6)
-    assert estimates.of_layer(lstm, "int8", "mps2_an386") == round(1.65 * 201600 + 680 * 1008)
-    assert estimates.of_layer(dense, "int8", "mps2_an386") is None
-    assert estimates.of_layer(dense, "float32", "mps3_an547") == 7 * 6048
+
+
+def test_operators_that_we_compute_together_belong_to_one_call(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "m.tflite").write_bytes(table.model("lstm_36"))
+    compiled = api.compile_model(tmp_path / "m.tflite", "native")
+    names = ("UNIDIRECTIONAL_SEQUENCE_LSTM", "RESHAPE", "FULLY_CONNECTED", "SOFTMAX")
+    operators = tuple(zip(names, (1000, 20, 300, 7), strict=True))
+    monkeypatch.setattr(running, "of", lambda *_: running.Run(1400, 900, 600, operators))
+    calls = compiled.program.calls
+    theirs = peer.of(table.model("lstm_36"), "M4", calls, compiled.graph)
+    assert (theirs.instructions, theirs.arena, theirs.whole) == (1400, 600, 900)
+    counts = {kind: count for kind, (_, count) in theirs.layers.items()}
+    assert counts == {"lstm": 1000, "dense, one row": 320, "softmax": 7}
 
 
 def test_the_summary_has_means_worst_ones_and_ram() -> None:
@@ -131,14 +146,14 @@ def test_the_summary_has_means_worst_ones_and_ram() -> None:
     text = report.summary(report.compared([FOUND, other], known))
     assert "0.500 (0.50 few_channels), 0 / 0" in text
     assert "1.210 (1.21 few_channels), 1 / 1" in text
-    assert "0.50 (0.50), 0 over 1 | 0.40 (0.40), 0 over 1" in text
+    assert "0.33 (0.33), 0 over 1 | 0.50 (0.50), 0 over 1 | 0.40 (0.40), 0 over 1" in text
 
 
 def test_layers_are_listed_worst_first_if_both_have_them() -> None:
-    peer = replace(PEER, layers={"mean": (5, 90), **PEER.layers})
-    lines = report.layers(rows(peer=peer)).splitlines()[2:]
+    theirs = replace(PEER, layers={"mean": (5, 90), **PEER.layers})
+    lines = report.layers(rows(theirs=theirs)).splitlines()[2:]
     assert [line.split(" | ")[0] for line in lines] == ["| add", "| mean"]
-    assert "4.00 | 2.00 | 2.00 | 40 | few_channels 2.00 | yes" in lines[0]
+    assert "4.00 | 2.00 | 2.00 | 40 | few_channels 2.00 |" in lines[0]
 
 
 @pytest.mark.parametrize("name", ["instructions", "arena", "balanced"])
@@ -152,16 +167,36 @@ def test_a_figure_may_be_two_percent_worse_and_no_more(name: str) -> None:
 def test_another_file_of_that_name_is_not_compared() -> None:
     assert not rows(replace(FOUND, sha256="b"))
     known = {NAME: Stored("int8", "a", {"M4": Core(PEER, OURS)})}
-    same = stored.updated(known, FOUND, is_peer=False)
+    same = stored.updated(known, FOUND)
     assert same[NAME].cores["M4"] == Core(PEER, OURS)
-    changed = stored.updated(known, replace(FOUND, sha256="b"), is_peer=False)
+    changed = stored.updated(known, replace(FOUND, sha256="b"))
     assert changed[NAME].cores["M4"] == Core(None, OURS)
 
 
-def test_one_run_may_have_both_figures() -> None:
-    found = replace(FOUND, theirs={"add": (10, 1000), "mean": (5, 9)}, guessed=("add",), head=70)
-    new = stored.updated({}, found, is_peer=True)[NAME].cores["M4"]
-    assert new == Core(Peer(500 - 40 + 1000, 70, found.theirs, ("add",)), OURS)
+def test_a_run_of_the_peer_leaves_our_figures() -> None:
+    before = {NAME: Stored("int8", "a", {"M4": Core(None, OURS)})}
+    new = stored.updated(before, replace(FOUND, peer=PEER))[NAME].cores["M4"]
+    assert new == Core(PEER, OURS)
+
+
+def test_sources_of_the_peer_are_at_the_commits_of_the_figures(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(sources.VARIABLE, raising=False)
+    with pytest.raises(UsageError, match=f"set {sources.VARIABLE} to a folder with checkouts"):
+        command.main(["--peer"])
+    monkeypatch.setenv(sources.VARIABLE, str(tmp_path))
+    with pytest.raises(UsageError, match="tflite-micro is at nothing, not at"):
+        command.main(["--peer"])
+
+
+def test_a_network_that_the_peer_refuses_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "folder", Path)
+    monkeypatch.setattr(building, "program", lambda *_: Path("none"))
+    done = subprocess.CompletedProcess([], 1, stdout="refused\n", stderr="")
+    monkeypatch.setattr(running.subprocess, "run", lambda *_, **__: done)
+    (found,) = measuring.outcomes([Asked(NAME, "M4", "int8", table.model(NAME), is_peer=True)], 1)
+    assert found.failed == "TensorFlow Lite Micro ended without a result: refused"
 
 
 @pytest.mark.parametrize(

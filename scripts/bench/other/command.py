@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,9 +17,9 @@ from scripts.bench.other import report, stored
 from scripts.bench.other.measuring import BOARDS, Asked, Found, outcomes
 from scripts.bench.other.report import Compared
 from scripts.bench.other.stored import Stored
+from scripts.bench.tflm import sources
 
 OUT = Console(width=200, highlight=False, soft_wrap=True)
-SOURCES = "CMSIS_NN_PATH"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,14 +32,15 @@ def main(arguments: Sequence[str]) -> int:
     if asked.stored:
         names = _names(asked.only, known, files=asked.files)
         return _shown(list(stored.found(known, names)), known, asked)
-    sources = _sources() if asked.peer else ""
-    names = _names(asked.only, known, files=asked.files and not sources)
-    jobs = list(_jobs(names, asked.core or list(BOARDS), known, sources))
+    if asked.peer:
+        sources.folder()
+    names = _names(asked.only, known, files=asked.files)
+    jobs = list(_jobs(names, asked, known))
     found = []
     for one in _told(jobs, asked.processes):
         found.append(one)
-        if (sources or asked.write) and not one.missing and not one.failed:
-            known = _ordered(stored.updated(known, one, is_peer=asked.peer))
+        if (asked.peer or asked.write) and not one.missing and not one.failed:
+            known = _ordered(stored.updated(known, one))
             # Each is kept, so that a run that ends early was not for nothing.
             stored.FILE.write_text(stored.text(known), encoding="utf-8")
     return _shown(found, known, asked)
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--write", action="store_true", help="commit our figures")
     parser.add_argument(
-        "--peer", action="store_true", help=f"measure the peer; ${SOURCES} has CMSIS-NN 7.0.0"
+        "--peer", action="store_true", help=f"measure the peer, built from ${sources.VARIABLE}"
     )
     parser.add_argument("--write-models", type=Path, help="only write the .tflite files there")
     parser.add_argument("--processes", type=int, default=2)
@@ -77,32 +77,24 @@ def _names(only: Sequence[str], known: Mapping[str, Stored], *, files: bool) -> 
     return list(only) or [*table.ROWS, *(others if files else ())]
 
 
-def _sources() -> str:
-    found = os.environ.get(SOURCES, "")
-    if not found:
-        hint = f"set {SOURCES} to a checkout of CMSIS-NN 7.0.0"
-        raise UsageError("there are no sources of the peer", where="--peer", hint=hint)
-    return found
-
-
 def _jobs(
-    names: Sequence[str], cores: Sequence[str], known: Mapping[str, Stored], sources: str
+    names: Sequence[str], asked: argparse.Namespace, known: Mapping[str, Stored]
 ) -> Iterator[Asked]:
     for name in names:
-        for core in cores:
+        for core in asked.core or list(BOARDS):
             if name in table.ROWS:
                 kind, content = table.ROWS[name].kind, table.model(name)
-                kernels = sources if kind == "int8" else ""  # CMSIS-NN has other ones
-                yield Asked(name, core, kind, content, None, kernels, bool(sources))
+                yield Asked(name, core, kind, content, is_peer=asked.peer)
             else:
                 path = matrix.models_folder() / name
-                yield Asked(name, core, known[name].kind, path=path)
+                yield Asked(name, core, known[name].kind, path=path, is_peer=asked.peer)
 
 
 def _told(jobs: Sequence[Asked], processes: int) -> Iterator[Found]:
     """The outcomes; each is printed on standard error when it is there."""
     for number, found in enumerate(outcomes(jobs, processes), 1):
-        end = found.failed or found.missing or f"{found.instructions:,} instructions"
+        count = found.peer.instructions if found.peer else found.instructions
+        end = found.failed or found.missing or f"{count:,} instructions"
         asked = found.asked
         print(f"{number}/{len(jobs)} {asked.name} {asked.core}: {end}", file=sys.stderr, flush=True)
         yield found

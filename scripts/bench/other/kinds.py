@@ -46,10 +46,14 @@ def of_node(node: Node, graph: Graph) -> Layer:
 
 def of_calls(calls: Sequence[RunnerCall], graph: Graph) -> Iterator[tuple[RunnerCall, Layer]]:
     """The layer of each call: of those that it computes the one with the most products, or else
-    the last one."""
+    the last one. Calls that write parts of one result have its name and a number."""
     producers = {name: node for node in graph.nodes for name in node.outputs}
     for call in calls:
-        found = [of_node(producers[step.tensor], graph) for step in call.steps]
+        names = (
+            name if name in producers else name.rpartition("#")[0]
+            for name in (step.tensor for step in call.steps)
+        )
+        found = [of_node(producers[name], graph) for name in names]
         yield call, max(reversed(found), key=lambda layer: layer.macs)
 
 

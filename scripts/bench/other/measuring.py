@@ -1,4 +1,4 @@
-"""Measures a network on a board: ours, or the peer by CMSIS-NN's kernels."""
+"""Measures a network on a board: ours, or by TensorFlow Lite Micro."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import multiprocessing
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from microgen.base import manifest
 from microgen.base.errors import MicrogenError, ToolError
@@ -17,7 +16,9 @@ from microgen.compiler.schedule.choose import UNMEASURED
 from microgen.interface import api
 from microgen.planner.program.types import RunnerCall
 from scripts.bench import measure
-from scripts.bench.other import arena, estimates, kinds
+from scripts.bench.other import kinds
+from scripts.bench.other.peer import Peer
+from scripts.bench.other.peer import of as of_peer
 
 BOARDS = {"M4": "mps2_an386", "M55": "mps3_an547"}
 _SECONDS = 600.0  # until firmware without a finished sample is considered hung
@@ -25,16 +26,14 @@ _SECONDS = 600.0  # until firmware without a finished sample is considered hung
 
 @dataclass(frozen=True)
 class Asked:
-    """A network on a core: its file's bytes, or its path, and its kind. If ``is_peer`` the peer's
-    figures are wanted: with ``sources`` of CMSIS-NN its kernels run, otherwise ours do, from whose
-    layers the peer's are estimated."""
+    """A network on a core: its file's bytes, or its path, and its kind; and whether the peer's
+    figures are wanted instead of ours."""
 
     name: str
     core: str
     kind: str
     content: bytes = b""
     path: Path | None = None
-    sources: str = ""
     is_peer: bool = False
 
 
@@ -42,10 +41,9 @@ class Asked:
 class Found:
     """Instructions; modelled cycles, and those that were estimated before, both without layers
     whose kernels have no measured costs; bytes of arena with input and output, at ``speed``, at
-    ``balanced``, at ``balanced`` with ``--workspace-io``, which lets other tensors take the places
-    of inputs and outputs as the peer does, and of the peer's ``head`` if it is known; units and
-    instructions by kind of layer, and what the peer takes for the same layers, of whose kinds those
-    of ``guessed`` are estimated; or why nothing was measured."""
+    ``balanced``, and at ``balanced`` with ``--workspace-io``, which lets other tensors take the
+    places of inputs and outputs as the peer does; units and instructions by kind of layer; or the
+    peer's figures; or why nothing was measured."""
 
     asked: Asked
     sha256: str = ""
@@ -55,18 +53,10 @@ class Found:
     arena: int = 0
     balanced: int = 0
     shared: int = 0
-    head: int = 0
     layers: dict[str, tuple[int, int]] = field(default_factory=dict)
-    theirs: dict[str, tuple[int, int]] = field(default_factory=dict)
-    guessed: tuple[str, ...] = ()
+    peer: Peer | None = None
     missing: str = ""
     failed: str = ""
-
-    @property
-    def peer(self) -> int:
-        """The peer's instructions."""
-        between = self.instructions - sum(count for _, count in self.layers.values())
-        return between + sum(count for _, count in self.theirs.values())
 
 
 def outcomes(asked: Sequence[Asked], processes: int) -> Iterator[Found]:
@@ -93,42 +83,45 @@ def _outcome(asked: Asked) -> Found:
 
 
 def of(asked: Asked) -> Found:
-    """Generate, build and run. Raises MicrogenError if anything fails."""
+    """The figures that are asked for. Raises MicrogenError if anything fails."""
     content = asked.content or (asked.path.read_bytes() if asked.path else b"")
+    found = Found(asked, sha256=hashlib.sha256(content).hexdigest())
     with tempfile.TemporaryDirectory(prefix="microgen-bench-") as place:
-        model, project = Path(place) / "model.tflite", Path(place) / "project"
+        model = Path(place) / "model.tflite"
         model.write_bytes(content)
-        board = BOARDS[asked.core]
-        compiled = api.generate(model, board, project, optimize="speed", **_options(asked))
-        api.build(project)
-        record = manifest.load(project)
-        ran = api.run(project, measure.random_input(record), profile=True, timeout=_SECONDS)
-        balanced, shared = (0, 0) if asked.sources else _balanced(model, board)
-        graph = compiled.graph
-        if asked.sources:
-            # In the peer's own graph the layers are hidden in functions of CMSIS-NN.
-            graph = api.compile_model(model, board, numerics="tflm").graph
+        return _peer(found, model) if asked.is_peer else _ours(found, model)
+
+
+def _peer(found: Found, model: Path) -> Found:
+    core = found.asked.core
+    compiled = api.compile_model(model, BOARDS[core], optimize="speed")
+    peer = of_peer(model.read_bytes(), core, compiled.program.calls, compiled.graph)
+    return replace(found, peer=peer)
+
+
+def _ours(found: Found, model: Path) -> Found:
+    """Generate, build and run."""
+    board, project = BOARDS[found.asked.core], model.with_name("project")
+    compiled = api.generate(model, board, project, optimize="speed")
+    api.build(project)
+    record = manifest.load(project)
+    ran = api.run(project, measure.random_input(record), profile=True, timeout=_SECONDS)
+    balanced, shared = _balanced(model, board)
     assert ran.instructions is not None
     assert ran.modelled is not None
     assert ran.per_call is not None
-    calls = kinds.of_calls(compiled.program.calls, graph)
-    rows = list(zip(calls, ran.per_call[0], strict=True))
-    layers = kinds.by_kind((layer, count) for (_, layer), count in rows)
-    theirs, guessed = _theirs(asked, rows)
+    calls = kinds.of_calls(compiled.program.calls, compiled.graph)
+    rows = zip(calls, ran.per_call[0], strict=True)
     chosen = record.schedule
-    return Found(
-        asked,
-        sha256=hashlib.sha256(content).hexdigest(),
+    return replace(
+        found,
         instructions=ran.instructions[0],
         cycles=ran.modelled.totals[0].cycles - _unmeasured(compiled.program.calls, ran),
         estimated=chosen.cycles if chosen else 0,
         arena=record.plan.peak + record.plan.io_bytes,
         balanced=balanced,
         shared=shared,
-        head=arena.of(content) if asked.is_peer else 0,
-        layers=layers,
-        theirs=theirs,
-        guessed=guessed,
+        layers=kinds.by_kind((layer, count) for (_, layer), count in rows),
     )
 
 
@@ -142,13 +135,6 @@ def _balanced(model: Path, board: str) -> tuple[int, int]:
     return first, second
 
 
-def _options(asked: Asked) -> dict[str, Any]:
-    if not asked.sources:
-        return {}
-    option = (f"cmsis-nn.path={asked.sources}",)
-    return {"numerics": "tflm", "codegen": ("cmsis-nn",), "codegen_option": option}
-
-
 def _unmeasured(calls: Sequence[RunnerCall], ran: api.RunResult) -> int:
     """Modelled cycles of calls whose cycles are not among the estimated ones."""
     assert ran.modelled is not None
@@ -158,20 +144,3 @@ def _unmeasured(calls: Sequence[RunnerCall], ran: api.RunResult) -> int:
         for call, cost in zip(calls, costs[1:], strict=True)
         if any(UNMEASURED in step.reason for step in call.steps)
     )
-
-
-def _theirs(
-    asked: Asked, rows: Sequence[tuple[tuple[RunnerCall, kinds.Layer], int]]
-) -> tuple[dict[str, tuple[int, int]], tuple[str, ...]]:
-    """What the peer takes by kind of layer. Where CMSIS-NN does not compute a layer it is estimated
-    if figures are known; the second are these kinds. Otherwise ours are taken."""
-    guessed: dict[str, None] = {}
-    counted = []
-    for (call, layer), instructions in rows:
-        theirs = None
-        if not all(step.kernel.startswith("arm_") for step in call.steps):
-            theirs = estimates.of_layer(layer, asked.kind, BOARDS[asked.core])
-        if theirs is not None:
-            guessed[layer.kind] = None
-        counted.append((layer, instructions if theirs is None else theirs))
-    return kinds.by_kind(counted), tuple(guessed)

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scripts.bench.other.measuring import BOARDS, Found
-from scripts.bench.other.stored import Core, Peer, Stored
+from scripts.bench.other.peer import Peer
+from scripts.bench.other.stored import Core, Stored
 from scripts.bench.tables import markdown
 
 TOLERANCE = 20  # thousandths
@@ -83,7 +84,8 @@ def summary(rows: Sequence[Compared]) -> str:
         if own:
             count = len({row.found.asked.name for row in own})
             lines.append((kind, str(count), *(_cell(own, core) for core in BOARDS), *_rams(own)))
-    heads = ("networks", "", *BOARDS, "arena + I/O, M4", "with --workspace-io")
+    rams = ("arena + I/O, M4", "of the head", "with --workspace-io")
+    heads = ("networks", "", *BOARDS, *rams)
     return markdown(heads, lines)
 
 
@@ -97,19 +99,18 @@ def _cell(rows: Sequence[Compared], core: str) -> str:
     return f"{mean:.3f} ({ratios[worst]:.2f} {worst}), {over[0]} / {over[1]}"
 
 
-def _rams(rows: Sequence[Compared]) -> tuple[str, str]:
-    """The bytes at ``balanced`` over the peer's: as usual, and as the peer counts them, whose
-    inputs and outputs are in its arena."""
-    pairs = [
-        (row.found.balanced / row.core.peer.arena, row.found.shared / row.core.peer.arena)
-        for row in rows
-        if row.found.asked.core == "M4" and row.core.peer and row.core.peer.arena
-    ]
-    usual, shared = ([pair[i] for pair in pairs if pair[i]] for i in (0, 1))
-    return _ram(usual), _ram(shared)
+def _rams(rows: Sequence[Compared]) -> Iterator[str]:
+    """The bytes at ``balanced`` over the peer's: those of its whole arena, and of the head alone;
+    and as the peer counts, whose inputs and outputs are in its arena, over those of the head."""
+    core = [(row.found, row.core.peer) for row in rows if row.found.asked.core == "M4"]
+    known = [(found, peer) for found, peer in core if peer]
+    yield _ram(found.balanced / peer.whole for found, peer in known if peer.whole)
+    yield _ram(found.balanced / peer.arena for found, peer in known if peer.arena)
+    yield _ram(found.shared / peer.arena for found, peer in known if peer.arena and found.shared)
 
 
-def _ram(ratios: Sequence[float]) -> str:
+def _ram(numbers: Iterable[float]) -> str:
+    ratios = list(numbers)
     if not ratios:
         return "not known"
     over = sum(ratio > 1 for ratio in ratios)
@@ -136,47 +137,44 @@ def networks(rows: Sequence[Compared]) -> str:
                 *(f"{ours.arena:,}", f"{ours.balanced:,}"),
                 f"{peer.arena:,}" if peer.arena else "",
                 "" if error is None else f"{100 * error:+.1f} %",
-                ", ".join(peer.guessed),
+                f"{peer.whole:,}" if peer.whole else "",
             )
         )
     heads = ("network", "core", "kind", "ours", "the peer's", "ratio", "arena, speed", "balanced")
-    return markdown((*heads, "the peer's", "estimated cycles", "of the peer estimated"), lines, 3)
+    return markdown((*heads, "the peer's", "estimated cycles", "the peer's whole arena"), lines, 3)
 
 
 def layers(rows: Sequence[Compared]) -> str:
     """Instructions for each multiply-accumulate or element by kind of network, core and layer: the
     worst first."""
     lines = []
-    for (kind, core, layer), (units, ours, theirs, worst, guessed) in _sums(rows).items():
+    for (kind, core, layer), (units, ours, theirs, worst) in _sums(rows).items():
         ratio = ours / theirs if theirs else math.inf
         name, most = worst
         cells = (f"{ours / units:.2f}", f"{theirs / units:.2f}", f"{ratio:.2f}", f"{ours:,}")
-        mark = "yes" if guessed else ""
-        lines.append((ratio, (layer, kind, core, *cells, f"{name} {most:.2f}", mark)))
+        lines.append((ratio, (layer, kind, core, *cells, f"{name} {most:.2f}")))
     ordered = [cells for _, cells in sorted(lines, key=lambda line: -line[0])]
     heads = ("layers", "kind", "core", "ours each", "the peer's", "ratio", "ours")
-    return markdown((*heads, "worst", "estimated"), ordered, 3)
+    return markdown((*heads, "worst"), ordered, 3)
 
 
-Sums = tuple[int, int, int, tuple[str, float], bool]
+Sums = tuple[int, int, int, tuple[str, float]]
 
 
 def _sums(rows: Sequence[Compared]) -> dict[tuple[str, str, str], Sums]:
-    """Units, our instructions and the peer's, the worst network with its ratio, and whether the
-    peer's are estimated."""
-    found: dict[tuple[str, str, str], list[tuple[str, int, int, int, bool]]] = defaultdict(list)
+    """Units, our instructions and the peer's, and the worst network with its ratio."""
+    found: dict[tuple[str, str, str], list[tuple[str, int, int, int]]] = defaultdict(list)
     for row in rows:
         peer, asked = row.core.peer, row.found.asked
         assert peer is not None
         for layer, mine, theirs in _both(row.found, peer):
-            one = (asked.name, *mine, theirs, layer in peer.guessed)
-            found[asked.kind, asked.core, layer].append(one)
+            found[asked.kind, asked.core, layer].append((asked.name, *mine, theirs))
     sums: dict[tuple[str, str, str], Sums] = {}
     for key, parts in found.items():
         units, ours = sum(part[1] for part in parts), sum(part[2] for part in parts)
         theirs = sum(part[3] for part in parts)
-        worst = max(((name, o / max(1, t)) for name, _, o, t, _ in parts), key=lambda one: one[1])
-        sums[key] = (max(1, units), ours, theirs, worst, any(part[4] for part in parts))
+        worst = max(((name, o / max(1, t)) for name, _, o, t in parts), key=lambda one: one[1])
+        sums[key] = (max(1, units), ours, theirs, worst)
     return sums
 
 

@@ -9,20 +9,9 @@ from pathlib import Path
 
 from microgen.base.formats.structuring import structure
 from scripts.bench.other.measuring import Asked, Found
+from scripts.bench.other.peer import Peer
 
 FILE = Path(__file__).with_name("figures.json")
-
-
-@dataclass(frozen=True)
-class Peer:
-    """TensorFlow Lite Micro with CMSIS-NN, without the time of its interpreter: instructions; bytes
-    of arena, or 0 if they are not known; units and instructions by kind of layer, if they were
-    measured here; and the kinds whose instructions are estimated."""
-
-    instructions: int
-    arena: int = 0
-    layers: dict[str, tuple[int, int]] = field(default_factory=dict)
-    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,18 +75,17 @@ def found(networks: Mapping[str, Stored], names: Sequence[str]) -> Iterator[Foun
                 yield Found(Asked(name, core, one.kind), one.sha256, **vars(figures.ours))
 
 
-def updated(networks: Mapping[str, Stored], new: Found, *, is_peer: bool) -> dict[str, Stored]:
-    """The networks with new figures of one: the peer's, or ours, or both if one run has both. Other
-    bytes of a network make its old figures invalid, so they go."""
+def updated(networks: Mapping[str, Stored], new: Found) -> dict[str, Stored]:
+    """The networks with new figures of one: the peer's, or ours. Other bytes of a network make its
+    old figures invalid, so they go."""
     asked = new.asked
     before = networks.get(asked.name, Stored(asked.kind, is_file=asked.path is not None))
     if before.sha256 not in ("", new.sha256):
         before = replace(before, cores={})
     core = before.cores.get(asked.core, Core())
-    if is_peer:
-        arena = new.head or (core.peer.arena if core.peer else 0)
-        core = replace(core, peer=Peer(new.peer, arena, new.theirs, new.guessed))
-    if not asked.sources:
+    if new.peer is not None:
+        core = replace(core, peer=new.peer)
+    else:
         numbers = new.instructions, new.cycles, new.estimated, new.arena, new.balanced, new.shared
         core = replace(core, ours=Ours(*numbers, new.layers))
     cores = {**before.cores, asked.core: core}
