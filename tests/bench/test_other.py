@@ -52,19 +52,20 @@ def test_all_networks_have_figures_of_the_peer_for_the_bytes_that_are_made() -> 
     for name, row in table.ROWS.items():
         digest = hashlib.sha256(table.model(name)).hexdigest()
         assert (known[name].kind, known[name].sha256) == (row.kind, digest), name
-        for core in BOARDS:
+        for core in (*BOARDS, "M3"):
             figures = known[name].cores[core]
             assert figures.peer is not None
             assert figures.peer.instructions > 0
 
 
 def test_estimated_cycles_were_within_15_percent() -> None:
-    """Of networks that no cost was fitted to: see ``tests/qemu/test_estimated_cycles.py``."""
+    """Of networks that no cost was fitted to: see ``tests/qemu/test_estimated_cycles.py``. Without
+    an FPU the cycles of float32 layers depend on their values."""
     errors = {
         (name, core): figures.ours.estimated / figures.ours.cycles - 1
         for name, one in stored.load().items()
         for core, figures in one.cores.items()
-        if figures.ours and figures.ours.cycles
+        if figures.ours and figures.ours.cycles and (one.kind, core) != ("float32", "M3")
     }
     assert len({name for name, _ in errors}) >= 40
     assert {key for key, error in errors.items() if abs(error) > 0.15} <= BEYOND

@@ -14,7 +14,7 @@ from scripts.bench import matrix
 from scripts.bench.check import NOT_ALL_CHECKED, PASSED, WORSE
 from scripts.bench.networks import table
 from scripts.bench.other import report, stored
-from scripts.bench.other.measuring import BOARDS, Asked, Found, outcomes
+from scripts.bench.other.measuring import BOARDS, MORE_BOARDS, Asked, Found, outcomes
 from scripts.bench.other.report import Compared
 from scripts.bench.other.stored import Stored
 from scripts.bench.tflm import sources
@@ -49,7 +49,9 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench other", description=__doc__, allow_abbrev=False)
     parser.add_argument("--only", action="append", default=[], help="this network; repeatable")
-    parser.add_argument("--core", action="append", choices=BOARDS, help="only this; repeatable")
+    parser.add_argument(
+        "--core", action="append", choices=[*BOARDS, *MORE_BOARDS], help="only this; repeatable"
+    )
     parser.add_argument(
         "--files", action="store_true", help="also the networks of $MICROGEN_MODELS"
     )

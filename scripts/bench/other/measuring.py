@@ -21,6 +21,8 @@ from scripts.bench.other.peer import Peer
 from scripts.bench.other.peer import of as of_peer
 
 BOARDS = {"M4": "mps2_an386", "M55": "mps3_an547"}
+# Measured only when named.
+MORE_BOARDS = {"M3": "mps2_an385", "M7": "mps2_an500"}
 _SECONDS = 600.0  # until firmware without a finished sample is considered hung
 
 
@@ -92,16 +94,20 @@ def of(asked: Asked) -> Found:
         return _peer(found, model) if asked.is_peer else _ours(found, model)
 
 
+def _board(core: str) -> str:
+    return BOARDS.get(core) or MORE_BOARDS[core]
+
+
 def _peer(found: Found, model: Path) -> Found:
     core = found.asked.core
-    compiled = api.compile_model(model, BOARDS[core], optimize="speed")
+    compiled = api.compile_model(model, _board(core), optimize="speed")
     peer = of_peer(model.read_bytes(), core, compiled.program.calls, compiled.graph)
     return replace(found, peer=peer)
 
 
 def _ours(found: Found, model: Path) -> Found:
     """Generate, build and run."""
-    board, project = BOARDS[found.asked.core], model.with_name("project")
+    board, project = _board(found.asked.core), model.with_name("project")
     compiled = api.generate(model, board, project, optimize="speed")
     api.build(project)
     record = manifest.load(project)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scripts.bench.other.measuring import BOARDS, Found
+from scripts.bench.other.measuring import BOARDS, MORE_BOARDS, Found
 from scripts.bench.other.peer import Peer
 from scripts.bench.other.stored import Core, Stored
 from scripts.bench.tables import markdown
@@ -24,9 +24,14 @@ class Compared:
     core: Core
 
     @property
+    def core_name(self) -> str:
+        """The core that it ran on."""
+        return self.found.asked.core
+
+    @property
     def name(self) -> str:
         """The network, and the core."""
-        return f"{self.found.asked.name} on {self.found.asked.core}"
+        return f"{self.found.asked.name} on {self.core_name}"
 
     @property
     def ratio(self) -> float:
@@ -79,18 +84,19 @@ def summary(rows: Sequence[Compared]) -> str:
     """The geometric mean and the worst ratio of each kind of networks and core, how many are over
     0.6 and over 1, and RAM beside the peer's."""
     lines = []
+    cores = [name for name in (*BOARDS, *MORE_BOARDS) if any(r.core_name == name for r in rows)]
     for kind in KINDS:
         own = [row for row in rows if row.found.asked.kind == kind]
         if own:
             count = len({row.found.asked.name for row in own})
-            lines.append((kind, str(count), *(_cell(own, core) for core in BOARDS), *_rams(own)))
+            lines.append((kind, str(count), *(_cell(own, core) for core in cores), *_rams(own)))
     rams = ("arena + I/O, M4", "of the head", "with --workspace-io")
-    heads = ("networks", "", *BOARDS, *rams)
+    heads = ("networks", "", *cores, *rams)
     return markdown(heads, lines)
 
 
 def _cell(rows: Sequence[Compared], core: str) -> str:
-    ratios = {row.found.asked.name: row.ratio for row in rows if row.found.asked.core == core}
+    ratios = {row.found.asked.name: row.ratio for row in rows if row.core_name == core}
     if not ratios:
         return ""
     worst = max(ratios, key=lambda name: ratios[name])
@@ -102,7 +108,7 @@ def _cell(rows: Sequence[Compared], core: str) -> str:
 def _rams(rows: Sequence[Compared]) -> Iterator[str]:
     """The bytes at ``balanced`` over the peer's: those of its whole arena, and of the head alone;
     and as the peer counts, whose inputs and outputs are in its arena, over those of the head."""
-    core = [(row.found, row.core.peer) for row in rows if row.found.asked.core == "M4"]
+    core = [(row.found, row.core.peer) for row in rows if row.core_name == "M4"]
     known = [(found, peer) for found, peer in core if peer]
     yield _ram(found.balanced / peer.whole for found, peer in known if peer.whole)
     yield _ram(found.balanced / peer.arena for found, peer in known if peer.arena)

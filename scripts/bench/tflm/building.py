@@ -66,6 +66,7 @@ CORES = {
     "M4": Core("-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386", True, *_MPS2),
     "M55": Core("-mcpu=cortex-m55 -mfloat-abi=hard", "mps3-an547", True, *_MPS3),
     "M3": Core("-mcpu=cortex-m3 -mfloat-abi=soft", "mps2-an385", False, *_MPS2),
+    "M7": Core("-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-sp-d16", "mps2-an500", True, *_MPS2),
 }
 
 
