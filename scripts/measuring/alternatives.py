@@ -63,6 +63,20 @@ _TAPS = (  # of groups, or with dilated columns
     {"data": (14, 14, 8), "filters": 8, "dilation": (1, 2)},
     {"data": (5, 5, 48), "filters": 40, "groups": 4},
 )
+_PHASES = (  # of transposed convolutions: many channels, few outputs, rows of several strips
+    {"data": (9, 9, 20), "filters": 14, "kernel": (5, 5)},
+    {"data": (14, 14, 12), "filters": 6, "kernel": (5, 5), "activation": _RELU},
+    {"data": (12, 16, 28), "filters": 14, "activation": _RELU},
+    {"data": (10, 10, 14), "filters": 1},
+    {"data": (12, 7, 8), "filters": 3, "kernel": (4, 4)},
+    {"data": (8, 8, 24), "filters": 2, "kernel": (2, 2), "activation": _RELU},
+    {"data": (4, 19, 8), "filters": 1, "kernel": (5, 5)},
+    {"data": (6, 6, 16), "filters": 3, "strides": (3, 3), "kernel": (4, 4)},
+    {"data": (1, 24, 16), "filters": 20, "kernel": (1, 8), "strides": (1, 4)},
+    {"data": (1, 40, 6), "filters": 2, "kernel": (1, 4), "strides": (1, 2)},
+    {"data": (7, 7, 40), "filters": 24, "kernel": (2, 2)},
+    {"data": (5, 9, 33), "filters": 10, "strides": (1, 1)},
+)
 _PRODUCTS = (
     {"batches": 2, "rows": 16, "depth": 16, "columns": 16},
     {"batches": 2, "rows": 12, "depth": 25, "columns": 8},
@@ -257,6 +271,7 @@ _LATER: Mapping[str, tuple[Layer, ...]] = {
         *_each(layers.conv2d, _TAPS[:9:4], activation=_RELU),
     ),
     "nn.batch_matmul": _each(layers.batch_matmul, _PRODUCTS),
+    "nn.conv2d_transpose": _each(layers.transposed, _PHASES),
 }
 _LATER_ALIKE: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (

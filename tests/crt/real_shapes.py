@@ -61,11 +61,12 @@ DEPTHWISE: tuple[tuple[Shape, Shape, int, Padding], ...] = (
     ((1, 1, 1, 640), (1, 1, 1, 640), 1, "VALID"),
     (IMAGE, (1, 3, 3, 64), 1, "VALID"),
 )
-TRANSPOSED: tuple[tuple[Shape, int], ...] = (  # image and stride
-    ((1, 1, 1, 640), 2),
-    (IMAGE, 2),
-    (IMAGE, 1),
-    ((1, 1, 1, 640), 1),
+TRANSPOSED: tuple[tuple[Shape, int, int], ...] = (  # image, stride and filters
+    ((1, 1, 1, 640), 2, 128),
+    (IMAGE, 2, 128),
+    (IMAGE, 1, 128),
+    ((1, 1, 1, 640), 1, 128),
+    ((1, 36, 36, 14), 2, 1),
 )
 POOLS: tuple[tuple[Shape, Shape, Padding], ...] = (
     ((1, 8, 8, 640), (8, 8), "VALID"),
@@ -228,11 +229,11 @@ def _products() -> Iterator[c.Case]:
     for number in (1, 2, 3):
         multiplier = DEPTHWISE[number][1][3] // DEPTHWISE[number][0][3]
         yield from _mixed("nn.depthwise_conv2d", DEPTHWISE[number], 3, depth_multiplier=multiplier)
-    for image, stride in TRANSPOSED:
+    for image, stride, count in TRANSPOSED:
         size = (image[1] * stride, image[2] * stride)
         window = {"strides": (stride, stride), "padding": "SAME", "size": size}
         for op in ("", "_hybrid", "_weight_only"):
-            filters = (128, 3, 3, image[3])
+            filters = (count, 3, 3, image[3])
             yield from _weighted(f"nn.conv2d_transpose{op}", image, filters, 0, **window)
 
 

@@ -20,6 +20,7 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import Array, ArrayType, DType, Quant
 from microgen.graph.ops.base import Padding, Pair
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base
@@ -131,6 +132,32 @@ def _grouped(seed: int) -> c.Case:
     return _conv2d(seed, _pair(rng, 1, 4), dilation, _padding(rng), 1 + seed % 18, 2 + seed % 5)
 
 
+def _transposed(seed: int) -> c.Case:
+    """Any filters and strides, so that some phases have no taps, and outputs that end before the
+    full result, or after it."""
+    rng = np.random.default_rng(5000 + seed)
+    kernel, strides, size = _pair(rng, 1, 6), _pair(rng, 1, 4), _pair(rng, 1, 12)
+    depth, channels = 1 + seed % 37, int(rng.choice([1, 2, 3, *rng.integers(4, 18, 5)]))
+    rows, columns = (_grown(rng, *one) for one in zip(size, kernel, strides, strict=True))
+    x = c.int8(rng, (int(rng.integers(1, 3)), *size, depth), c.random_quant(rng))
+    w = _weight(rng, (channels, *kernel, depth), 0 if rng.integers(2) else None)
+    padding = (rows[1], columns[1], rows[2], columns[2])
+    attrs = Conv2DTransposeAttrs(
+        strides, padding, (rows[0], columns[0]), _activation(rng), Rounding.DOUBLE
+    )
+    out = _output(rng, x, w, depth * kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, channels)
+    return c.Case(f"transposed {seed}", "nn.conv2d_transpose", attrs, inputs, out)
+
+
+def _grown(rng: np.random.Generator, size: int, taps: int, stride: int) -> tuple[int, int, int]:
+    """The extent of an output, and what is left out of the full result before and after it."""
+    full = (size - 1) * stride + taps
+    before = int(rng.integers(0, min(full, taps + 2)))
+    after = int(rng.integers(0, min(full - before, taps)))
+    return full - before - after + int(rng.integers(0, stride)), before, after
+
+
 def _depthwise(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
     kernel, dilation = _pair(rng, 1, 5), _pair(rng, 1, 4)
@@ -212,6 +239,7 @@ def _extremes(op: str, zero: int) -> c.Case:
     """Data and weights of -128 everywhere, whose sums are the largest ones there are."""
     shapes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
         "nn.conv2d": ((1, 4, 4, 40), (5, 3, 3, 40)),
+        "nn.conv2d_transpose": ((1, 4, 4, 40), (5, 3, 3, 40)),
         "nn.depthwise_conv2d": ((1, 6, 5, 11), (1, 3, 3, 11)),
         "nn.dense": ((2, 128), (9, 128)),
     }
@@ -224,6 +252,7 @@ def _extremes(op: str, zero: int) -> c.Case:
     once, twice = Rounding.SINGLE, Rounding.DOUBLE
     attrs = {
         "nn.conv2d": Conv2DAttrs((1, 1), (1, 1), "SAME", Activation.NONE, twice),
+        "nn.conv2d_transpose": Conv2DTransposeAttrs((2, 2), "SAME", (8, 8), Activation.NONE, twice),
         "nn.depthwise_conv2d": DepthwiseConv2DAttrs(
             (1, 1), (1, 1), "SAME", 1, Activation.NONE, twice
         ),
@@ -270,7 +299,7 @@ def _float(case: c.Case) -> c.Case:
     return dataclasses.replace(case, attrs=dataclasses.replace(attrs, rounding=Rounding.FLOAT))
 
 
-_WEIGHTED = (_dense, _pointwise, _general, _grouped, _depthwise)
+_WEIGHTED = (_dense, _pointwise, _general, _grouped, _transposed, _depthwise)
 
 
 @functools.cache
@@ -284,7 +313,7 @@ def cases() -> tuple[c.Case, ...]:
         _largest_products(),
         *(
             _extremes(op, zero)
-            for op in ("nn.conv2d", "nn.depthwise_conv2d", "nn.dense")
+            for op in ("nn.conv2d", "nn.conv2d_transpose", "nn.depthwise_conv2d", "nn.dense")
             for zero in (-128, 127)
         ),
         *(

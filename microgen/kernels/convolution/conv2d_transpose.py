@@ -38,11 +38,11 @@ def _params(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-_LAYER = Layer(axis=0, params=_params, constants=window.constants)
+LAYER = Layer(axis=0, params=_params, constants=window.constants)
 
 IMPLEMENTATIONS = (
-    *_LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
-    *_LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
+    *LAYER.kernels(weighted.blocks(Loop(stem="conv2d_transpose_s8")), (TWICE_NARROW, *FLOATS)),
+    *LAYER.kernels((Loop(stem="conv2d_transpose_s8", wraps=True),), (TWICE, NEAREST, FLOAT, SUMS)),
     window.wide_kernel(
         "mg_conv2d_transpose_s16",
         functools.partial(weights.constant_weights, axis=0, dtype=DType.INT16),
