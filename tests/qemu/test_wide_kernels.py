@@ -148,6 +148,7 @@ def _cases() -> Iterator[c.Case]:
         yield _padded(seed)
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
+        yield test_lstm.paired_case(seed)
 
 
 # Calls
@@ -161,7 +162,7 @@ def _kernels(board: str) -> tuple[Implementation, ...]:
         for every in kernels.registry().values()
         for kernel in every
         if kernel.needs and kernel.needs <= features and "_s4" not in kernel.symbol
-        if "_s8" not in kernel.symbol or kernel.symbol == "mg_lstm_s8_mve"
+        if "_s8" not in kernel.symbol or kernel.symbol.startswith("mg_lstm_s8_")
     )
 
 

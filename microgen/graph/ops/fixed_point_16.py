@@ -12,29 +12,29 @@ from microgen.graph.ir.graph import Array
 _MOST = 2**15 - 1
 _QUARTER = -2  # its power of two
 # gemmlowp's exp_on_negative_values: power of two -> exp(-2**power) in Q0.15.
-_EXP_FACTORS = {-2: 25520, -1: 19875, 0: 12055, 1: 4435, 2: 600, 3: 11, 4: 0}
+EXP_FACTORS = {-2: 25520, -1: 19875, 0: 12055, 1: 4435, 2: 600, 3: 11, 4: 0}
 
 
 def logistic(x: Array) -> Array:
     """1 / (1 + exp(-x)) of Q3.12 values, as Q0.15 (gemmlowp logistic)."""
-    positive = _one_over_one_plus(_exp_of_negative(-np.abs(x), 3))
+    positive = _one_over_one_plus(exp_of_negative(-np.abs(x), 3))
     return np.where(x > 0, positive, np.where(x == 0, 1 << 14, _MOST - positive))
 
 
 def tanh(x: Array, integer_bits: int) -> Array:
     """The hyperbolic tangent of values with 0 to 6 integer bits, as Q0.15 (gemmlowp tanh)."""
-    positive = _one_minus_over_one_plus(_exp_of_negative(-np.abs(x), integer_bits + 1))
+    positive = _one_minus_over_one_plus(exp_of_negative(-np.abs(x), integer_bits + 1))
     return np.sign(x) * positive
 
 
-def _exp_of_negative(x: Array, integer_bits: int) -> Array:
+def exp_of_negative(x: Array, integer_bits: int) -> Array:
     """Exponential of non-positive values with that many integer bits, as Q0.15."""
     # A sign bit and 15 others.
     fraction_bits = 15 - integer_bits
     quarter = 1 << (fraction_bits + _QUARTER)
     remainder = (x & (quarter - 1)) - quarter
     result = _exp_of_quarter(remainder << integer_bits)
-    for power, factor in _EXP_FACTORS.items():
+    for power, factor in EXP_FACTORS.items():
         if power < integer_bits:
             bit = 1 << (fraction_bits + power)
             result = np.where((remainder - x) & bit, _multiply(result, factor), result)

@@ -58,12 +58,18 @@ def _float_params(node: Node, graph: Graph) -> base.Fields:
     return (*_shape(node, graph), ("cell_clip", clips[0]), ("projection_clip", clips[1]))
 
 
-def _integer_params(node: Node, graph: Graph) -> base.Fields:
+def parameters(node: Node, graph: Graph) -> lstm_integer.LstmParameters:
+    """The parameters of a layer whose gates' functions are gemmlowp's."""
     attrs = base.attrs_of(node, LstmAttrs)
     assert attrs.hidden is not None
     output = graph.types[node.outputs[0]]
     clips = (attrs.cell_clip, attrs.projection_clip)
-    p = lstm_integer.parameters(types_of(node, graph), attrs.hidden, output, clips)
+    return lstm_integer.parameters(types_of(node, graph), attrs.hidden, output, clips)
+
+
+def _integer_params(node: Node, graph: Graph) -> base.Fields:
+    attrs = base.attrs_of(node, LstmAttrs)
+    p = parameters(node, graph)
     # With a projection, TFLite subtracts the zero point; see lstm_integer.
     sign = -1 if attrs.has_projection else 1
     return (

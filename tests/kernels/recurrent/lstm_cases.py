@@ -58,10 +58,13 @@ class Layer:
         return (*self.data_shape[:2], self.outputs)
 
 
-def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
-    """A random layer with sizes from 1. With ``is_plain`` it has all gates and no extras."""
+def random_layer(
+    seed: int, dtype: DType, *, is_plain: bool = False, below: tuple[int, ...] = (4, 7, 12, 9)
+) -> Layer:
+    """A random layer with sizes from 1: batches, steps, features and cells. With ``is_plain`` it
+    has all gates and no extras."""
     rng = np.random.default_rng(seed)
-    batch, steps, features, cells = (int(n) for n in rng.integers(1, (4, 7, 12, 9)))
+    batch, steps, features, cells = (int(n) for n in rng.integers(1, below))
     has_input_gate, peephole, projection, projection_bias, time_major = (
         (True, False, False, False, False) if is_plain else (bool(b) for b in rng.random(5) < 0.5)
     )
@@ -90,6 +93,18 @@ def random_layer(seed: int, dtype: DType, *, is_plain: bool = False) -> Layer:
         return Layer(*sizes, *clips, constants)
     constants = {name: _integers(rng, name, shape) for name, shape in shapes.items()}
     return Layer(*sizes, *clips, constants, *_quantization(rng, constants, features, outputs))
+
+
+def paired_layer(seed: int) -> Layer:
+    """A random layer that kernels with paired weights take: no weight is -128, and the cell state
+    has two integer bits or more."""
+    layer = random_layer(seed, DType.INT8, is_plain=True, below=(3, 5, 40, 23))
+    constants = {
+        name: np.maximum(array, -127) if array.dtype == np.int8 else array
+        for name, array in layer.constants.items()
+    }
+    scale = {**layer.scale, "cell_state": 2.0 ** (seed % 5 - 13)}
+    return replace(layer, constants=constants, scale=scale)
 
 
 def table_layer(seed: int, dtype: DType) -> Layer:

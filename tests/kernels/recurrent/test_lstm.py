@@ -49,6 +49,11 @@ def random_case(seed: int, dtype: DType, *, is_plain: bool = False) -> c.Case:
     return _of_layer(seed, dtype, layer)
 
 
+def paired_case(seed: int) -> c.Case:
+    """A random layer for kernels with paired weights."""
+    return _of_layer(seed, DType.INT8, lstm_cases.paired_layer(seed))
+
+
 def _by_tables(seed: int, dtype: DType) -> c.Case:
     """The same of a layer that is computed by tables."""
     return _of_layer(seed, dtype, lstm_cases.table_layer(seed, dtype), by_tables=True)
@@ -89,7 +94,8 @@ def _cases(count: int) -> list[c.Case]:
         for dtype in (DType.INT8, DType.FLOAT32)
         for seed in range(count)
     ]
-    return [*usual, *(_by_tables(seed, dtype) for dtype in TABLES for seed in range(count))]
+    paired = map(paired_case, range(count // 2))
+    return [*usual, *paired, *(_by_tables(seed, dtype) for dtype in TABLES for seed in range(count))]
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.slow)])
@@ -142,9 +148,9 @@ def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
 
 
 def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
-    usual, by_tables = random_case(0, DType.INT8, is_plain=True), _by_tables(0, DType.INT8)
+    usual, by_tables = paired_case(0), _by_tables(0, DType.INT8)
     for case, symbols in (
-        (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp", "mg_lstm_s8_mve"}),
+        (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp", "mg_lstm_s8_mve", "mg_lstm_s8_paired"}),
         (by_tables, {"mg_lstm_s8_table", "mg_lstm_s8_table_dsp"}),
         (_by_tables(0, DType.INT16), {"mg_lstm_s16"}),
     ):
