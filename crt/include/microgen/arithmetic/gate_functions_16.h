@@ -20,6 +20,7 @@
 #include "microgen/blocks/dsp.h"
 
 enum {
+    MG_GATE_RESTS = 1024,  /* in the table of exponentials */
     MG_GATE_FACTORS = 5,   /* in a row of the table of factors */
     MG_GATE_MULTIPLES = 32 /* rows of it for multiples that are not negative */
 };
@@ -70,19 +71,6 @@ MG_INLINE int32_t mg_twice_as_s16(int32_t x)
 }
 #endif
 
-/* -1 if x is negative, else 0. */
-MG_INLINE int32_t mg_gate_sign(int32_t x)
-{
-    return mg_shift_right(x, 31);
-}
-
-/* |x| - 1. */
-MG_INLINE int32_t mg_gate_below(int32_t x)
-{
-    const int32_t sign = mg_gate_sign(x);
-    return (x ^ sign) + ~sign;
-}
-
 /* An exponential times the factors of a multiple. Those from 1/2 on stand for factors less 1, those
  * of the last three bits with half the shift. */
 MG_INLINE int32_t mg_gate_scaled(int32_t x, const int32_t *factor)
@@ -94,26 +82,25 @@ MG_INLINE int32_t mg_gate_scaled(int32_t x, const int32_t *factor)
     return mg_smmlar(x, mg_shift_left(x, 1), factor[4]);
 }
 
-/* exp(-(below + 1) / 2^(15 - integer_bits)) as Q0.15 with 3 to 7 integer bits. If all arguments
- * have 3 bits, multiples are less than 32. */
-MG_INLINE int32_t mg_gate_exponential(const mg_gate_tables *t, int32_t below, int32_t integer_bits)
+/* exp(-(below + 1) / 4096) as Q0.15. `factor` is the row of the multiple 0. */
+MG_INLINE int32_t mg_gate_exponential(const int16_t *exponential, const int32_t *factor,
+                                      int32_t below)
 {
-    const int32_t bits = 13 - integer_bits; /* of a rest */
-    const int32_t each = integer_bits - 3;  /* the step between the entries that there are, log2 */
-    const int32_t rest = below & (mg_shift_left(1, bits) - 1);
-    const int32_t start = t->exponential[mg_shift_left(rest + 1, each) - 1];
-    const int32_t multiple = mg_shift_right(below, bits);
+    const int32_t start = exponential[below & (MG_GATE_RESTS - 1)];
+    return mg_gate_scaled(start, &factor[MG_GATE_FACTORS * mg_shift_right(below, 10)]);
+}
+
+/* The same for a multiple of 32 or more, which is one of 8. */
+MG_INLINE int32_t mg_gate_exponential_far(const int16_t *exponential, const int32_t *factor,
+                                          int32_t below)
+{
+    const int32_t most = MG_GATE_RESTS * MG_GATE_MULTIPLES;
     const int32_t exp_minus_8 = 11 * ((int32_t)1 << 17);
 
-    if (integer_bits == 3 || multiple < MG_GATE_MULTIPLES) {
-        return mg_gate_scaled(start, &t->factor[MG_GATE_FACTORS * (multiple + 1)]);
-    }
-    if (multiple >= 2 * MG_GATE_MULTIPLES) {
+    if (below >= 2 * most) {
         return 0;
     }
-    return mg_smmulr(
-        mg_gate_scaled(start, &t->factor[MG_GATE_FACTORS * (multiple - MG_GATE_MULTIPLES + 1)]),
-        exp_minus_8);
+    return mg_smmulr(mg_gate_exponential(exponential, factor, below - most), exp_minus_8);
 }
 
 /* A step of Newton's method, from twice an estimate of 1 / half. */
@@ -126,7 +113,8 @@ MG_INLINE int32_t mg_gate_newton(int32_t half, int32_t twice)
 /* 4 / (1 + x) as Q2.13, twice what mg_twice_the_inverse_16 computes. */
 MG_INLINE int32_t mg_gate_inverse(int32_t x)
 {
-    const int32_t half = mg_shift_left(mg_shift_right(x, 1), 16) + ((int32_t)1 << 30); /* Q0.31 */
+    /* Half of 1 + x as Q0.31. */
+    const int32_t half = mg_shift_left(x & ~1, 15) + ((int32_t)1 << 30);
     const int32_t twice = mg_shift_left(mg_smmlar(23130, half, -2 * 15420), 1);
     const int32_t above =
         half + 1; /* so that ties of errors are rounded as fixed_point_16.h does */
@@ -137,12 +125,15 @@ MG_INLINE int32_t mg_gate_inverse(int32_t x)
 MG_INLINE void mg_gate_logistic(const mg_gate_tables *t, int16_t *values, int32_t count)
 {
     int16_t *const end = values + count;
+    const int16_t *const exponential = t->exponential;
+    const int32_t *const factor = &t->factor[MG_GATE_FACTORS];
 
     do {
         const int32_t x = *values;
-        const int32_t exponential = mg_gate_exponential(t, mg_gate_below(x), 3);
-        const int32_t positive = mg_as_s16(mg_gate_inverse(exponential));
-        *values = (int16_t)(positive ^ (mg_gate_sign(x) & INT16_MAX));
+        const int32_t sign = mg_shift_right(x, 31);
+        const int32_t below = (x ^ sign) + ~sign; /* |x| - 1 */
+        const int32_t inverse = mg_gate_inverse(mg_gate_exponential(exponential, factor, below));
+        *values = (int16_t)(mg_as_s16(inverse) ^ (int32_t)((uint32_t)sign >> 17));
         values++;
     } while (values != end);
 }
@@ -152,12 +143,18 @@ MG_INLINE void mg_gate_tanh(const mg_gate_tables *t, int16_t *values, int32_t co
                             int32_t integer_bits)
 {
     int16_t *const end = values + count;
+    const int16_t *const exponential = t->exponential;
+    const int32_t *const factor = &t->factor[MG_GATE_FACTORS];
+    const int32_t left = integer_bits - 2; /* for 2 * x as Q3.12 */
 
     do {
         const int32_t x = *values;
-        const int32_t sign = mg_gate_sign(x);
-        const int32_t exponential = mg_gate_exponential(t, mg_gate_below(x), integer_bits + 1);
-        const int32_t rest = mg_gate_inverse(exponential) - ((int32_t)1 << 14);
+        const int32_t sign = mg_shift_right(x, 31);
+        const int32_t below = mg_shift_left((x ^ sign) - sign, left) - 1;
+        const int32_t power = (below < MG_GATE_RESTS * MG_GATE_MULTIPLES)
+                                  ? mg_gate_exponential(exponential, factor, below)
+                                  : mg_gate_exponential_far(exponential, factor, below);
+        const int32_t rest = mg_gate_inverse(power) - ((int32_t)1 << 14);
         *values = (int16_t)((mg_twice_as_s16(rest) ^ sign) - sign);
         values++;
     } while (values != end);

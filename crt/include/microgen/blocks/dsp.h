@@ -124,6 +124,7 @@ MG_INSTRUCTION_1(mg_shifted_by_10_as_s8, int32_t, "ssat %0, #8, %1, asr #10")
         return mg_offset_and_clamp(mg_shift_right(x, bits), 0, INT8_MIN, INT8_MAX);                \
     }
 
+MG_SHIFTED_AS_S8(mg_as_s8, 0)
 MG_SHIFTED_AS_S8(mg_half_as_s8, 1)
 MG_SHIFTED_AS_S8(mg_quarter_as_s8, 2)
 MG_SHIFTED_AS_S8(mg_sixteenth_as_s8, 4)

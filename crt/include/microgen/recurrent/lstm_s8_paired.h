@@ -33,102 +33,150 @@ enum {
     MG_LSTM_SUM_FRACTION = 8 /* bits of the fraction of a sum */
 };
 
-/* A scale for sums times 256, rounded as mg_requantize does. */
-typedef struct {
-    int32_t multiplier;
-    int32_t before; /* a shift to the right, of a sum times 256 */
-    int32_t after;  /* a rounding shift to the right */
-    int32_t half;   /* of 2^after, or 0 */
-    int32_t ties;   /* -1 if there is a half, else 0 */
-} mg_lstm_scale;
-
-/* The layer's constants, and what its parameters are prepared as. */
+/* The layer's constants. */
 typedef struct {
     const int32_t *input;
     const int32_t *recurrent;
     const int32_t *bias;
     const int32_t *recurrent_bias;
     mg_gate_tables tables;
-    mg_lstm_scale scale[MG_LSTM_GATES][2]; /* of a group's gates: over the input, the state */
-    int32_t input_steps;
-    int32_t state_steps;
 } mg_lstm_s8_paired_layer;
 
-/* Rows of data as mg_dense_s8_paired_row stores them. */
+/* Rows of data as mg_dense_s8_paired_row stores them, and their groups of four values. */
 typedef struct {
     uint32_t *input;
     uint32_t *state;
+    int32_t input_steps;
+    int32_t state_steps;
 } mg_lstm_s8_paired_rows;
 
-/* The assembly of mg_dense_s8_paired_add takes all registers; as in paired_s8.h, its function has
- * little stack. */
-MG_ONCE const int32_t *mg_lstm_s8_paired_sums(int32_t sums[MG_LSTM_SUMS], const int32_t *bias,
-                                              const uint32_t *values, const int32_t *weight,
-                                              int32_t steps)
+/* The arguments of the gates' functions, and then their values, of up to MG_LSTM_CELLS cells. Gates
+ * are `apart`, an even number: input, forget, output and cell. */
+typedef struct {
+    int16_t value[MG_LSTM_GATES * MG_LSTM_CELLS];
+    int32_t apart;
+} mg_lstm_s8_paired_gates;
+
+/* The sums of `groups` groups of eight channels, one or more. As in paired_s8.h, the assembly's
+ * function has little stack. */
+#ifdef MG_PAIRED_ASSEMBLY
+
+#define MG_LSTM_STORE_8                                                                            \
+    "ldr %[x], %[to]\n"                                                                            \
+    "strd %[s0], %[s1], [%[x]], #8\n"                                                              \
+    "strd %[s2], %[s3], [%[x]], #8\n"                                                              \
+    "strd %[s4], %[s5], [%[x]], #8\n"                                                              \
+    "strd %[s6], %[s7], [%[x]], #8\n"                                                              \
+    "str %[x], %[to]\n"                                                                            \
+    "ldr %[y], %[last]\n"                                                                          \
+    "cmp %[weight], %[y]\n"                                                                        \
+    "bne 0b\n"
+
+MG_ONCE void mg_lstm_s8_paired_sums(int32_t *sums, const int32_t *bias, const uint32_t *row,
+                                    const int32_t *weight, int32_t steps, int32_t groups)
 {
-    return mg_dense_s8_paired_add(sums, bias, values, weight, steps, MG_DENSE_WORDS);
+    const int32_t *start = bias;
+    int32_t *to = sums;
+    const void *const first = row;
+    const void *const end = mg_dense_s8_paired_end(row, steps, MG_DENSE_WORDS);
+    const int32_t *const last = weight + MG_LSTM_SUMS * steps * groups;
+    const int32_t rest = steps % 4;
+    const void *values;
+    int32_t s0;
+    int32_t s1;
+    int32_t s2;
+    int32_t s3;
+    int32_t s4;
+    int32_t s5;
+    int32_t s6;
+    int32_t s7;
+    int32_t w;
+    int32_t v;
+    uint32_t x;
+    uint32_t y;
+
+    __asm__ volatile(MG_DENSE_PAIRED_BEGIN MG_DENSE_PAIRED_LOOP(MG_DENSE_PAIRED_READ_WORDS)
+                         MG_LSTM_STORE_8
+                     : [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3),
+                       [s4] "=&r"(s4), [s5] "=&r"(s5), [s6] "=&r"(s6), [s7] "=&r"(s7),
+                       [values] "=&r"(values), [weight] "+r"(weight), [w] "=&r"(w), [v] "=&r"(v),
+                       [x] "=&r"(x), [y] "=&r"(y), [start] "+m"(start), [to] "+m"(to)
+                     : [first] "m"(first), [end] "m"(end), [last] "m"(last), [rest] "m"(rest)
+                     : "cc", "memory");
 }
 
-MG_INLINE mg_lstm_scale mg_lstm_scale_of(int32_t multiplier, int32_t shift)
-{
-    mg_lstm_scale scale = {multiplier, MG_LSTM_SUM_FRACTION - 1, 0, 0, 0};
+#else
 
-    if (shift >= 0) {
-        scale.before -= shift;
-    } else {
-        scale.after = -shift;
-        scale.half = mg_shift_left(1, scale.after - 1);
-        scale.ties = -1;
+MG_ONCE void mg_lstm_s8_paired_sums(int32_t *sums, const int32_t *bias, const uint32_t *row,
+                                    const int32_t *weight, int32_t steps, int32_t groups)
+{
+    for (int32_t at = 0; at < MG_LSTM_SUMS * groups; at += MG_LSTM_SUMS) {
+        weight = mg_dense_s8_paired_add(&sums[at], &bias[at], row, weight, steps, MG_DENSE_WORDS);
     }
-    return scale;
 }
 
-MG_INLINE int32_t mg_lstm_scaled(const mg_lstm_scale *s, int32_t sum)
+#endif
+
+/* x / 2^bits, rounded to nearest, ties away from zero; bits in [1, 31]. */
+MG_INLINE int32_t mg_lstm_divide(int32_t x, int32_t bits)
 {
-    const int32_t product = mg_smmulr(mg_shift_right(sum, s->before), s->multiplier);
-    return mg_shift_right(product + s->half + (mg_shift_right(product, 31) & s->ties), s->after);
+    return mg_shift_right(x + mg_shift_left(1, bits - 1) + mg_shift_right(x, 31), bits);
 }
 
-/* Stores the arguments of the functions of two cells' gates in Q3.12. The gates are `apart`. */
-MG_INLINE void mg_lstm_s8_paired_arguments(const mg_lstm_s8_paired_layer *layer,
-                                           const int32_t *of_input, const int32_t *of_state,
-                                           int16_t *to, int32_t apart)
+/* A sum times 256 times its scale, as mg_requantize computes it. */
+MG_INLINE int32_t mg_lstm_scaled(int32_t sum, int32_t multiplier, int32_t shift)
 {
-    for (int32_t gate = 0; gate < MG_LSTM_GATES; gate++) {
-        const mg_lstm_scale *const s = layer->scale[gate];
-        int16_t *const at = &to[gate * apart];
-        const int32_t first = mg_as_s16(mg_lstm_scaled(&s[0], of_input[gate]));
-        const int32_t second = mg_as_s16(mg_lstm_scaled(&s[0], of_input[gate + MG_LSTM_GATES]));
-        at[0] = (int16_t)mg_as_s16(first + mg_lstm_scaled(&s[1], of_state[gate]));
-        at[1] = (int16_t)mg_as_s16(second + mg_lstm_scaled(&s[1], of_state[gate + MG_LSTM_GATES]));
+    const int32_t left = (shift > 0) ? shift : 0;
+    const int32_t product =
+        mg_smmulr(mg_shift_right(sum, MG_LSTM_SUM_FRACTION - 1 - left), multiplier);
+    return (shift >= 0) ? product : mg_lstm_divide(product, -shift);
+}
+
+/* Stores the arguments of one gate's functions of two cells in Q3.12. The sums are the gate's. */
+MG_INLINE void mg_lstm_s8_paired_argument(const mg_lstm_s8_paired_params *p, int32_t gate,
+                                          const int32_t *of_input, const int32_t *of_state,
+                                          int16_t *to)
+{
+    for (int32_t i = 0; i < 2; i++) {
+        const int32_t x = mg_lstm_scaled(of_input[MG_LSTM_GATES * i], p->input_multiplier[gate],
+                                         p->input_shift[gate]);
+        const int32_t h = mg_lstm_scaled(of_state[MG_LSTM_GATES * i], p->recurrent_multiplier[gate],
+                                         p->recurrent_shift[gate]);
+        to[i] = (int16_t)mg_as_s16(mg_as_s16(x) + h);
     }
 }
 
-/* The arguments of the gates of `pairs` pairs of cells, which begin with pair `pair`. */
-MG_INLINE void mg_lstm_s8_paired_gates(const mg_lstm_s8_paired_layer *layer,
-                                       const mg_lstm_s8_paired_rows *rows, int32_t pair,
-                                       int32_t pairs, int16_t *gates)
+/* The arguments of the gates' functions of a block of cells, whose first pair is `pair`. */
+MG_INLINE void mg_lstm_s8_paired_arguments(const mg_lstm_s8_paired_params *p,
+                                           const mg_lstm_s8_paired_layer *layer,
+                                           const mg_lstm_s8_paired_rows *rows, int32_t pair,
+                                           mg_lstm_s8_paired_gates *gates)
 {
-    const int32_t first = MG_LSTM_SUMS * pair;
-    const int32_t *input = &layer->input[first * layer->input_steps];
-    const int32_t *state = &layer->recurrent[first * layer->state_steps];
-    int32_t x[MG_LSTM_SUMS];
-    int32_t h[MG_LSTM_SUMS];
+    const int32_t at = MG_LSTM_SUMS * pair;
+    const int32_t pairs = gates->apart / 2;
+    int32_t x[MG_LSTM_GATES * MG_LSTM_CELLS];
+    int32_t h[MG_LSTM_GATES * MG_LSTM_CELLS];
 
+    mg_lstm_s8_paired_sums(x, &layer->bias[at], rows->input, &layer->input[at * rows->input_steps],
+                           rows->input_steps, pairs);
+    mg_lstm_s8_paired_sums(h, &layer->recurrent_bias[at], rows->state,
+                           &layer->recurrent[at * rows->state_steps], rows->state_steps, pairs);
     for (int32_t i = 0; i < pairs; i++) {
-        const int32_t at = first + MG_LSTM_SUMS * i;
-        input = mg_lstm_s8_paired_sums(x, &layer->bias[at], rows->input, input, layer->input_steps);
-        state = mg_lstm_s8_paired_sums(h, &layer->recurrent_bias[at], rows->state, state,
-                                       layer->state_steps);
-        mg_lstm_s8_paired_arguments(layer, x, h, &gates[2 * i], 2 * pairs);
+        const int32_t *const a = &x[MG_LSTM_SUMS * i];
+        const int32_t *const b = &h[MG_LSTM_SUMS * i];
+        int16_t *const to = &gates->value[2 * i];
+        mg_lstm_s8_paired_argument(p, MG_LSTM_INPUT, &a[0], &b[0], to);
+        mg_lstm_s8_paired_argument(p, MG_LSTM_FORGET, &a[1], &b[1], &to[gates->apart]);
+        mg_lstm_s8_paired_argument(p, MG_LSTM_OUTPUT, &a[2], &b[2], &to[2 * gates->apart]);
+        mg_lstm_s8_paired_argument(p, MG_LSTM_CELL, &a[3], &b[3], &to[3 * gates->apart]);
     }
 }
 
-/* The gates' functions of `cells` cells, an even number, in place of their arguments. */
-MG_ONCE void mg_lstm_s8_paired_functions(const mg_gate_tables *tables, int16_t *gates,
-                                         int32_t cells)
+/* The functions are not inlined, so that their constants have registers. */
+MG_ONCE void mg_lstm_s8_paired_logistic(const mg_gate_tables *tables, int16_t *values,
+                                        int32_t count)
 {
-    mg_gate_logistic(tables, gates, (MG_LSTM_GATES - 1) * cells);
+    mg_gate_logistic(tables, values, count);
 }
 
 MG_ONCE void mg_lstm_s8_paired_tanh(const mg_gate_tables *tables, int16_t *values, int32_t count,
@@ -137,26 +185,41 @@ MG_ONCE void mg_lstm_s8_paired_tanh(const mg_gate_tables *tables, int16_t *value
     mg_gate_tanh(tables, values, count, integer_bits);
 }
 
-/* Updates `count` cells from their gates, which are `apart`: input, forget, output, cell. */
-MG_INLINE void mg_lstm_s8_paired_update(const mg_lstm_s8_paired_params *p,
-                                        const mg_gate_tables *tables, int16_t *gates, int32_t apart,
-                                        int32_t count, int16_t *cell_state, int8_t *output)
+/* The cell state after a step, from the one before and the values of its gates in Q0.15. */
+MG_INLINE int32_t mg_lstm_s8_paired_cell(const mg_lstm_s8_paired_params *p, int32_t state,
+                                         int32_t keep, int32_t take, int32_t change)
 {
-    const int16_t *const show = &gates[2 * apart];
-    const int32_t right = -p->hidden_shift;
-    const int32_t half = mg_shift_left(1, right - 1);
+    const int32_t next = mg_as_s16(mg_lstm_divide(keep * state, 15) +
+                                   mg_lstm_divide(take * change, 15 + p->cell_bits));
+
+    if (p->cell_clip != 0 && next > p->cell_clip) {
+        return p->cell_clip;
+    }
+    return (p->cell_clip != 0 && next < -p->cell_clip) ? -p->cell_clip : next;
+}
+
+/* Updates `count` cells from the values of their gates. */
+MG_INLINE void mg_lstm_s8_paired_update(const mg_lstm_s8_paired_params *p,
+                                        const mg_gate_tables *tables,
+                                        mg_lstm_s8_paired_gates *gates, int32_t count,
+                                        int16_t *cell_state, int8_t *output)
+{
+    int16_t *const take = gates->value;
+    const int16_t *const keep = &take[gates->apart];
+    const int16_t *const show = &keep[gates->apart];
+    const int16_t *const change = &show[gates->apart];
 
     for (int32_t i = 0; i < count; i++) {
-        cell_state[i] = (int16_t)mg_lstm_s8_cell(p, cell_state[i], gates[apart + i], gates[i],
-                                                 gates[3 * apart + i]);
-        gates[i] = cell_state[i];
+        const int32_t next = mg_lstm_s8_paired_cell(p, cell_state[i], keep[i], take[i], change[i]);
+        cell_state[i] = (int16_t)next;
+        take[i] = (int16_t)next;
     }
-    mg_lstm_s8_paired_tanh(tables, gates, count, p->cell_bits);
+    mg_lstm_s8_paired_tanh(tables, take, count, p->cell_bits);
     for (int32_t i = 0; i < count; i++) {
+        const int32_t shown = mg_shift_left(show[i] * take[i], 1);
         const int32_t hidden =
-            mg_smmulr(mg_shift_left(show[i] * gates[i], 1), p->hidden_multiplier);
-        const int32_t scaled = mg_shift_right(hidden + half + mg_gate_sign(hidden), right);
-        output[i] = mg_offset_and_clamp(scaled, p->hidden_offset, INT8_MIN, INT8_MAX);
+            mg_lstm_divide(mg_smmulr(shown, p->hidden_multiplier), -p->hidden_shift);
+        output[i] = (int8_t)mg_as_s8(hidden + p->hidden_offset);
     }
 }
 
@@ -166,18 +229,17 @@ MG_INLINE void mg_lstm_s8_paired_step(const mg_lstm_s8_paired_params *p,
                                       const mg_lstm_s8_paired_rows *rows, const int8_t *input,
                                       int8_t *state, int16_t *cell_state, int8_t *output)
 {
-    int16_t gates[MG_LSTM_GATES * MG_LSTM_CELLS];
-
     mg_dense_s8_paired_row(input, p->features, rows->input);
     mg_dense_s8_paired_row(state, p->cells, rows->state);
     for (int32_t cell = 0; cell < p->cells; cell += MG_LSTM_CELLS) {
         const int32_t left = p->cells - cell;
         const int32_t count = (left < MG_LSTM_CELLS) ? left : MG_LSTM_CELLS;
-        const int32_t apart = count + count % 2;
-        mg_lstm_s8_paired_gates(layer, rows, cell / 2, apart / 2, gates);
-        mg_lstm_s8_paired_functions(&layer->tables, gates, apart);
-        mg_lstm_s8_paired_tanh(&layer->tables, &gates[3 * apart], apart, 3);
-        mg_lstm_s8_paired_update(p, &layer->tables, gates, apart, count, &cell_state[cell],
+        mg_lstm_s8_paired_gates gates;
+        gates.apart = count + count % 2;
+        mg_lstm_s8_paired_arguments(p, layer, rows, cell / 2, &gates);
+        mg_lstm_s8_paired_logistic(&layer->tables, gates.value, 3 * gates.apart);
+        mg_lstm_s8_paired_tanh(&layer->tables, &gates.value[3 * gates.apart], gates.apart, 3);
+        mg_lstm_s8_paired_update(p, &layer->tables, &gates, count, &cell_state[cell],
                                  &output[cell]);
     }
     (void)memcpy(state, output, (size_t)p->cells);
@@ -190,21 +252,13 @@ MG_INLINE void mg_lstm_s8_paired_body(const mg_lstm_s8_paired_params *p, const i
                                       const int16_t *exponential, const int32_t *factor,
                                       int8_t *output, uint8_t *scratch)
 {
-    /* The cell gate is the last one, after those whose function is the logistic one. */
-    static const int8_t gate[MG_LSTM_GATES] = {MG_LSTM_INPUT, MG_LSTM_FORGET, MG_LSTM_OUTPUT,
-                                               MG_LSTM_CELL};
-    mg_lstm_s8_paired_layer layer = {
-        input_weight,          recurrent_weight,      bias,
-        recurrent_bias,        {exponential, factor}, {{{0, 0, 0, 0, 0}}},
-        (p->features + 3) / 4, (p->cells + 3) / 4};
+    const mg_lstm_s8_paired_layer layer = {
+        input_weight, recurrent_weight, bias, recurrent_bias, {exponential, factor}};
     uint32_t *const words = (uint32_t *)(void *)scratch;
-    const mg_lstm_s8_paired_rows rows = {words, words + 2 * layer.input_steps};
+    const int32_t input_steps = (p->features + 3) / 4;
+    const mg_lstm_s8_paired_rows rows = {words, words + 2 * input_steps, input_steps,
+                                         (p->cells + 3) / 4};
 
-    for (int32_t i = 0; i < MG_LSTM_GATES; i++) {
-        layer.scale[i][0] = mg_lstm_scale_of(p->input_multiplier[gate[i]], p->input_shift[gate[i]]);
-        layer.scale[i][1] =
-            mg_lstm_scale_of(p->recurrent_multiplier[gate[i]], p->recurrent_shift[gate[i]]);
-    }
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t t = 0; t < p->steps; t++) {
             const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
