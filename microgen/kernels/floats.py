@@ -17,7 +17,7 @@ from microgen.kernels.work import Work
 
 # How products are added, by the end of the kernel's name: microgen/blocks/blocks_f32.h describes
 # it.
-_FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
+FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
 
 Count = Callable[[Node, Graph], Work]
 
@@ -30,7 +30,7 @@ def kernels(
     stem: str, refusal: base.Refuse, params: base.Params, work: Count
 ) -> Iterator[base.Implementation]:
     """The kernels that the header ``<stem>_blocks.h`` has."""
-    for name, constant in _FUSED.items():
+    for name, constant in FUSED.items():
         yield base.Implementation(
             symbol=f"mg_{stem}_{name}",
             family=f"{stem}_blocks",

@@ -149,6 +149,8 @@ def _cases() -> Iterator[c.Case]:
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
         yield test_lstm.paired_case(seed)
+        yield test_lstm.table_case(seed, DType.INT8)
+        yield test_lstm.random_case(seed, DType.FLOAT32, is_plain=seed % 2 == 0)
 
 
 # Calls
@@ -245,7 +247,8 @@ def _compare(calls: Sequence[c.Call], found: bytes) -> None:
         got = np.frombuffer(found[:size], expected.dtype).reshape(expected.shape)
         if np.isfinite(expected).all():
             c._compare(call, got, expected, 0)
-            if got.tobytes() != expected.tobytes():  # no bound forbids equal bytes
+            # No bound forbids equal bytes. The driver does not write what a kernel's states became.
+            if got.tobytes() != expected.tobytes() and not call.kernel.writes:
                 c._check_bound(call.case, [got])
         else:
             np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4, err_msg=str(call))

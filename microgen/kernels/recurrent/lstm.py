@@ -50,7 +50,8 @@ def _shape(node: Node, graph: Graph) -> base.Fields:
     )
 
 
-def _float_params(node: Node, graph: Graph) -> base.Fields:
+def float_params(node: Node, graph: Graph) -> base.Fields:
+    """The fields of the parameters of a float32 layer."""
     assert isinstance(node.attrs, LstmAttrs)
     _, no_limit = float_range(Activation.NONE)
     # A clip of 0 means that there is no limit, but a kernel always clamps.
@@ -163,11 +164,24 @@ def _refuses(dtype: DType, *, by_tables: bool = False) -> base.Refuse:
 _integer_refusal = _refuses(DType.INT8)
 
 
-def dsp_refusal(node: Node, graph: Graph) -> str | None:
-    """Refusal of layers without four gates, and of those that the reference kernel refuses."""
+def without_input_gate(node: Node, graph: Graph) -> str | None:
+    """Refusal of layers without four gates."""
     if types_of(node, graph).weight.shape[0] != _GATES:
         return "there is no input gate, the kernel computes four gates at once"
-    return _integer_refusal(node, graph)
+    return None
+
+
+def with_extras(node: Node, _graph: Graph) -> str | None:
+    """Refusal of layers with peepholes or a projection."""
+    attrs = base.attrs_of(node, LstmAttrs)
+    if attrs.has_peephole or attrs.has_projection:
+        return "it has peepholes or a projection, the kernel computes none"
+    return None
+
+
+def dsp_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal of layers without four gates, and of those that the reference kernel refuses."""
+    return without_input_gate(node, graph) or _integer_refusal(node, graph)
 
 
 def _overflow(node: Node, graph: Graph) -> str | None:
@@ -221,6 +235,17 @@ _TABLES = base.Implementation(
     writes=_STATES,
 )
 
+FLOAT = base.Implementation(
+    symbol="mg_lstm_f32",
+    refusal=recurrent.constants_but_variables(DType.FLOAT32),
+    params=float_params,
+    inputs=_INPUTS,
+    constants=_constants(*["float"] * 6),
+    scratch=_scratch(4),
+    writes=_STATES,
+    ulps=64,  # units of 1: sums of magnitude 16 are off by 16 of them, and steps pass errors on
+)
+
 IMPLEMENTATIONS = (
     dataclasses.replace(INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=dsp_refusal),
     INTEGER,
@@ -232,14 +257,5 @@ IMPLEMENTATIONS = (
         refusal=_refuses(DType.INT16, by_tables=True),
         constants=_constants("int8_t", "int8_t", "int64_t"),
     ),
-    base.Implementation(
-        symbol="mg_lstm_f32",
-        refusal=recurrent.constants_but_variables(DType.FLOAT32),
-        params=_float_params,
-        inputs=_INPUTS,
-        constants=_constants(*["float"] * 6),
-        scratch=_scratch(4),
-        writes=_STATES,
-        ulps=64,  # units of 1: sums of magnitude 16 are off by 16 of them, and steps pass errors on
-    ),
+    FLOAT,
 )

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Graph, Node
-from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant
 from microgen.kernels.recurrent import lstm
@@ -18,15 +17,13 @@ from microgen.kernels.work import Work, common
 
 OP_NAME = lstm.OP_NAME
 PRECEDENCE = 1
-_GATES, _CELLS = 4, 4  # cells that are computed at a time
-_VECTOR, _ARGUMENT = 16, 2  # bytes of a vector, and of the argument of a gate's function
+_GATES, _CELLS = 4, 4  # cells whose sums are computed at a time
+_BLOCK = 8  # cells whose gates' functions are
+_VECTOR = 16  # bytes
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    attrs = base.attrs_of(node, LstmAttrs)
-    if attrs.has_peephole or attrs.has_projection:
-        return "it has peepholes or a projection, the kernel computes none"
-    return lstm.dsp_refusal(node, graph)
+    return lstm.with_extras(node, graph) or lstm.dsp_refusal(node, graph)
 
 
 def _constants(node: Node, graph: Graph) -> tuple[KernelConstant, ...]:
@@ -69,13 +66,8 @@ def _fold_gates(sources: Sequence[Array], arguments: transforms.Arguments) -> Ar
 TRANSFORMS: Mapping[str, transforms.Function] = {"fold_gates": _fold_gates}
 
 
-def _scratch(node: Node, graph: Graph) -> int:
-    """The arguments of the gates' functions of one step, in bytes."""
-    return _GATES * _ARGUMENT * lstm.types_of(node, graph).weight.shape[1]
-
-
 def _work(node: Node, graph: Graph) -> Work:
-    """Steps; blocks of four cells, and the vectors of their sums."""
+    """Steps; blocks of cells; the sums of four cells, and their vectors."""
     _, cells, features = lstm.types_of(node, graph).weight.shape
     steps = math.prod(graph.types[node.outputs[0]].shape) // cells
     blocks = steps * -(-cells // _CELLS)
@@ -83,7 +75,8 @@ def _work(node: Node, graph: Graph) -> Work:
     return {
         **common(node, graph),
         "step": steps,
-        "cell_block": blocks,
+        "cell_block": steps * -(-cells // _BLOCK),
+        "cell_sums": blocks,
         "cell_vector": blocks * _GATES * vectors,
     }
 
@@ -95,7 +88,7 @@ IMPLEMENTATIONS = (
         needs=base.MVE,
         refusal=_refusal,
         constants=_constants,
-        scratch=_scratch,
+        scratch=base.no_scratch,
         work=_work,
     ),
 )

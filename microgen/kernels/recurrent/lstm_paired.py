@@ -10,7 +10,6 @@ import numpy as np
 
 from microgen.base.errors import MicrogenError
 from microgen.graph.ir.graph import Array, Graph, Node
-from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.kernels import base
 from microgen.kernels.constant import KernelConstant
 from microgen.kernels.recurrent import gate_functions, lstm
@@ -28,10 +27,12 @@ _FEWEST_BITS = 2  # of the cell state's integer part
 
 
 def _refusal(node: Node, graph: Graph) -> str | None:
-    attrs = base.attrs_of(node, LstmAttrs)
-    if attrs.has_peephole or attrs.has_projection:
-        return "it has peepholes or a projection, the kernel computes none"
-    return lstm.dsp_refusal(node, graph) or _refuses_scales(node, graph) or _refuses(node, graph)
+    return (
+        lstm.with_extras(node, graph)
+        or lstm.dsp_refusal(node, graph)
+        or _refuses_scales(node, graph)
+        or _refuses(node, graph)
+    )
 
 
 def _refuses(node: Node, graph: Graph) -> str | None:

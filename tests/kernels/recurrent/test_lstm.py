@@ -54,8 +54,8 @@ def paired_case(seed: int) -> c.Case:
     return _of_layer(seed, DType.INT8, lstm_cases.paired_layer(seed))
 
 
-def _by_tables(seed: int, dtype: DType) -> c.Case:
-    """The same of a layer that is computed by tables."""
+def table_case(seed: int, dtype: DType) -> c.Case:
+    """A random layer that is computed by tables."""
     return _of_layer(seed, dtype, lstm_cases.table_layer(seed, dtype), by_tables=True)
 
 
@@ -95,7 +95,11 @@ def _cases(count: int) -> list[c.Case]:
         for seed in range(count)
     ]
     paired = map(paired_case, range(count // 2))
-    return [*usual, *paired, *(_by_tables(seed, dtype) for dtype in TABLES for seed in range(count))]
+    return [
+        *usual,
+        *paired,
+        *(table_case(seed, dtype) for dtype in TABLES for seed in range(count)),
+    ]
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.slow)])
@@ -139,7 +143,7 @@ def test_sums_that_may_leave_int32_are_refused() -> None:
 
 
 def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
-    case = _by_tables(0, DType.INT16)
+    case = table_case(0, DType.INT16)
     for most, expected in ((2**46, None), (2**47, f"accumulator {2**47 - 1}"), (-(2**63), "")):
         largest = np.full(case.input_types[3].shape, most, np.int64)
         found = _refusals(_with_input(case, 3, c.bias(largest, DType.INT64)))["mg_lstm_s16"]
@@ -148,11 +152,11 @@ def test_int16_sums_that_may_reach_2_to_the_47_are_refused() -> None:
 
 
 def test_a_kernel_with_tables_takes_no_layer_without_and_the_reverse() -> None:
-    usual, by_tables = paired_case(0), _by_tables(0, DType.INT8)
+    usual, by_tables = paired_case(0), table_case(0, DType.INT8)
     for case, symbols in (
         (usual, {"mg_lstm_s8", "mg_lstm_s8_dsp", "mg_lstm_s8_mve", "mg_lstm_s8_paired"}),
         (by_tables, {"mg_lstm_s8_table", "mg_lstm_s8_table_dsp"}),
-        (_by_tables(0, DType.INT16), {"mg_lstm_s16"}),
+        (table_case(0, DType.INT16), {"mg_lstm_s16"}),
     ):
         refused = _refusals(case)
         assert {symbol for symbol in refused if refused[symbol] is None} == symbols

@@ -8,6 +8,7 @@
 
 #include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/blocks/blocks_f32.h"
 #include "microgen/recurrent/lstm.h"
 
 typedef struct {
@@ -32,14 +33,6 @@ MG_EXTERN void mg_lstm_f32(const mg_lstm_f32_params *p, const float *input, floa
                            const float *projection, const float *projection_bias, float *output,
                            uint8_t *scratch);
 
-/* The sums of the input, forget, cell and output gates of one cell. */
-typedef struct {
-    float a;
-    float b;
-    float c;
-    float d;
-} mg_lstm_f32_sums;
-
 MG_INLINE float mg_lstm_f32_dot(const float *values, const float *weight, int32_t count)
 {
     float sum = 0.0F;
@@ -50,17 +43,27 @@ MG_INLINE float mg_lstm_f32_dot(const float *values, const float *weight, int32_
     return sum;
 }
 
-/* The sums of products of values with the weights of a cell's gates. `weight` points to those of
- * the first gate. If there is no input gate, its sum is 0. Each value is read once for all
- * gates. */
-MG_INLINE mg_lstm_f32_sums mg_lstm_f32_products(const mg_lstm_f32_params *p, const float *values,
-                                                const float *weight, int32_t count)
+/* How the four gates of a cell are summed: one value at a time, or as MG_SEPARATE_F32 and
+ * MG_FUSED_F32 say. */
+enum {
+    MG_LSTM_F32_PLAIN = -1
+};
+
+/* The sums of products of values with the weights of a cell's gates: a to d are the input, forget,
+ * cell and output gate. `weight` points to those of the first gate. If there is no input gate, its
+ * sum is 0. Each value is read once for all gates. */
+MG_INLINE mg_sums_f32 mg_lstm_f32_products(const mg_lstm_f32_params *p, const float *values,
+                                           const float *weight, int32_t count, int form)
 {
     const float *last = &weight[(p->gates - 1) * p->cells * count];
     const float *change = &last[-p->cells * count];
     const float *forget = &change[-p->cells * count];
-    mg_lstm_f32_sums sums = {0.0F, 0.0F, 0.0F, 0.0F};
+    mg_sums_f32 sums = {0.0F, 0.0F, 0.0F, 0.0F};
 
+    if (form != MG_LSTM_F32_PLAIN) {
+        const mg_filters_f32 gates = {weight, p->cells * count};
+        return mg_dot_pixel_f32(sums, values, gates, count, form);
+    }
     for (int32_t i = 0; i < count; i++) {
         const float value = values[i];
         sums.a += (p->gates == 4) ? value * weight[i] : 0.0F;
@@ -72,16 +75,16 @@ MG_INLINE mg_lstm_f32_sums mg_lstm_f32_products(const mg_lstm_f32_params *p, con
 }
 
 /* The arguments of the activation functions of a cell's gates, without peepholes. */
-MG_INLINE mg_lstm_f32_sums mg_lstm_f32_gates(const mg_lstm_f32_params *p,
-                                             const mg_lstm_f32_weights *w, const float *input,
-                                             const float *state, int32_t cell)
+MG_INLINE mg_sums_f32 mg_lstm_f32_gates(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
+                                        const float *input, const float *state, int32_t cell,
+                                        int form)
 {
     const float *bias = &w->bias[(p->gates - 1) * p->cells + cell]; /* of the output gate */
-    const mg_lstm_f32_sums x =
-        mg_lstm_f32_products(p, input, &w->input[cell * p->features], p->features);
-    const mg_lstm_f32_sums h =
-        mg_lstm_f32_products(p, state, &w->recurrent[cell * p->outputs], p->outputs);
-    const mg_lstm_f32_sums gates = {
+    const mg_sums_f32 x =
+        mg_lstm_f32_products(p, input, &w->input[cell * p->features], p->features, form);
+    const mg_sums_f32 h =
+        mg_lstm_f32_products(p, state, &w->recurrent[cell * p->outputs], p->outputs, form);
+    const mg_sums_f32 gates = {
         ((p->gates == 4) ? bias[-3 * p->cells] : 0.0F) + x.a + h.a,
         bias[-2 * p->cells] + x.b + h.b,
         bias[-p->cells] + x.c + h.c,
@@ -104,9 +107,9 @@ MG_INLINE float mg_lstm_f32_gate(const mg_lstm_f32_params *p, const mg_lstm_f32_
 /* Updates one cell and returns its output. */
 MG_INLINE float mg_lstm_f32_update(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                    const float *input, const float *state, int32_t cell,
-                                   float *cell_state)
+                                   float *cell_state, int form)
 {
-    const mg_lstm_f32_sums gates = mg_lstm_f32_gates(p, w, input, state, cell);
+    const mg_sums_f32 gates = mg_lstm_f32_gates(p, w, input, state, cell, form);
     const float before = *cell_state;
     const float keep = mg_lstm_f32_gate(p, w, gates.b, MG_LSTM_FORGET, cell, before);
     const float take = (p->gates == 4)
@@ -133,10 +136,10 @@ MG_INLINE void mg_lstm_f32_project(const mg_lstm_f32_params *p, const mg_lstm_f3
 /* Computes one step of one sequence. */
 MG_INLINE void mg_lstm_f32_step(const mg_lstm_f32_params *p, const mg_lstm_f32_weights *w,
                                 const float *input, float *state, float *cell_state, float *output,
-                                float *hidden)
+                                float *hidden, int form)
 {
     for (int32_t cell = 0; cell < p->cells; cell++) {
-        hidden[cell] = mg_lstm_f32_update(p, w, input, state, cell, &cell_state[cell]);
+        hidden[cell] = mg_lstm_f32_update(p, w, input, state, cell, &cell_state[cell], form);
     }
     if (w->projection != NULL) {
         mg_lstm_f32_project(p, w, hidden, output);
@@ -146,11 +149,15 @@ MG_INLINE void mg_lstm_f32_step(const mg_lstm_f32_params *p, const mg_lstm_f32_w
     (void)memcpy(state, output, (size_t)p->outputs * sizeof(float));
 }
 
-MG_INLINE void mg_lstm_f32_body(const mg_lstm_f32_params *p, const float *input,
-                                float *output_state, float *cell_state, const float *input_weight,
-                                const float *recurrent_weight, const float *bias,
-                                const float *peephole, const float *projection,
-                                const float *projection_bias, float *output, uint8_t *scratch)
+/* The arguments of the kernels, and of their bodies. */
+#define MG_LSTM_F32_ARGUMENTS                                                                      \
+    const mg_lstm_f32_params *p, const float *input, float *output_state, float *cell_state,       \
+        const float *input_weight, const float *recurrent_weight, const float *bias,               \
+        const float *peephole, const float *projection, const float *projection_bias,              \
+        float *output, uint8_t *scratch
+
+/* The body of this kernel and, with other forms, of those for cores with an FPU. */
+MG_INLINE void mg_lstm_f32_run(MG_LSTM_F32_ARGUMENTS, int form)
 {
     const mg_lstm_f32_weights w = {input_weight, recurrent_weight, bias,
                                    peephole,     projection,       projection_bias};
@@ -160,9 +167,15 @@ MG_INLINE void mg_lstm_f32_body(const mg_lstm_f32_params *p, const float *input,
             const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
             mg_lstm_f32_step(p, &w, &input[row * p->features], &output_state[n * p->outputs],
                              &cell_state[n * p->cells], &output[row * p->outputs],
-                             (float *)(void *)scratch);
+                             (float *)(void *)scratch, form);
         }
     }
+}
+
+MG_INLINE void mg_lstm_f32_body(MG_LSTM_F32_ARGUMENTS)
+{
+    mg_lstm_f32_run(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
+                    peephole, projection, projection_bias, output, scratch, MG_LSTM_F32_PLAIN);
 }
 
 #ifdef MG_LSTM_F32_IMPLEMENTATION /* the out-of-line form */
