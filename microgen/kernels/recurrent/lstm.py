@@ -16,6 +16,8 @@ from microgen.graph.ops.recurrent.lstm import LstmAttrs
 from microgen.graph.ops.recurrent.lstm_sequence import Inputs
 from microgen.kernels import base
 from microgen.kernels.recurrent import recurrent
+from microgen.kernels.work import Work
+from microgen.target.cpu import Feature
 
 OP_NAME = "nn.lstm"
 _GATES = 4
@@ -245,6 +247,20 @@ FLOAT = base.Implementation(
     writes=_STATES,
     ulps=64,  # units of 1: sums of magnitude 16 are off by 16 of them, and steps pass errors on
 )
+
+
+def of_rows(
+    kernel: base.Implementation,
+    symbol: str,
+    needs: frozenset[Feature],
+    refusal: base.Refuse,
+    constants: Callable[[Node, Graph], tuple[base.KernelConstant, ...]],
+    work: Callable[[Node, Graph], Work],
+) -> base.Implementation:
+    """A kernel beside ``kernel`` with constants of its own, and without scratch memory."""
+    own = dataclasses.replace(kernel, symbol=symbol, needs=needs, refusal=refusal, work=work)
+    return dataclasses.replace(own, constants=constants, scratch=base.no_scratch)
+
 
 IMPLEMENTATIONS = (
     dataclasses.replace(INTEGER, symbol="mg_lstm_s8_dsp", needs=base.DSP, refusal=dsp_refusal),

@@ -82,16 +82,12 @@ def _gate_blocks(sources: Sequence[Array], _arguments: transforms.Arguments) -> 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"gate_blocks": _gate_blocks}
 
+_VECTOR = lstm.of_rows(
+    lstm.FLOAT, "mg_lstm_f32_mve", base.MVE_FLOAT, _vector_refusal, _vector_constants, _vector_work
+)
+
 IMPLEMENTATIONS = (
-    dataclasses.replace(
-        lstm.FLOAT,
-        symbol="mg_lstm_f32_mve",
-        needs=base.MVE_FLOAT,
-        refusal=_vector_refusal,
-        constants=_vector_constants,
-        scratch=base.no_scratch,
-        work=_vector_work,
-    ),
+    _VECTOR,
     *(
         dataclasses.replace(
             lstm.FLOAT,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 
@@ -17,8 +16,7 @@ from microgen.kernels.work import Work, common
 
 OP_NAME = lstm.OP_NAME
 PRECEDENCE = 1
-_GATES, _CELLS = 4, 4  # cells whose sums are computed at a time
-_BLOCK = 8  # cells whose gates' functions are
+_BLOCK = 8  # cells whose gates' functions are computed at a time
 _VECTOR = 16  # bytes
 
 
@@ -52,7 +50,7 @@ def _folded(name: str, weight: str, zero: int, bias: str = "") -> KernelConstant
 
 
 # fold_gates: a weight of int8 [gates, cells, values], and its bias [gates, cells] if there is one;
-# ``zero``. int32 [gates, cells]: the bias minus the zero point of the values times the sum of a
+# ``zero``. int32 [cells, gates]: the bias minus the zero point of the values times the sum of a
 # cell's weights.
 def _fold_gates(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     weight, *bias = sources
@@ -60,35 +58,26 @@ def _fold_gates(sources: Sequence[Array], arguments: transforms.Arguments) -> Ar
     folded = (bias[0].astype(np.int64) if bias else 0) - int(arguments["zero"]) * sums
     if np.abs(folded).max(initial=0) >= 2**31:
         raise ValueError("a folded bias leaves int32")
-    return np.asarray(folded.astype(np.int32))
+    return np.ascontiguousarray(folded.T.astype(np.int32))
 
 
 TRANSFORMS: Mapping[str, transforms.Function] = {"fold_gates": _fold_gates}
 
 
 def _work(node: Node, graph: Graph) -> Work:
-    """Steps; blocks of cells; the sums of four cells, and their vectors."""
+    """Steps; blocks of cells; cells, and the vectors of their sums."""
     _, cells, features = lstm.types_of(node, graph).weight.shape
     steps = math.prod(graph.types[node.outputs[0]].shape) // cells
-    blocks = steps * -(-cells // _CELLS)
     vectors = -(-features // _VECTOR) + -(-cells // _VECTOR)
     return {
         **common(node, graph),
         "step": steps,
         "cell_block": steps * -(-cells // _BLOCK),
-        "cell_sums": blocks,
-        "cell_vector": blocks * _GATES * vectors,
+        "cell": steps * cells,
+        "cell_vector": steps * cells * vectors,
     }
 
 
 IMPLEMENTATIONS = (
-    dataclasses.replace(
-        lstm.INTEGER,
-        symbol="mg_lstm_s8_mve",
-        needs=base.MVE,
-        refusal=_refusal,
-        constants=_constants,
-        scratch=base.no_scratch,
-        work=_work,
-    ),
+    lstm.of_rows(lstm.INTEGER, "mg_lstm_s8_mve", base.MVE, _refusal, _constants, _work),
 )

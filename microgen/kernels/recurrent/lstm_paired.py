@@ -161,14 +161,6 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
-IMPLEMENTATIONS = (
-    dataclasses.replace(
-        lstm.INTEGER,
-        symbol="mg_lstm_s8_paired",
-        needs=base.DSP,
-        refusal=_refusal,
-        constants=_constants,
-        scratch=_scratch,
-        work=_work,
-    ),
-)
+_KERNEL = lstm.of_rows(lstm.INTEGER, "mg_lstm_s8_paired", base.DSP, _refusal, _constants, _work)
+
+IMPLEMENTATIONS = (dataclasses.replace(_KERNEL, scratch=_scratch),)

@@ -10,9 +10,9 @@
  *     factor[m + 1], int32 [33][5]    for a multiple m of 1/4 up to 31, what its bits scale with
  *
  * The first row of `factor` is for -1, the multiple of the argument 0: it makes of the last entry
- * of `exponential` an exponential whose functions are those of 0. Both tables are made, and their
- * functions compared with all values of fixed_point_16.h, by
- * microgen/kernels/recurrent/gate_functions.py. */
+ * of `exponential` an exponential whose functions are those of 0. Both tables are made by
+ * microgen/kernels/recurrent/gate_functions.py, and a test compares the functions with those of
+ * fixed_point_16.h for all arguments. */
 #ifndef MICROGEN_GATE_FUNCTIONS_16_H
 #define MICROGEN_GATE_FUNCTIONS_16_H
 

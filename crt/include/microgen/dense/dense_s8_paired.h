@@ -51,6 +51,17 @@ MG_INLINE const void *mg_dense_s8_paired_end(const void *row, int32_t steps, int
     return (const uint8_t *)row + ((form == MG_DENSE_VALUES) ? 4 : 8) * steps;
 }
 
+/* The variables of the assembly's sums. */
+#define MG_DENSE_PAIRED_SUMS                                                                       \
+    int32_t s0;                                                                                    \
+    int32_t s1;                                                                                    \
+    int32_t s2;                                                                                    \
+    int32_t s3;                                                                                    \
+    int32_t s4;                                                                                    \
+    int32_t s5;                                                                                    \
+    int32_t s6;                                                                                    \
+    int32_t s7;
+
 /* The sums of the products of a row of data with eight channels, and of `start`. Returns the next
  * channels' weights. */
 #ifdef MG_PAIRED_ASSEMBLY
@@ -105,14 +116,7 @@ MG_INLINE const int32_t *mg_dense_s8_paired_add(int32_t sums[8], const int32_t *
                                                 int32_t steps, int form)
 {
     const void *volatile const end = mg_dense_s8_paired_end(values, steps, form);
-    int32_t s0;
-    int32_t s1;
-    int32_t s2;
-    int32_t s3;
-    int32_t s4;
-    int32_t s5;
-    int32_t s6;
-    int32_t s7;
+    MG_DENSE_PAIRED_SUMS
     const int32_t *x = start;
     int32_t w = steps & 3;
     int32_t v;
@@ -207,14 +211,7 @@ MG_INLINE const int32_t *mg_dense_s8_paired_high(const mg_paired_filters *filter
     const int32_t *const last = weight + 8 * filters->steps * groups;
     const int32_t rest = filters->steps % 4;
     const void *values;
-    int32_t s0;
-    int32_t s1;
-    int32_t s2;
-    int32_t s3;
-    int32_t s4;
-    int32_t s5;
-    int32_t s6;
-    int32_t s7;
+    MG_DENSE_PAIRED_SUMS
     int32_t w;
     int32_t v;
     uint32_t x;

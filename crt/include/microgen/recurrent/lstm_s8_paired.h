@@ -33,21 +33,19 @@ enum {
     MG_LSTM_SUM_FRACTION = 8 /* bits of the fraction of a sum */
 };
 
-/* The layer's constants. */
+/* The layer's constants. Weights and biases are those of sums over the input, and over the state.
+ */
 typedef struct {
-    const int32_t *input;
-    const int32_t *recurrent;
-    const int32_t *bias;
-    const int32_t *recurrent_bias;
     mg_gate_tables tables;
+    const int32_t *weight[2];
+    const int32_t *bias[2];
 } mg_lstm_s8_paired_layer;
 
-/* Rows of data as mg_dense_s8_paired_row stores them, and their groups of four values. */
+/* The input and the state as mg_dense_s8_paired_row stores them, and their groups of four values.
+ */
 typedef struct {
-    uint32_t *input;
-    uint32_t *state;
-    int32_t input_steps;
-    int32_t state_steps;
+    uint32_t *row[2];
+    int32_t steps[2];
 } mg_lstm_s8_paired_rows;
 
 /* The arguments of the gates' functions, and then their values, of up to MG_LSTM_CELLS cells. Gates
@@ -75,25 +73,18 @@ typedef struct {
 MG_ONCE void mg_lstm_s8_paired_sums(int32_t *sums, const int32_t *bias, const uint32_t *row,
                                     const int32_t *weight, int32_t steps, int32_t groups)
 {
-    const int32_t *start = bias;
-    int32_t *to = sums;
-    const void *const first = row;
     const void *const end = mg_dense_s8_paired_end(row, steps, MG_DENSE_WORDS);
     const int32_t *const last = weight + MG_LSTM_SUMS * steps * groups;
     const int32_t rest = steps % 4;
-    const void *values;
-    int32_t s0;
-    int32_t s1;
-    int32_t s2;
-    int32_t s3;
-    int32_t s4;
-    int32_t s5;
-    int32_t s6;
-    int32_t s7;
-    int32_t w;
-    int32_t v;
+    const void *const first = row;
+    const int32_t *start = bias;
+    int32_t *to = sums;
+    MG_DENSE_PAIRED_SUMS
     uint32_t x;
     uint32_t y;
+    const void *values;
+    int32_t w;
+    int32_t v;
 
     __asm__ volatile(MG_DENSE_PAIRED_BEGIN MG_DENSE_PAIRED_LOOP(MG_DENSE_PAIRED_READ_WORDS)
                          MG_LSTM_STORE_8
@@ -157,10 +148,10 @@ MG_INLINE void mg_lstm_s8_paired_arguments(const mg_lstm_s8_paired_params *p,
     int32_t x[MG_LSTM_GATES * MG_LSTM_CELLS];
     int32_t h[MG_LSTM_GATES * MG_LSTM_CELLS];
 
-    mg_lstm_s8_paired_sums(x, &layer->bias[at], rows->input, &layer->input[at * rows->input_steps],
-                           rows->input_steps, pairs);
-    mg_lstm_s8_paired_sums(h, &layer->recurrent_bias[at], rows->state,
-                           &layer->recurrent[at * rows->state_steps], rows->state_steps, pairs);
+    mg_lstm_s8_paired_sums(x, &layer->bias[0][at], rows->row[0],
+                           &layer->weight[0][at * rows->steps[0]], rows->steps[0], pairs);
+    mg_lstm_s8_paired_sums(h, &layer->bias[1][at], rows->row[1],
+                           &layer->weight[1][at * rows->steps[1]], rows->steps[1], pairs);
     for (int32_t i = 0; i < pairs; i++) {
         const int32_t *const a = &x[MG_LSTM_SUMS * i];
         const int32_t *const b = &h[MG_LSTM_SUMS * i];
@@ -229,8 +220,8 @@ MG_INLINE void mg_lstm_s8_paired_step(const mg_lstm_s8_paired_params *p,
                                       const mg_lstm_s8_paired_rows *rows, const int8_t *input,
                                       int8_t *state, int16_t *cell_state, int8_t *output)
 {
-    mg_dense_s8_paired_row(input, p->features, rows->input);
-    mg_dense_s8_paired_row(state, p->cells, rows->state);
+    mg_dense_s8_paired_row(input, p->features, rows->row[0]);
+    mg_dense_s8_paired_row(state, p->cells, rows->row[1]);
     for (int32_t cell = 0; cell < p->cells; cell += MG_LSTM_CELLS) {
         const int32_t left = p->cells - cell;
         const int32_t count = (left < MG_LSTM_CELLS) ? left : MG_LSTM_CELLS;
@@ -253,11 +244,10 @@ MG_INLINE void mg_lstm_s8_paired_body(const mg_lstm_s8_paired_params *p, const i
                                       int8_t *output, uint8_t *scratch)
 {
     const mg_lstm_s8_paired_layer layer = {
-        input_weight, recurrent_weight, bias, recurrent_bias, {exponential, factor}};
+        {exponential, factor}, {input_weight, recurrent_weight}, {bias, recurrent_bias}};
     uint32_t *const words = (uint32_t *)(void *)scratch;
-    const int32_t input_steps = (p->features + 3) / 4;
-    const mg_lstm_s8_paired_rows rows = {words, words + 2 * input_steps, input_steps,
-                                         (p->cells + 3) / 4};
+    const int32_t steps = (p->features + 3) / 4;
+    const mg_lstm_s8_paired_rows rows = {{words, words + 2 * steps}, {steps, (p->cells + 3) / 4}};
 
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t t = 0; t < p->steps; t++) {
