@@ -22,7 +22,7 @@ from scripts.bench.other.peer import of as of_peer
 
 BOARDS = {"M4": "mps2_an386", "M55": "mps3_an547"}
 # Measured only when named.
-MORE_BOARDS = {"M3": "mps2_an385", "M7": "mps2_an500"}
+MORE_BOARDS = {"M3": "mps2_an385", "M7": "mps2_an500", "RV32": "qemu_riscv32"}
 _SECONDS = 600.0  # until firmware without a finished sample is considered hung
 
 

@@ -34,7 +34,7 @@ _SHARED = (
 )
 _SCHEMA = "tflite-micro/tensorflow/compiler/mlir/lite/schema/schema_utils.cc"
 _COMMON = (
-    "-mthumb -ffunction-sections -fdata-sections -fno-common -fno-unwind-tables "
+    "-ffunction-sections -fdata-sections -fno-common -fno-unwind-tables "
     "-fno-asynchronous-unwind-tables -fomit-frame-pointer -funsigned-char -DTF_LITE_STATIC_MEMORY "
     "-DNDEBUG -w -Itflite-micro -Icmsis-nn -Icmsis-nn/Include -Iflatbuffers/include -Igemmlowp "
     "-Iruy -DARM_NN_ENABLE_F16=0 -DARM_NN_ENABLE_F32=0"
@@ -47,26 +47,50 @@ _PROFILED = "micro_interpreter_graph.cc"
 
 @dataclass(frozen=True)
 class Core:
-    """A core, and the emulated machine that has it: the compiler's flags; whether CMSIS-NN's
-    kernels are used, which take the places of portable ones; addresses of code, arena and model;
-    nanoseconds of a tick of its SysTick."""
+    """A core and the emulated machine that has it: prefix and flags of the compiler; QEMU command;
+    whether CMSIS-NN's kernels are used, which take the places of portable ones; addresses of the
+    start, code with its length, data, arena with its length, and model; nanoseconds of a tick, of
+    which each is an instruction."""
 
+    prefix: str
     flags: str
-    machine: str
+    emulator: str
     is_optimized: bool
-    code: str
+    start: int
+    code: tuple[int, int]
+    data: int
     arena: tuple[int, int]
     model: int
     tick: float
 
 
-_MPS2 = ("0x1000, LENGTH = 0x3ff000", (0x21000000, 0x800000), 0x21800000, 40.0)
-_MPS3 = ("0x01000000, LENGTH = 0x200000", (0x21000000, 0x400000), 0x28000000, 31.25)
+_MPS2 = (0, (0x1000, 0x3FF000), 0x20000000, (0x21000000, 0x800000), 0x21800000, 40.0)
+_MPS3 = (0, (0x01000000, 0x200000), 0x20000000, (0x21000000, 0x400000), 0x28000000, 31.25)
+_VIRT = (0x80000000, (0x80001000, 0x3FF000), 0x80400000, (0x81000000, 0x800000), 0x82000000, 1.0)
+_ARM, _HARD = "arm-none-eabi-", "-mthumb -mfloat-abi=hard"
 CORES = {
-    "M4": Core("-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386", True, *_MPS2),
-    "M55": Core("-mcpu=cortex-m55 -mfloat-abi=hard", "mps3-an547", True, *_MPS3),
-    "M3": Core("-mcpu=cortex-m3 -mfloat-abi=soft", "mps2-an385", False, *_MPS2),
-    "M7": Core("-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-sp-d16", "mps2-an500", True, *_MPS2),
+    "M4": Core(
+        *(_ARM, f"-mcpu=cortex-m4 {_HARD} -mfpu=fpv4-sp-d16"),
+        *("qemu-system-arm -machine mps2-an386", True, *_MPS2),
+    ),
+    "M55": Core(
+        *(_ARM, f"-mcpu=cortex-m55 {_HARD}", "qemu-system-arm -machine mps3-an547", True, *_MPS3),
+    ),
+    "M3": Core(
+        *(_ARM, "-mcpu=cortex-m3 -mthumb", "qemu-system-arm -machine mps2-an385", False, *_MPS2),
+    ),
+    "M7": Core(
+        *(_ARM, f"-mcpu=cortex-m7 {_HARD} -mfpu=fpv5-sp-d16"),
+        *("qemu-system-arm -machine mps2-an500", True, *_MPS2),
+    ),
+    "RV32": Core(
+        # Debian's package of this compiler has no C++ library; the headers of Arm's do.
+        "riscv64-unknown-elf-",
+        "-march=rv32imac -mabi=ilp32 --specs=picolibc.specs -mcmodel=medany "
+        "-isystem /usr/include/newlib/c++/12.2.1 "
+        "-isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi",
+        *("qemu-system-riscv32 -machine virt -bios none", False, *_VIRT),
+    ),
 }
 
 
@@ -83,10 +107,7 @@ def _built(sources: Path, core: str) -> Path:
     (place / "build.ninja").write_text(
         "".join(f"{line}\n" for line in _rules(sources, place, core)), encoding="utf-8"
     )
-    (place / "link.ld").write_text(
-        (HERE / "link.ld.in").read_text(encoding="utf-8").replace("@code@", CORES[core].code),
-        encoding="utf-8",
-    )
+    (place / "link.ld").write_text(_layout(CORES[core]), encoding="utf-8")
     command = ["ninja", "-C", str(sources), "-f", f"{place.name}/build.ninja"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
@@ -95,18 +116,30 @@ def _built(sources: Path, core: str) -> Path:
     return elf
 
 
+def _layout(core: Core) -> str:
+    """The linker's script."""
+    text = (HERE / "link.ld.in").read_text(encoding="utf-8")
+    code, length = core.code
+    numbers = {"start": core.start, "code": code, "length": length, "data": core.data}
+    for name, number in numbers.items():
+        text = text.replace(f"@{name}@", f"{number:#x}")
+    return text
+
+
 def _rules(sources: Path, place: Path, core: str) -> Iterator[str]:
     """The lines of build.ninja. Paths are relative to ``sources``."""
     flags = f"{CORES[core].flags} {_COMMON}{' -DCMSIS_NN' * CORES[core].is_optimized}"
+    prefix = CORES[core].prefix
+    library = "" if "--specs" in flags else "--specs=nosys.specs"
     arena, size = CORES[core].arena
     listed = " ".join(f"OPERATOR({name})" for name in OPERATORS.split())
     places = f"-DMODEL={CORES[core].model:#x} -DARENA={arena:#x} -DARENA_SIZE={size:#x}"
-    yield f"rule cc\n command = arm-none-eabi-gcc -std=c17 {flags} $flags -c $in -o $out"
-    yield f"rule cxx\n command = arm-none-eabi-g++ {_CXX} {flags} $flags -c $in -o $out"
-    yield "rule ar\n command = rm -f $out && arm-none-eabi-ar rcs $out @$out.rsp"
+    yield f"rule cc\n command = {prefix}gcc -std=c17 {flags} $flags -c $in -o $out"
+    yield f"rule cxx\n command = {prefix}g++ {_CXX} {flags} $flags -c $in -o $out"
+    yield f"rule ar\n command = rm -f $out && {prefix}ar rcs $out @$out.rsp"
     yield " rspfile = $out.rsp\n rspfile_content = $in"
     yield (
-        f"rule link\n command = arm-none-eabi-g++ {flags} -nostartfiles --specs=nosys.specs "
+        f"rule link\n command = {prefix}gcc {flags} -nostartfiles {library} "
         f"-Wl,--gc-sections -T {place.name}/link.ld $in -lm -o $out"
     )
     objects = []

@@ -50,7 +50,7 @@ def of(content: bytes, core: str) -> Run:
 
 def _started(elf: Path, model: Path, core: building.Core) -> subprocess.CompletedProcess[str]:
     command = [
-        *("qemu-system-arm", "-machine", core.machine, "-nodefaults", "-display", "none"),
+        *(*core.emulator.split(), "-nodefaults", "-display", "none"),
         # A nanosecond an instruction.
         *("-icount", "shift=0", "-semihosting-config", "enable=on,target=native"),
         *("-kernel", str(elf)),
