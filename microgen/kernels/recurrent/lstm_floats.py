@@ -17,7 +17,7 @@ from microgen.kernels.requantization import transforms
 from microgen.kernels.work import Work, common
 
 OP_NAME = lstm.OP_NAME
-PRECEDENCE = 2
+PRECEDENCE = 3
 _TILE = 4  # values whose products are added together, and cells of a block
 
 

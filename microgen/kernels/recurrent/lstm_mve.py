@@ -15,7 +15,7 @@ from microgen.kernels.requantization import transforms
 from microgen.kernels.work import Work, common
 
 OP_NAME = lstm.OP_NAME
-PRECEDENCE = 1
+PRECEDENCE = 2
 _BLOCK = 8  # cells whose gates' functions are computed at a time
 _VECTOR = 16  # bytes
 

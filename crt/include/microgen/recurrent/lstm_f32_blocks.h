@@ -8,7 +8,8 @@
 
 typedef mg_lstm_f32_params mg_lstm_f32_blocks_params;
 
-/* Computes the same as mg_lstm_f32 with four gates, except that sums are added as `fused` says. */
+/* Computes the same as mg_lstm_f32 with four gates, except that sums are added as `fused` says: of
+ * mg_lstm_f32_mla separately, of mg_lstm_f32_fma fused. */
 MG_INLINE void mg_lstm_f32_blocks_body(MG_LSTM_F32_ARGUMENTS, int fused)
 {
     mg_lstm_f32_run(p, input, output_state, cell_state, input_weight, recurrent_weight, bias,
