@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.convolution.conv2d_transpose import Conv2DTransposeAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.graph.ops.geometry import resolve
 from microgen.kernels import base
@@ -118,6 +119,23 @@ def depthwise(node: Node, graph: Graph) -> Work:
     return common(node, graph) | _times(
         parts, _images(node, graph, rows, columns), _blocks(channels)
     )
+
+
+def transposed(node: Node, graph: Graph) -> Work:
+    """The work of nn.conv2d_transpose, whose runs are the values of a pixel of the input."""
+    attrs = base.attrs_of(node, Conv2DTransposeAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    shapes = (attrs.size, base.spatial(data), base.spatial(weight))
+    rows, columns = seen(attrs.padding, *shapes, attrs.strides, (1, 1))
+    pixels, blocks = output.size // output.shape[3], _blocks(output.shape[3])
+    runs = output.shape[0] * sum(rows) * sum(columns) * blocks
+    return {
+        **common(node, graph),
+        "lone_pixel": pixels,
+        "lone": pixels * blocks,
+        "lone_run": runs,
+        "lone_value": runs * data.shape[3],
+    }
 
 
 def dense(node: Node, graph: Graph) -> Work:

@@ -280,4 +280,8 @@ _LATER_ALIKE: Mapping[str, tuple[Layer, ...]] = {
     ),
 }
 # As MORE and ALIKE, after all other layers: samples name layers by their numbers.
-LATER, LATER_ALIKE = _only(_LATER), _only(_LATER_ALIKE)
+LATER = _joined(
+    _only(_LATER),
+    _only({"nn.batch_matmul": _each(layers.batch_matmul, _PRODUCTS)}, DType.FLOAT32),
+)
+LATER_ALIKE = _only(_LATER_ALIKE)

@@ -17,6 +17,7 @@ from microgen import kernels
 from microgen.building.builder import build
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType
+from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
@@ -24,9 +25,9 @@ from microgen.kernels.base import Implementation
 from microgen.target import board as boards
 from tests.kernels.conformance import conformance as c
 from tests.kernels.conformance import inlined_calls
-from tests.kernels.convolution import convolving
+from tests.kernels.convolution import convolving, test_conv2d_transpose
 from tests.kernels.convolution.convolving import Geometry
-from tests.kernels.dense import test_dense_hybrid
+from tests.kernels.dense import matmuls, test_dense_hybrid
 from tests.kernels.quantization import test_conversions
 from tests.kernels.recurrent import recurrent_hybrid_cases, test_lstm
 from tests.support import minimal_project
@@ -130,6 +131,16 @@ def _padded(seed: int) -> c.Case:
     return c.Case(f"pad {seed}", "nn.pad", attrs, (data,), quant, dtype)
 
 
+def _product(seed: int) -> c.Case:
+    """A product of float32 matrices, of four rows and columns and more."""
+    rng = np.random.default_rng(seed)
+    attrs = BatchMatmulAttrs(False, bool(seed % 2))
+    rows, depth, columns = (int(n) for n in rng.integers((4, 1, 4), (12, 40, 14)))
+    lhs, rhs = matmuls.operand_shapes(attrs, (2, rows, depth), (1 + seed % 3 % 2, depth, columns))
+    inputs = (c.float32(rng, lhs), c.float32(rng, rhs))
+    return c.Case(f"product {seed}", "nn.batch_matmul", attrs, inputs, None, DType.FLOAT32)
+
+
 def _cases() -> Iterator[c.Case]:
     for g in _LINES:
         yield from convolving.of_dtype(g)
@@ -139,6 +150,9 @@ def _cases() -> Iterator[c.Case]:
         yield from convolving.random_cases(seed, depthwise=True)
         yield from _dense(seed)
         yield _int16_dense(seed)
+    yield from map(_product, seeds(24))
+    for case in map(test_conv2d_transpose.random_case, seeds(60)):
+        yield test_conv2d_transpose.float_case(case)
     for seed in range(3):
         yield from (_special(case) for case in _dense(1000 + seed))
     yield from map(recurrent_hybrid_cases.random_case, seeds(12))

@@ -105,6 +105,8 @@ def rounding(of: base.Implementation, *, once: bool) -> base.Implementation:
     return base.made_for(in_float32.without(of), refusal)
 
 
+FLOAT = base.float_kernel("mg_batch_matmul_f32", params=_float_params, inputs=(0, 1), ulps=16)
+
 IMPLEMENTATIONS = (
     rounding(_TWICE, once=False),
     rounding(dataclasses.replace(_NEAREST, measured_as=_TWICE), once=True),
@@ -117,5 +119,5 @@ IMPLEMENTATIONS = (
         params=_wide_params,
         inputs=(0, 1),
     ),
-    base.float_kernel("mg_batch_matmul_f32", params=_float_params, inputs=(0, 1), ulps=16),
+    FLOAT,
 )

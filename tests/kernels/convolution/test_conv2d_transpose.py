@@ -59,7 +59,7 @@ def _int16(
     return c.Case(name, case.op, attrs, inputs, c.quant(usual * times_scale), DType.INT16)
 
 
-def _float(case: c.Case) -> c.Case:
+def float_case(case: c.Case) -> c.Case:
     """The geometry of an int8 case in float32."""
     rng = np.random.default_rng(len(case.name))
     data, filters, *biases = case.input_types
@@ -75,7 +75,7 @@ def _sums(case: c.Case) -> c.Case:
 
 
 def _of_other_dtypes(case: c.Case) -> tuple[c.Case, ...]:
-    return _int16(case, Rounding.DOUBLE), _int16(case, Rounding.REDUCED), _float(case)
+    return _int16(case, Rounding.DOUBLE), _int16(case, Rounding.REDUCED), float_case(case)
 
 
 def _size_and_padding(
@@ -89,7 +89,7 @@ def _size_and_padding(
     return (height, width), (before[0], before[1], after[0], after[1])
 
 
-def _random(seed: int) -> c.Case:
+def random_case(seed: int) -> c.Case:
     rng = np.random.default_rng(2000 + seed)
     height, width, *kernel, depth, filters = (int(n) for n in rng.integers(1, 6, 6))
     strides = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
@@ -161,25 +161,25 @@ OTHERS = (
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:
-    c.check([*CORNERS, *map(_random, range(150))], tmp_path)
+    c.check([*CORNERS, *map(random_case, range(150))], tmp_path)
 
 
 def test_sums_equal_the_reference(tmp_path: Path) -> None:
-    cases = [_sums(case) for case in (*CORNERS[:12], *map(_random, range(20)))]
+    cases = [_sums(case) for case in (*CORNERS[:12], *map(random_case, range(20)))]
     called = {call.kernel.symbol for case in cases for call in c.calls_of(case)}
     assert called == {"mg_conv2d_transpose_s8_s32"}
     c.check(cases, tmp_path)
 
 
 def test_inlined_bodies_equal_the_reference(tmp_path: Path) -> None:
-    c.check_inlined([*CORNERS, *map(_random, range(6))], tmp_path)
+    c.check_inlined([*CORNERS, *map(random_case, range(6))], tmp_path)
 
 
 def test_int16_and_float_kernels_equal_the_reference(tmp_path: Path) -> None:
-    random = [case for seed in range(80) for case in _of_other_dtypes(_random(seed))]
+    random = [case for seed in range(80) for case in _of_other_dtypes(random_case(seed))]
     c.check([*OTHERS, *random], tmp_path)
 
 
 def test_inlined_int16_and_float_bodies_equal_the_reference(tmp_path: Path) -> None:
-    random = [case for seed in range(4) for case in _of_other_dtypes(_random(seed))]
+    random = [case for seed in range(4) for case in _of_other_dtypes(random_case(seed))]
     c.check_inlined([*OTHERS, *random], tmp_path)

@@ -78,10 +78,14 @@ MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values,
     return sums;
 }
 
-/* mg_dot_4_f32 with products that are rounded, for a multiple of four values, n of them. In
- * assembly, because compilers load numbers one by one: a third of the instructions would be loads.
- */
+/* mg_dot_pixel_f32 for a multiple of four values, n of them. In assembly, because compilers load
+ * numbers one by one: a third of the instructions would be loads. */
 #if defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && defined(__OPTIMIZE__)
+#define MG_PRODUCTS_FUSED_F32(x, a, b, c, d)                                                       \
+    "vfma.f32 %[sum_a], " x ", " a "\n\t"                                                          \
+    "vfma.f32 %[sum_b], " x ", " b "\n\t"                                                          \
+    "vfma.f32 %[sum_c], " x ", " c "\n\t"                                                          \
+    "vfma.f32 %[sum_d], " x ", " d "\n\t"
 #define MG_PRODUCTS_F32(x, a, b, c, d)                                                             \
     "vmul.f32 s20, " x ", " a "\n\t"                                                               \
     "vmul.f32 s21, " x ", " b "\n\t"                                                               \
@@ -92,8 +96,30 @@ MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values,
     "vadd.f32 %[sum_c], %[sum_c], s22\n\t"                                                         \
     "vadd.f32 %[sum_d], %[sum_d], s23\n\t"
 
+/* clang-format off */
+#define MG_DOT_X4_F32(products)                                                                    \
+    __asm__(                                                                                       \
+        "1:\n\t"                                                                                   \
+        "vldmia %[values]!, {s0-s3}\n\t"                                                           \
+        "vldmia %[a]!, {s4-s7}\n\t"                                                                \
+        "vldmia %[b]!, {s8-s11}\n\t"                                                               \
+        "vldmia %[c]!, {s12-s15}\n\t"                                                              \
+        "vldmia %[d]!, {s16-s19}\n\t"                                                              \
+        products("s0", "s4", "s8", "s12", "s16")                                                   \
+        products("s1", "s5", "s9", "s13", "s17")                                                   \
+        products("s2", "s6", "s10", "s14", "s18")                                                  \
+        products("s3", "s7", "s11", "s15", "s19")                                                  \
+        "cmp %[values], %[end]\n\t"                                                                \
+        "bne 1b"                                                                                   \
+        : [values] "+&r"(values), [a] "+&r"(a), [b] "+&r"(b), [c] "+&r"(c), [d] "+&r"(d),          \
+          [sum_a] "+t"(sums.a), [sum_b] "+t"(sums.b), [sum_c] "+t"(sums.c), [sum_d] "+t"(sums.d)   \
+        : [end] "r"(end)                                                                           \
+        : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13",  \
+          "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc", "memory")
+/* clang-format on */
+
 MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_filters_f32 filters,
-                                    int32_t n)
+                                    int32_t n, int fused)
 {
     const float *a = filters.first;
     const float *b = &a[filters.step];
@@ -102,31 +128,25 @@ MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_fi
     const float *end = &values[n];
 
     if (n > 0) {
-        __asm__(
-            "1:\n\t"
-            "vldmia %[values]!, {s0-s3}\n\t"
-            "vldmia %[a]!, {s4-s7}\n\t"
-            "vldmia %[b]!, {s8-s11}\n\t"
-            "vldmia %[c]!, {s12-s15}\n\t"
-            "vldmia %[d]!, {s16-s19}\n\t" MG_PRODUCTS_F32("s0", "s4", "s8", "s12", "s16")
-                MG_PRODUCTS_F32("s1", "s5", "s9", "s13", "s17")
-                    MG_PRODUCTS_F32("s2", "s6", "s10", "s14", "s18")
-                        MG_PRODUCTS_F32("s3", "s7", "s11", "s15", "s19") "cmp %[values], %[end]\n\t"
-                                                                         "bne 1b"
-            : [values] "+r"(values), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d),
-              [sum_a] "+t"(sums.a), [sum_b] "+t"(sums.b), [sum_c] "+t"(sums.c), [sum_d] "+t"(sums.d)
-            : [end] "r"(end)
-            : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",
-              "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc",
-              "memory");
+        if (fused != MG_SEPARATE_F32) {
+            MG_DOT_X4_F32(MG_PRODUCTS_FUSED_F32);
+        } else {
+            MG_DOT_X4_F32(MG_PRODUCTS_F32);
+        }
     }
     return sums;
 }
 #else
 MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_filters_f32 filters,
-                                    int32_t n)
+                                    int32_t n, int fused)
 {
-    return mg_dot_4_f32(sums, values, filters.first, filters.step, n);
+    for (int32_t i = 0; i < n; i++) {
+        const float *w = &filters.first[i];
+        const mg_sums_f32 weights = {w[0], w[filters.step], w[2 * filters.step],
+                                     w[3 * filters.step]};
+        sums = mg_add_4_f32(sums, values[i], weights, fused);
+    }
+    return sums;
 }
 #endif
 
@@ -134,14 +154,14 @@ MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_fi
 MG_INLINE mg_sums_f32 mg_dot_pixel_f32(mg_sums_f32 sums, const float *values,
                                        mg_filters_f32 filters, int32_t n, int fused)
 {
-    const int32_t fours = (fused == MG_SEPARATE_F32) ? n - n % 4 : 0;
+    const int32_t fours = n - n % 4;
     const float *a = &filters.first[fours];
     const float *b = &a[filters.step];
     const float *c = &b[filters.step];
     const float *d = &c[filters.step];
 
     if (fours > 0) {
-        sums = mg_dot_x4_f32(sums, values, filters, fours);
+        sums = mg_dot_x4_f32(sums, values, filters, fours, fused);
     }
     for (int32_t i = fours; i < n; i++) {
         const mg_sums_f32 weights = {*a++, *b++, *c++, *d++};

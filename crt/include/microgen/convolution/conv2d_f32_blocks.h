@@ -4,6 +4,7 @@
 #define MICROGEN_CONV2D_F32_BLOCKS_H
 
 #include "microgen/blocks/blocks_f32.h"
+#include "microgen/blocks/tiles_f32.h"
 #include "microgen/convolution/conv2d_f32.h"
 #include "microgen/convolution/conv2d_window.h"
 #include "microgen/convolution/pixel_lines.h"
@@ -28,22 +29,26 @@ MG_INLINE mg_sums_f32 mg_conv2d_f32_pixel_sums(mg_sums_f32 sums, const mg_window
     return sums;
 }
 
-/* The same for four pixels that are `step` values apart, whose sums are `sums` before. */
-MG_INLINE mg_sums_16_f32 mg_conv2d_f32_block_sums(mg_sums_f32 sums, const mg_window *window,
-                                                  const float *values, int32_t step,
-                                                  mg_filters_f32 filters, int fused)
+/* The same for four pixels that are `step` values apart. */
+MG_INLINE void mg_conv2d_f32_tile_sums(mg_tile_f32 *tile, const mg_window *window,
+                                       const float *values, int32_t step, mg_filters_f32 filters,
+                                       int fused)
 {
-    mg_sums_16_f32 found = {sums, sums, sums, sums};
+    /* Lines are rows if these are runs, else the runs of a row. */
+    const int32_t is_whole = window->runs == 1;
+    const mg_tile_reads_f32 reads = {(is_whole != 0) ? window->rows : window->runs,
+                                     window->length,
+                                     (is_whole != 0) ? window->next_row : window->next_run,
+                                     (is_whole != 0) ? window->next_weight_row
+                                                     : window->next_weight_run,
+                                     step,
+                                     filters.step};
+    const int32_t parts = (is_whole != 0) ? 1 : window->rows;
 
-    for (int32_t row = 0; row < window->rows; row++) {
-        for (int32_t run = 0; run < window->runs; run++) {
-            const int32_t at = row * window->next_weight_row + run * window->next_weight_run;
-            const mg_filters_f32 from = {&filters.first[at], filters.step};
-            found = mg_dot_16_f32(found, &values[row * window->next_row + run * window->next_run],
-                                  step, from, window->length, fused);
-        }
+    for (int32_t i = 0; i < parts; i++) {
+        mg_add_tile_f32(tile, &reads, &values[i * window->next_row],
+                        &filters.first[i * window->next_weight_row], fused);
     }
-    return found;
 }
 
 /* Computes four channels, from c on, of one pixel, or of four of a line (`is_block`). */
@@ -59,10 +64,10 @@ MG_INLINE void mg_conv2d_f32_block(const mg_conv2d_f32_blocks_params *p,
     const mg_sums_f32 start = mg_bias_4_f32(bias, c);
 
     if (is_block != 0) {
-        mg_clamp_16_f32(
-            range,
-            mg_conv2d_f32_block_sums(start, window, values, lines->value_step, filters, fused),
-            output, lines->output_step);
+        mg_tile_f32 tile;
+        mg_begin_tile_f32(&tile, start);
+        mg_conv2d_f32_tile_sums(&tile, window, values, lines->value_step, filters, fused);
+        mg_store_tile_f32(&tile, range, output, lines->output_step);
     } else {
         mg_clamp_4_f32(range, mg_conv2d_f32_pixel_sums(start, window, values, filters, fused),
                        output);

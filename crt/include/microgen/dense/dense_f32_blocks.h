@@ -5,6 +5,7 @@
 #define MICROGEN_DENSE_F32_BLOCKS_H
 
 #include "microgen/blocks/blocks_f32.h"
+#include "microgen/blocks/tiles_f32.h"
 #include "microgen/dense/dense_f32.h"
 #include "microgen/out_of_line.h"
 
@@ -19,6 +20,7 @@ MG_INLINE void mg_dense_f32_blocks_body(MG_ARGUMENTS_F32(mg_dense_f32_blocks), i
     const int32_t depth = p->input_features;
     const int32_t last = p->output_features - 4;
     const int32_t fours = p->batches - p->batches % 4;
+    const mg_tile_reads_f32 reads = {1, depth, 0, 0, depth, depth};
 
     for (int32_t c = 0; c < p->output_features; c += 4) {
         const int32_t o = (c < last) ? c : last;
@@ -27,10 +29,10 @@ MG_INLINE void mg_dense_f32_blocks_body(MG_ARGUMENTS_F32(mg_dense_f32_blocks), i
         float *results = &output[o];
 
         for (int32_t n = 0; n < fours; n += 4) {
-            const mg_sums_16_f32 starts = {start, start, start, start};
-            mg_clamp_16_f32(range,
-                            mg_dot_16_f32(starts, &input[n * depth], depth, filters, depth, fused),
-                            &results[n * p->output_features], p->output_features);
+            mg_tile_f32 tile;
+            mg_begin_tile_f32(&tile, start);
+            mg_add_tile_f32(&tile, &reads, &input[n * depth], filters.first, fused);
+            mg_store_tile_f32(&tile, range, &results[n * p->output_features], p->output_features);
         }
         for (int32_t n = fours; n < p->batches; n++) {
             mg_clamp_4_f32(range, mg_dot_pixel_f32(start, &input[n * depth], filters, depth, fused),

@@ -83,6 +83,20 @@ MG_INLINE void mg_copy_s16(int16_t *to, const int16_t *from, int32_t count)
 #endif
 }
 
+/* Moves on to the next pixel. */
+MG_INLINE void mg_next_place(const mg_conv2d_shape *s, mg_place *place)
+{
+    place->x++;
+    if (place->x == s->output_width) {
+        place->x = 0;
+        place->y++;
+    }
+    if (place->y == s->output_height) {
+        place->y = 0;
+        place->n++;
+    }
+}
+
 /* Copies the window of the pixel at `place`, in one group, and moves on to the next pixel. */
 MG_INLINE void mg_copy_window_s16(const mg_conv2d_shape *s, mg_place *place, const int16_t *input,
                                   int16_t *to)
@@ -102,15 +116,7 @@ MG_INLINE void mg_copy_window_s16(const mg_conv2d_shape *s, mg_place *place, con
                 window.length);
         }
     }
-    place->x++;
-    if (place->x == s->output_width) {
-        place->x = 0;
-        place->y++;
-    }
-    if (place->y == s->output_height) {
-        place->y = 0;
-        place->n++;
-    }
+    mg_next_place(s, place);
 }
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "microgen/blocks/blocks_s16.h"
 #include "microgen/blocks/mve.h"
+#include "microgen/convolution/pixel_lines.h"
 #include "microgen/convolution/s16/conv2d_s16.h"
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/out_of_line.h"
@@ -163,13 +164,13 @@ MG_INLINE void mg_mve_tile_s16_compute(const mg_mve_tile_s16 *tile)
 
 #endif
 
-/* Two pairs of `count` windows, 1 to 4, of `room` values each. In place of those that do not exist,
- * others are computed again, and stored where they already are. */
+/* Two pairs of `count` windows, 1 to 4, which are `step` values apart. In place of those that do
+ * not exist, others are computed again, and stored where they already are. */
 MG_INLINE void mg_mve_tile_s16_windows(mg_mve_tile_s16 *tile, const int16_t *windows, int32_t count,
-                                       int32_t room)
+                                       int32_t step)
 {
-    const int32_t next = (count > 1) ? room : 0;
-    const int32_t second = (count > 2) ? (count - 2) * room : 0;
+    const int32_t next = (count > 1) ? step : 0;
+    const int32_t second = (count > 2) ? (count - 2) * step : 0;
 
     tile->first[0] = windows;
     tile->first[1] = windows + next;
@@ -178,10 +179,10 @@ MG_INLINE void mg_mve_tile_s16_windows(mg_mve_tile_s16 *tile, const int16_t *win
 }
 
 /* Computes all channels, two or more, of `count` pixels, 1 to 4. Each has `vectors` vectors of
- * values in `windows`; output is [count][channels]. */
-MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windows, int32_t count,
-                               const int8_t *weight, int32_t channels, int32_t vectors,
-                               int16_t *output)
+ * values in `windows`, `step` values apart; output is [count][channels]. */
+MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windows, int32_t step,
+                               int32_t count, const int8_t *weight, int32_t channels,
+                               int32_t vectors, int16_t *output)
 {
     const uint32_t next = (count > 1) ? 2U * (uint32_t)channels : 0U;
     const mg_mve_tile_s16_vectors shared = {vdupq_n_s32(folded->activation_min),
@@ -193,7 +194,7 @@ MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windo
         folded->factor, output,      channels / 2, (count > 2) ? 2 * (count - 2) * channels : 0,
         weight,         &shared};
 
-    mg_mve_tile_s16_windows(&tile, windows, count, vectors * MG_MVE_LANES_S16);
+    mg_mve_tile_s16_windows(&tile, windows, count, step);
     for (int32_t runs = 1 + channels % 2; runs > 0; runs--) {
         mg_mve_tile_s16_compute(&tile);
         tile.bias = &folded->bias[channels - 2]; /* the last pair, if channels are odd */
@@ -218,6 +219,86 @@ MG_EXTERN void mg_conv2d_s16_tiles_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles
 
 #if defined(__ARM_FEATURE_MVE)
 
+/* Where the windows of a tile are: in the input, or copies of them. */
+typedef struct {
+    const int16_t *windows;
+    int32_t step;   /* values from a window to the next */
+    int16_t *room;  /* for copies */
+    int32_t size;   /* values of a window */
+    int32_t length; /* the same, rounded up to whole vectors */
+    int32_t values; /* of the input */
+    int32_t is_row; /* whether all pixels' windows are the input's pixels, one after the other */
+    mg_taps whole;  /* columns of pixels whose windows are inside the input */
+    mg_place place; /* of the next pixel */
+} mg_mve_windows_s16;
+
+/* Whether four windows from `value` on are contiguous, with what is read beyond them inside the
+ * input. There, the weights are 0. */
+MG_INLINE int32_t mg_mve_has_windows_s16(const mg_mve_windows_s16 *t, int32_t value, int32_t step)
+{
+    return value + (MG_MVE_TILE_PIXELS_S16 - 1) * step + t->length <= t->values;
+}
+
+/* Finds the windows of four pixels of a row whose columns are inside the input. */
+MG_INLINE void mg_mve_row_windows_s16(const mg_conv2d_shape *s, mg_mve_windows_s16 *t,
+                                      const int16_t *input)
+{
+    const mg_window w = mg_conv2d_window_at(s, t->place.n, t->place.y, t->place.x);
+    const int32_t step = s->stride_width * s->input_channels;
+
+    if (w.rows * w.runs == 1 && w.length == t->size &&
+        mg_mve_has_windows_s16(t, w.value, step) != 0) {
+        t->windows = &input[w.value];
+        t->step = step;
+        return;
+    }
+    if (w.rows < s->kernel_height) {
+        mg_clear_s16(t->room, MG_MVE_TILE_PIXELS_S16 * t->length);
+    }
+    for (int32_t row = 0; row < w.rows; row++) {
+        for (int32_t run = 0; run < w.runs; run++) {
+            const int16_t *from = &input[w.value + row * w.next_row + run * w.next_run];
+            int16_t *to = &t->room[w.weight + row * w.next_weight_row + run * w.next_weight_run];
+            for (int32_t k = 0; k < MG_MVE_TILE_PIXELS_S16; k++) {
+                mg_copy_s16(to, from, w.length);
+                from += step;
+                to += t->length;
+            }
+        }
+    }
+}
+
+/* Finds the windows of `count` pixels, 1 to 4, from pixel i of the output on. */
+MG_INLINE void mg_mve_find_windows_s16(const mg_conv2d_shape *s, mg_mve_windows_s16 *t,
+                                       const int16_t *input, int32_t i, int32_t count)
+{
+    /* Where all pixels are one row, this is the last place that was set: any four follow one
+     * another in memory, wherever they are in the image. */
+    const int32_t x = t->place.x;
+
+    if (t->is_row != 0 && mg_mve_has_windows_s16(t, i * t->size, t->size) != 0) {
+        t->windows = &input[i * t->size];
+        t->step = t->size;
+        return;
+    }
+    if (t->is_row != 0) {
+        t->place.n = 0;
+        t->place.y = i / s->output_width;
+        t->place.x = i % s->output_width;
+    }
+    t->windows = t->room;
+    t->step = t->length;
+    if (count == MG_MVE_TILE_PIXELS_S16 && x >= t->whole.begin && x + count <= t->whole.end) {
+        mg_mve_row_windows_s16(s, t, input);
+        t->place.x += count - 1;
+        mg_next_place(s, &t->place);
+        return;
+    }
+    for (int32_t k = 0; k < count; k++) {
+        mg_copy_window_s16(s, &t->place, input, &t->room[k * t->length]);
+    }
+}
+
 MG_INLINE void mg_conv2d_s16_tiles_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
                                             uint8_t *scratch)
 {
@@ -225,19 +306,27 @@ MG_INLINE void mg_conv2d_s16_tiles_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_
     const mg_conv2d_shape *s = &p->shape;
     const int32_t size = s->kernel_height * s->kernel_width * s->filter_channels;
     const int32_t vectors = (size + MG_MVE_LANES_S16 - 1) / MG_MVE_LANES_S16;
-    const int32_t room = vectors * MG_MVE_LANES_S16;
     const int32_t pixels = s->batches * s->output_height * s->output_width;
-    int16_t *windows = (int16_t *)(void *)scratch;
-    mg_place place = {0, 0, 0};
+    const int32_t is_row = size == s->filter_channels && s->batches == 1 && s->stride_height == 1 &&
+                           s->stride_width == 1 && s->input_height == s->output_height &&
+                           s->input_width == s->output_width;
+    mg_mve_windows_s16 t = {input,
+                            0,
+                            (int16_t *)(void *)scratch,
+                            size,
+                            vectors * MG_MVE_LANES_S16,
+                            s->batches * s->input_height * s->input_width * s->input_channels,
+                            is_row,
+                            mg_whole_places(s->input_width, s->output_width, s->kernel_width,
+                                            s->stride_width, s->dilation_width, s->pad_left),
+                            {0, 0, 0}};
 
-    mg_end_windows_s16(s, windows, MG_MVE_TILE_PIXELS_S16, room);
+    mg_end_windows_s16(s, t.room, MG_MVE_TILE_PIXELS_S16, t.length);
     for (int32_t i = 0; i < pixels; i += MG_MVE_TILE_PIXELS_S16) {
         const int32_t left = pixels - i;
         const int32_t count = (left < MG_MVE_TILE_PIXELS_S16) ? left : MG_MVE_TILE_PIXELS_S16;
-        for (int32_t k = 0; k < count; k++) {
-            mg_copy_window_s16(s, &place, input, &windows[k * room]);
-        }
-        mg_mve_wide_tiles(&folded, windows, count, weight, s->output_channels, vectors,
+        mg_mve_find_windows_s16(s, &t, input, i, count);
+        mg_mve_wide_tiles(&folded, t.windows, t.step, count, weight, s->output_channels, vectors,
                           &output[i * s->output_channels]);
     }
 }
