@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -12,7 +13,10 @@ from microgen.kernels.identity import KEPT
 T = TypeVar("T")
 
 # The results of each function. Tests that change how loops are counted have their own.
-results: dict[Hashable, dict[Hashable, Any]] = {}
+results: dict[Hashable, dict[int, Any]] = {}
+_numbers: dict[Hashable, int] = {}
+_count = itertools.count()
+_last: list[Any] = []  # the last node, its graph, and the number of their key
 
 
 def remembered(function: Callable[[Node, Graph], T]) -> Callable[[Node, Graph], T]:
@@ -22,15 +26,30 @@ def remembered(function: Callable[[Node, Graph], T]) -> Callable[[Node, Graph], 
 
     @functools.wraps(function)
     def of(node: Node, graph: Graph) -> T:
-        key, known = _key(node, graph), results.setdefault(function, {})
-        if key not in known:
+        number, known = _number(node, graph), results.setdefault(function, {})
+        if number not in known:
             if len(known) == KEPT:
                 known.clear()
-            known[key] = function(node, graph)
-        found: T = known[key]
+            known[number] = function(node, graph)
+        found: T = known[number]
         return found
 
     return of
+
+
+def _number(node: Node, graph: Graph) -> int:
+    """A number for each key, which no other key gets later."""
+    # Many kernels are asked about one node in turn, and to hash its key takes long.
+    if _last and _last[0] is node and _last[1] is graph:
+        number: int = _last[2]
+        return number
+    key = _key(node, graph)
+    if key not in _numbers:
+        if len(_numbers) == KEPT:
+            _numbers.clear()
+        _numbers[key] = next(_count)
+    _last[:] = node, graph, _numbers[key]
+    return _numbers[key]
 
 
 def _key(node: Node, graph: Graph) -> Hashable:

@@ -16,10 +16,16 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.lowering.program import may_overlap
 from microgen.compiler.partition import Partition, sections
 from microgen.compiler.passes.views import roots
+from microgen.compiler.schedule.state import Worth
 from microgen.kernels import patterns
-from microgen.planner.call_loads import CallLoads, Load
+from microgen.options import Options
+from microgen.pipeline import memory
+from microgen.planner.call_loads import CallLoads, Exchanged, Load
+from microgen.planner.program.ram import Ram
 from microgen.planner.program.types import Argument, Program, Storage
 from microgen.target.board import Board
+
+MOST = 8  # programs that are kept
 
 
 def of(parts: Partition, program: Program, codegen: Remembered, board: Board) -> Exchanges | None:
@@ -30,6 +36,38 @@ def of(parts: Partition, program: Program, codegen: Remembered, board: Board) ->
     if parts.graph.variables or program.devices or len(program.calls) != called:
         return None
     return Exchanges(parts, program, codegen, board)
+
+
+@dataclass(slots=True)
+class LoweredCandidates:
+    """The last programs of a search, by everything but kernels in which partitions differ."""
+
+    codegen: Remembered
+    board: Board
+    options: Options
+    _found: dict[Hashable, Exchanges] = field(default_factory=dict)
+
+    def add(self, parts: Partition, program: Program) -> None:
+        """A partition that was lowered to ``program``."""
+        form = memory.only_form(program, self.board, self.options)
+        made = of(parts, form, self.codegen, self.board) if form else None
+        if made:
+            self._found[_frame(parts)] = made
+            if len(self._found) > MOST:
+                # The first one that was added.
+                del self._found[next(iter(self._found))]
+
+    def ram(self, parts: Partition, worth: Worth) -> Ram | None:
+        """``Exchanges.ram`` by the program of a partition that differs in kernels only."""
+        near = self._found.get(_frame(parts))
+        return near.ram(parts, worth, self.options) if near else None
+
+
+def _frame(parts: Partition) -> Hashable:
+    """Everything about a partition but the kernels of its plain calls."""
+    # These objects live at least as long as the partition, which is kept.
+    own = (tuple(map(id, r.nodes)) if _is_plain(r) else id(r) for r in parts.regions)
+    return id(parts.graph), *own
 
 
 @dataclass(slots=True)
@@ -60,16 +98,36 @@ class Exchanges:
 
     def bound(self, parts: Partition) -> int | None:
         """``memory.bound`` of a partition; None if it differs in more than kernels."""
+        exchanged = self._exchanges(parts)
+        return None if exchanged is None else self._bound(exchanged)
+
+    def ram(self, parts: Partition, worth: Worth, options: Options) -> Ram | None:
+        """The RAM of a partition, or its bound if that is not ``worth`` a plan; None if it takes a
+        program to know it."""
+        exchanged = self._exchanges(parts)
+        if exchanged is None:
+            return None
+        bound = self._bound(exchanged)
+        if not worth(bound):
+            return Ram(bound, least=bound, is_planned=False)
+        peak = memory.peak_of(self.program, self._loads.liveness(exchanged), options)
+        return None if peak is None else Ram(peak, self.program.io_bytes, least=bound)
+
+    def _bound(self, exchanged: Exchanged) -> int:
+        return self._loads.bound(exchanged) + self.program.io_bytes
+
+    def _exchanges(self, parts: Partition) -> Exchanged | None:
+        """The calls that differ."""
         if len(parts.regions) != len(self.parts.regions) or parts.graph is not self.parts.graph:
             return None
-        exchanged: dict[int, int] = {}
+        exchanged: dict[int, Load] = {}
         for number, (old, new) in enumerate(zip(self.parts.regions, parts.regions, strict=True)):
             if old is not new:
                 made = self._known(number, old, new)
                 if made is None:
                     return None
-                exchanged[made.call] = made.nbytes
-        return self._loads.bound(exchanged) + self.program.io_bytes
+                exchanged[made.call] = made
+        return exchanged
 
     def _known(self, number: int, old: Region, new: Region) -> Load | None:
         """The load of a region instead of the other one, which is computed once."""

@@ -12,11 +12,14 @@ from microgen.planner import pools
 from microgen.planner.executors import graph as executor_graph
 from microgen.planner.executors import stored
 from microgen.planner.executors.graph import ExecutorGraph
+from microgen.planner.lifetimes import Liveness
 from microgen.planner.program import port_buffers
 from microgen.planner.program.plan import MemoryPlan, Pool
 from microgen.planner.program.types import Program
 from microgen.project.firmware import module_blob
 from microgen.target.board import Board
+
+_WORDS = 4  # bytes: kernels have words of 32 bits in their scratch
 
 
 def planned(
@@ -55,6 +58,20 @@ def only_form(program: Program, board: Board, options: Options) -> Program | Non
     return None if others or any(pool.port for pool in found) else first
 
 
+def peak_of(program: Program, liveness: Liveness, options: Options) -> int | None:
+    """The bytes of workspace that ``planned`` finds for a program that differs from ``program`` in
+    its ``liveness``, if that is its only form; None if its buffers do not all go to one pool
+    without limit."""
+    if len(options.pools) != 1 or program.runtime_modules:
+        return None
+    (pool,) = options.pools
+    if pool.capacity is not None or pool.targets or not pool.is_internal:
+        return None
+    has_scratch = len(liveness.buffers) > len(program.buffers)
+    alignment = max(pool.alignment, _WORDS) if has_scratch else pool.alignment
+    return planner.peak(liveness, options.planner, alignment)
+
+
 def _plan(
     program: Program, graph: Graph, board: Board, options: Options
 ) -> tuple[MemoryPlan, Program]:
@@ -91,8 +108,7 @@ def _forms(
         program = port_buffers.in_workspace(program)
     declared = pools.on_host(options.pools, board.cpu.name)
     if any(call.scratch for call in program.calls):
-        # Kernels have words of 32 bits in their scratch.
-        declared = tuple(replace(pool, alignment=max(pool.alignment, 4)) for pool in declared)
+        declared = tuple(replace(pool, alignment=max(pool.alignment, _WORDS)) for pool in declared)
     if options.output_overlay and (len(program.inputs), len(program.outputs)) != (1, 1):
         raise UnsupportedError(
             f"the network has {len(program.inputs)} inputs and {len(program.outputs)} outputs, so "

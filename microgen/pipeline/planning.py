@@ -23,7 +23,6 @@ from microgen.graph.ir.graph import Graph
 from microgen.kernels import stack
 from microgen.options import Options
 from microgen.pipeline import exchanges, memory
-from microgen.pipeline.exchanges import Exchanges
 from microgen.pipeline.partitioning import Partitioned, partitioned
 from microgen.planner.executors.graph import ExecutorGraph
 from microgen.planner.program.plan import MemoryPlan
@@ -181,16 +180,14 @@ def _ram_of(found: Partitioned, board: Board) -> RamOf:
     builtin = Remembered(found.codegens[BUILTIN])
     remembered: dict[str, Codegen] = {**found.codegens, BUILTIN: builtin}
     found, options = replace(found, codegens=remembered), found.options
-    last: Exchanges | None = None
+    lowered = exchanges.LoweredCandidates(builtin, board, options)
 
     def ram_of(parts: Partition, worth: Worth) -> Ram:
-        nonlocal last
-        near = last.bound(parts) if last else None
-        if near is not None and not worth(near):
-            return Ram(near, least=near, is_planned=False)
+        near = lowered.ram(parts, worth)
+        if near is not None:
+            return near
         program = _lowered(found, parts, board)
-        form = memory.only_form(program, board, options)
-        last = exchanges.of(parts, form, builtin, board) if form else None
+        lowered.add(parts, program)
         bound = memory.bound(program, board, options)
         if not worth(bound):
             return Ram(bound, least=bound, is_planned=False)

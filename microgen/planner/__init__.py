@@ -21,7 +21,7 @@ from microgen.planner import (
     refusal,
     spill,
 )
-from microgen.planner.layout import Layout
+from microgen.planner.layout import Layout, end
 from microgen.planner.lifetimes import Liveness, analyse, lower_bound, shortened
 from microgen.planner.program import port_buffers
 from microgen.planner.program.plan import MemoryPlan, Overlap, Placement, Pool
@@ -75,6 +75,13 @@ def plan(
         # Three problems are enough to find a defect, and the message remains readable.
         raise InternalError("; ".join(found[:3]), where=f"memory plan ({algorithm})")
     return made
+
+
+def peak(liveness: Liveness, algorithm: str, alignment: int) -> int:
+    """The bytes of the workspace that ``plan`` finds for a program with this liveness, if all of
+    its buffers go to one pool without limit. The plan is not checked."""
+    layout = ALGORITHMS[algorithm](liveness, alignment)
+    return end(layout.offsets, {b.name: b.nbytes for b in liveness.buffers})
 
 
 def bound(program: Program, pools: Sequence[Pool]) -> int:

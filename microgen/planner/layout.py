@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from microgen.base.formats.c_layout import aligned
 from microgen.planner.lifetimes import InPlacePair, Lifetime, Liveness, shortened
@@ -101,13 +102,10 @@ def end(offsets: Mapping[str, int], sizes: Mapping[str, int]) -> int:
     return max((offset + sizes[name] for name, offset in offsets.items()), default=0)
 
 
-def lowest_fit(
-    problem: Problem, order: Sequence[int], known: Sequence[int] = (), same: int = 0
-) -> list[int]:
-    """Offsets if each block in turn takes the lowest free place. ``known`` are the offsets for
-    another order that begins with the ``same`` blocks."""
-    placed = {i: known[i] for i in order[:same]}
-    for i in order[same:]:
+def lowest_fit(problem: Problem, order: Sequence[int]) -> list[int]:
+    """Offsets if each block in turn takes the lowest free place."""
+    placed: dict[int, int] = {}
+    for i in order:
         placed[i] = lowest(i, problem, placed)
     return [placed[i] for i in range(len(problem.blocks))]
 
@@ -151,7 +149,7 @@ def _blocks(
 def _starts(lags: Sequence[int]) -> tuple[int, ...]:
     """The offsets of a chain's members: each is one lag below its predecessor's, and the last is
     0."""
-    return tuple(sum(lags[i:]) for i in range(len(lags) + 1))
+    return tuple(accumulate(reversed(lags), initial=0))[::-1]
 
 
 def chain(head: str, follower: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, groupby
 
 from microgen.base.errors import InternalError
@@ -86,27 +86,28 @@ def analyse(program: Program) -> Liveness:
     accesses = [_access(call, functions[call.function].parameters) for call in program.calls]
     spans = _spans(accesses, program.buffers)
     sids = [_sid(b, spans, len(program.calls)) for b in program.buffers]
-    scratch = [
-        Lifetime(f"scratch_{c.index}", c.scratch, 2 * c.index, 2 * c.index + 1)
-        for c in program.calls
-        if c.scratch
-    ]
+    scratch = [scratch_of(c.index, c.scratch) for c in program.calls if c.scratch]
     by_name = {b.name: b for b in sids}
     state = {b.name for b in program.buffers if b.is_state}
     pairs = [p for a in accesses for p in _pairs(a, by_name) if p.output not in state]
     return Liveness((*sids, *scratch), tuple(pairs))
 
 
-def saving(
+def scratch_of(call: int, nbytes: int) -> Lifetime:
+    """The scratch memory of a call, in bytes."""
+    return Lifetime(f"scratch_{call}", nbytes, 2 * call, 2 * call + 1)
+
+
+def allowed(
     call: RunnerCall,
     parameters: Sequence[Parameter],
     buffers: Mapping[str, Lifetime],
     state: Collection[str],
-) -> int:
-    """The most bytes that the pairs of one call save. ``buffers`` and ``state`` are the planned
-    buffers of its program by name, and the names of those that keep their bytes."""
-    allowed = _pairs(_access(call, parameters), buffers)
-    return saved(pair for pair in allowed if pair.output not in state)
+) -> tuple[InPlacePair, ...]:
+    """The pairs of one call. ``buffers`` and ``state`` are the planned buffers of its program by
+    name, and the names of those that keep their bytes."""
+    pairs = _pairs(_access(call, parameters), buffers)
+    return tuple(pair for pair in pairs if pair.output not in state)
 
 
 def saved(pairs: Iterable[InPlacePair]) -> int:
@@ -116,10 +117,13 @@ def saved(pairs: Iterable[InPlacePair]) -> int:
 
 def shortened(buffers: Iterable[Lifetime], used: Iterable[InPlacePair]) -> tuple[Lifetime, ...]:
     """The lifetimes once the ``used`` pairs share their addresses."""
-    ends = {pair.input: 2 * pair.call for pair in used}
-    starts = {pair.output: 2 * pair.call + 1 for pair in used}
+    pairs = list(used)
+    ends = {pair.input: 2 * pair.call for pair in pairs}
+    starts = {pair.output: 2 * pair.call + 1 for pair in pairs}
     return tuple(
-        replace(b, first=starts.get(b.name, b.first), last=ends.get(b.name, b.last))
+        Lifetime(b.name, b.nbytes, starts.get(b.name, b.first), ends.get(b.name, b.last))
+        if b.name in ends or b.name in starts
+        else b
         for b in buffers
     )
 

@@ -90,7 +90,8 @@ def _first(liveness: Liveness, alignment: int, bound: int) -> _Incumbent:
     for used in dict.fromkeys((merged.pairs, *some, ())):
         # Later attempts are for programs in which merging alone is not enough.
         if min(incumbent.peak for incumbent in tries) > bound:
-            problem = make_problem(liveness, used, alignment)
+            is_merged = used == merged.pairs
+            problem = merged if is_merged else make_problem(liveness, used, alignment)
             tries.append(_Incumbent(problem, repaired(problem, find_core(problem, bound), bound)))
     return min(tries, key=lambda incumbent: incumbent.peak)
 

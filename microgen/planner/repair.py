@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from microgen.planner.greedy import by_size
-from microgen.planner.layout import Problem, lowest_fit
+from microgen.planner.layout import Problem, lowest
 
 ROUNDS = 60  # the most, for each starting order
 WORK = 100_000  # the most pairs of blocks looked at, for each starting order
@@ -49,7 +50,8 @@ def find_core(problem: Problem, ceiling: int) -> CriticalBlocks:
 
 
 def repaired(problem: Problem, core: CriticalBlocks, goal: int) -> list[int]:
-    """The best offsets found from a few starting orders; stops when the peak is ``goal``."""
+    """The best offsets found from a few starting orders; stops when the peak is ``goal``, the
+    ceiling for which the blocks were split."""
     blocks = problem.blocks
     tries: list[list[int]] = []
     # By bytes, by area (bytes times half steps), by lifetime.
@@ -66,19 +68,80 @@ def repaired(problem: Problem, core: CriticalBlocks, goal: int) -> list[int]:
 
 def _repaired(problem: Problem, order: list[int], easy: Sequence[int], goal: int) -> list[int]:
     edges = sum(len(clearance) for clearance in problem.clearance)
-    # Easy blocks come last: they fit below the ceiling wherever the others are.
-    best = offsets = lowest_fit(problem, (*order, *easy))
-    least = problem.peak(best)
+    turns = _Turns.of(problem, order)
+    best, least = turns.offsets.copy(), turns.peak
     for _ in range(min(ROUNDS, WORK // (edges + 1))):
-        same = _promote_highest(problem, order, offsets)
-        if least <= goal or same is None:
+        # Easy blocks end at the goal or below it wherever the others are, so they decide no round.
+        if least <= goal or not turns.promote_highest():
             break
-        # The blocks before the promoted one stay where they are.
-        offsets = lowest_fit(problem, (*order, *easy), offsets, same)
-        peak = problem.peak(offsets)
-        if peak < least:
-            best, least = offsets, peak
-    return best
+        if turns.peak < least:
+            best, least = turns.offsets.copy(), turns.peak
+    placed = {i: best[i] for i in order}
+    for i in easy:
+        placed[i] = lowest(i, problem, placed)
+    return [placed[i] for i in range(len(problem.blocks))]
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Blocks in the ``order`` in which each takes the lowest free place, with their ends in that
+    order. ``offsets`` and ``turn`` are by a block's index; a block of no turn comes last."""
+
+    problem: Problem
+    order: list[int]
+    offsets: list[int]
+    ends: list[int]
+    turn: list[int]
+
+    @classmethod
+    def of(cls, problem: Problem, order: Sequence[int]) -> _Turns:
+        """All blocks of an order in their places."""
+        count = len(problem.blocks)
+        made = cls(problem, list(order), [0] * count, [0] * len(order), [count] * count)
+        for turn, i in enumerate(order):
+            made.turn[i] = turn
+            made._place(turn)
+        return made
+
+    @property
+    def peak(self) -> int:
+        """The end of the last block."""
+        return max(self.ends, default=0)
+
+    def promote_highest(self) -> bool:
+        """Move the block that ends highest half the way to the front. False if it is there
+        already."""
+        before = self.ends.index(self.peak) if self.ends else 0
+        if before == 0:
+            return False
+        turn = before // 2
+        for each in (self.order, self.ends):
+            each.insert(turn, each.pop(before))
+        for place in range(turn, before + 1):
+            self.turn[self.order[place]] = place
+        self._settle(turn, before)
+        return True
+
+    def _settle(self, promoted: int, before: int) -> None:
+        """Place the promoted block, and all blocks whose places depend on it."""
+        turns, clearance = [promoted], self.problem.clearance
+        while turns:
+            turn = heappop(turns)
+            i = self.order[turn]
+            has_moved = self._place(turn)
+            # The promoted block is new to all blocks that it was moved past, even at its old place.
+            last = len(self.order) if has_moved else before if turn == promoted else turn
+            for place in [self.turn[j] for j in clearance[i]]:
+                if turn < place <= last and place not in turns:
+                    heappush(turns, place)
+
+    def _place(self, turn: int) -> bool:
+        """Place the block of a turn above or below those of earlier turns; whether it moves."""
+        i = self.order[turn]
+        earlier = {j: self.offsets[j] for j in self.problem.clearance[i] if self.turn[j] < turn}
+        offset, old = lowest(i, self.problem, earlier), self.offsets[i]
+        self.offsets[i], self.ends[turn] = offset, offset + self.problem.sizes[i]
+        return offset != old
 
 
 def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
@@ -92,14 +155,3 @@ def _ruled_out(problem: Problem, i: int, j: int) -> int:
     # Offsets of i are ruled out strictly between j's offset minus i's clearance below j, and j's
     # end.
     return (problem.clearance[i][j] + problem.clearance[j][i]) // problem.alignment - 1
-
-
-def _promote_highest(problem: Problem, order: list[int], offsets: Sequence[int]) -> int | None:
-    """Move the block that ends highest half the way to the front. The number of blocks before it;
-    None if it is there already."""
-    ends = problem.ends(offsets)
-    place = max(range(len(order)), key=lambda p: ends[order[p]], default=0)
-    if place == 0:
-        return None
-    order.insert(place // 2, order.pop(place))
-    return place // 2

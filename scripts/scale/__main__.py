@@ -3,8 +3,8 @@
     python -m scripts.scale [--network NAME[:NUMBER]] [--step STEP] [--board NAME] [--optimize GOAL]
     python -m scripts.scale --counts
 
-Prints CPU seconds of each step, scaled by the generation of a small network that runs next to it,
-so that figures of fast and slow machines compare. ``--counts`` prints the calls of Python functions
+Prints CPU seconds of each step, scaled by a fixed piece of work that runs before it, so that
+figures of fast and slow machines compare. ``--counts`` prints the calls of Python functions
 for 500 and 1000 layers instead. Exit code 1 if 1000 take more than 2.3 times as many, or if a step
 fails. A network can also be a file.
 """
@@ -16,15 +16,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from scripts.scale.networks import NETWORKS, RECURRENT
+from scripts.scale.networks import FLOATS, NETWORKS
 from scripts.scale.steps import (
-    REFERENCE,
     ROOT,
     STEPS,
-    USUAL,
     Case,
     StepError,
     calls,
+    scale,
     seconds,
     stored,
 )
@@ -33,6 +32,7 @@ USUAL_CASES = (
     *("chain:50", "chain:200", "chain:1000", "wide:200", "wide:1000", "residual:1000"),
     *("unet:1000", "densenet:1000", "mobilenet:1000"),
     *("mobilenet_v2:224", "mobilenet_v2:512", "lstm:1000"),
+    *("transformer:12", "gru:30"),
 )
 COUNTED = ("chain", "wide", "residual")
 MOST = 2.3  # times the calls, for twice the layers
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="scale", description=(__doc__ or "").partition("\n")[0])
-    known = ", ".join((*NETWORKS, RECURRENT))
+    known = ", ".join((*NETWORKS, *FLOATS))
     parser.add_argument(
         "--network", action="append", metavar="NAME:NUMBER|FILE", help=f"one of {known}; repeatable"
     )
@@ -77,8 +77,10 @@ def _named(name: str) -> tuple[str, int]:
     if Path(name).is_file():
         return name, 0
     own, _, number = name.partition(":")
-    if own not in {*NETWORKS, RECURRENT}:
-        raise ValueError(f"there is no network {own!r}: expected a file or one of {[*NETWORKS]}")
+    if own not in {*NETWORKS, *FLOATS}:
+        raise ValueError(
+            f"there is no network {own!r}: expected a file or one of {[*NETWORKS, *FLOATS]}"
+        )
     return own, int(number or 1000)
 
 
@@ -93,15 +95,13 @@ def _is_missing(case: Case, steps: Sequence[str], tree: Path) -> bool:
 
 def _measured(folder: Path, case: Case, steps: Sequence[str], tree: Path) -> Iterator[str]:
     """The seconds of each step. A project is generated for those that need one."""
-    small = Case(*REFERENCE, "native", "balanced")
-    with stored(small) as other:
-        scale = seconds(other, small, "generate") / USUAL
     needs = {"build", "verify", "run"} & set(steps)
     for step in STEPS:
         if step not in steps and not (step == "generate" and needs):
             continue
+        times_longer = scale()  # at each step, because other work on the machine changes it
         try:
-            found = seconds(folder, case, step, tree) / scale
+            found = seconds(folder, case, step, tree) / times_longer
         except StepError as error:
             yield f"{step} failed: {error}"
             # The steps after a failed generation have no project.

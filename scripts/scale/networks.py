@@ -14,6 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from scripts.mobilenet_v2 import STAGES, STEM, channels
+from scripts.scale import floats
 from scripts.scale.builder import Net
 
 
@@ -96,14 +97,14 @@ NETWORKS: Mapping[str, Callable[[Net, int], str]] = {
     "unet": _unet,
     "wide": _wide,
 }
-RECURRENT = "lstm"
 
 
 def make(name: str, number: int) -> onnx.ModelProto:
     """A network of about ``number`` calls; for mobilenet_v2, the height and width of its images;
-    for lstm, its steps. The same arguments give the same bytes."""
-    if name == RECURRENT:
-        return _lstm(number)
+    for lstm and gru, its steps; for transformer, its blocks. The same arguments give the same
+    bytes."""
+    if name in FLOATS:
+        return FLOATS[name](number)
     net = Net(np.random.default_rng(number))
     return net.model(NETWORKS[name](net, number))
 
@@ -127,3 +128,10 @@ def _lstm(steps: int) -> onnx.ModelProto:
     ]
     graph = helper.make_graph(nodes, "network", ends[:1], ends[1:], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+FLOATS: Mapping[str, Callable[[int], onnx.ModelProto]] = {
+    "gru": floats.gru,
+    "lstm": _lstm,
+    "transformer": floats.transformer,
+}

@@ -1,4 +1,4 @@
-"""Bounds of programs that differ in some calls: what a new analysis finds."""
+"""Programs that differ in some calls: what a new analysis finds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.planner.strategies import programs
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(programs(), st.data())
-def test_bounds_are_those_of_the_changed_program(program: Program, data: st.DataObject) -> None:
+def test_loads_are_those_of_the_changed_program(program: Program, data: st.DataObject) -> None:
     """Calls get other scratch, and lose pairs or get them back."""
     loads, functions = CallLoads(program), {one.name: one for one in program.functions}
     for _ in range(3):
@@ -27,4 +27,6 @@ def test_bounds_are_those_of_the_changed_program(program: Program, data: st.Data
             calls[number] = replace(calls[number], scratch=scratch, in_place=pairs)
         made = [loads.load(calls[k], functions[calls[k].function].parameters) for k in chosen]
         changed = replace(program, calls=tuple(calls))
-        assert loads.bound({one.call: one.nbytes for one in made}) == lower_bound(analyse(changed))
+        exchanged = {one.call: one for one in made}
+        assert loads.bound(exchanged) == lower_bound(analyse(changed))
+        assert loads.liveness(exchanged) == analyse(changed)

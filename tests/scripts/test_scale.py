@@ -8,14 +8,14 @@ import onnx
 import pytest
 
 from scripts.scale import __main__ as command
-from scripts.scale import steps
-from scripts.scale.networks import NETWORKS, RECURRENT, make
+from scripts.scale import steps, unit
+from scripts.scale.networks import FLOATS, NETWORKS, make
 from scripts.scale.steps import Case
 
 
-@pytest.mark.parametrize("name", [*NETWORKS, RECURRENT])
+@pytest.mark.parametrize("name", [*NETWORKS, *FLOATS])
 def test_networks_are_valid_and_always_the_same(name: str) -> None:
-    number = 32 if name == "mobilenet_v2" else 20
+    number = {"mobilenet_v2": 32, "transformer": 2}.get(name, 20)
     model = make(name, number)
     onnx.checker.check_model(model, full_check=True)
     assert model.SerializeToString() == make(name, number).SerializeToString()
@@ -25,7 +25,7 @@ def test_a_step_is_measured_or_failed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A project that is not there cannot be built."""
-    monkeypatch.setattr(steps, "REFERENCE", ("chain", 2))
+    monkeypatch.setattr(command, "scale", lambda: 1.0)
     assert command.main(["--network", "chain:2", "--board", "native", "--step", "plan"]) == 0
     assert command.main(["--network", "chain:2", "--board", "nowhere", "--step", "build"]) == 1
     first, second = capsys.readouterr().out.splitlines()
@@ -33,6 +33,11 @@ def test_a_step_is_measured_or_failed(
     assert "failed" not in first
     assert "generate failed" in second
     assert command.main(["--network", "other"]) == 2
+
+
+def test_the_unit_of_times_is_always_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit, "ROUNDS", 1)
+    assert unit.work() == unit.work() == 406_789
 
 
 def test_growth_is_refused(

@@ -49,12 +49,12 @@ class AssembledOption(Option):
         are used as soon as there is one part."""
         return self.most
 
-    @property
+    @cached_property
     def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
         return (options.ASSEMBLED,)
 
-    @property
+    @cached_property
     def form(self) -> tuple[str, bool]:
         """A constant: no kernel computes the option, so it has no kernel's name and form."""
         return options.ASSEMBLED, False

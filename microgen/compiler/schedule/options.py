@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from weakref import WeakValueDictionary
 
 from microgen import kernels
 from microgen.compiler.codegens.base import Choice, Region
@@ -22,6 +23,18 @@ from microgen.target.cpu import Cpu
 
 ASSEMBLED = "assembled"  # the kind of such options
 NOISE = 0.05  # estimates that differ by less say nothing about which option is better
+
+
+@dataclass(frozen=True, eq=False)
+class FlashPart:
+    """A part of flash, with its bytes. Equal parts of options are one object: searches count parts
+    often, and to compare their many fields each time would take longer than everything else."""
+
+    nbytes: int
+
+
+# A part is known as long as an option has it.
+_parts: WeakValueDictionary[Hashable, FlashPart] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +114,11 @@ class Option:
             found += [((core, self._source), nbytes) for core, nbytes in self.cost.cores]
         return tuple(found)
 
+    @cached_property
+    def parts_in_flash(self) -> tuple[FlashPart, ...]:
+        """``flash`` with one object for equal parts."""
+        return tuple(_parts.setdefault(part, FlashPart(part[1])) for part in self.flash)
+
     @property
     def _source(self) -> str:
         """The C source that has the code: the shared header of kernels, or "" for the operators'
@@ -146,7 +164,7 @@ class Option:
         symbol = self.kernel.symbol
         yield Choice(self.nodes, symbol, self.is_shared, reason=reason, refusals=self.refusals)
 
-    @property
+    @cached_property
     def form(self) -> tuple[str, bool]:
         """The implementation, and whether it is out of line."""
         return self.kernel.symbol, self.is_shared

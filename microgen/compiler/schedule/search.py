@@ -8,7 +8,7 @@ form, or a pattern instead of its nodes.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,6 +24,8 @@ BOUNDS = 384  # candidates that are lowered, to be planned or for their bounds
 
 Change = Callable[[Candidate], Picks]
 Form = tuple[str, bool]  # as Option.form
+Members = Mapping[str, Sequence[Option]]  # the options of one form, by node
+Forms = dict[Form, dict[str, list[Option]]]
 Visit = Callable[[Candidate, Picks], None]
 
 
@@ -98,42 +100,41 @@ def fastest(space: Space) -> Candidate:
 def changes(space: Space, *, joins: bool) -> Iterator[Change]:
     """All changes, the larger ones first, and patterns only if it ``joins`` nodes. Each is a
     function of a candidate; its result is empty if the change does not apply to the candidate."""
-    kinds = list(dict.fromkeys(o.form for options in space.single.values() for o in options))
-    yield from (partial(_gathered, space, new) for new in kinds if new[1])
-    for old in kinds:
-        yield from (partial(_regrouped, space, old, new) for new in kinds if new != old)
-        other = old[0], not old[1]
-        yield from (partial(_regrouped, space, old, other, part=part) for part in PARTS)
+    forms: Forms = {}
+    for name, options in space.single.items():
+        for option in options:
+            forms.setdefault(option.form, {}).setdefault(name, []).append(option)
+    yield from (partial(_gathered, own) for new, own in forms.items() if new[1])
+    for old in forms:
+        others = ((new, own) for new, own in forms.items() if new != old)
+        yield from (partial(_regrouped, own, old) for _, own in others)
+        other = forms.get((old[0], not old[1]), {})
+        yield from (partial(_regrouped, other, old, part=part) for part in PARTS)
     yield from (partial(_joined, space, option) for option in space.joint if joins)
     for name, options in space.single.items():
         if len(options) > 1:
             yield from (partial(_replaced, name, option) for option in options)
 
 
-def _regrouped(space: Space, old: Form, new: Form, found: Candidate, *, part: float = 1.0) -> Picks:
+def _regrouped(new: Members, old: Form, found: Candidate, *, part: float = 1.0) -> Picks:
     """Nodes of one implementation and form get another one if they have such an option. Only a
     ``part`` of them does: the nodes that get slower by the fewest cycles."""
     members = found.by_form.get(old, ())
     if len(members) < 2:
         return {}
-    pairs = [
-        (member, option)
-        for member in members
-        for option in space.single[member.result]
-        if option.form == new
-    ]
+    pairs = [(member, option) for member in members for option in new.get(member.result, ())]
     # Sorting is stable: of equal losses, the first node comes first.
     pairs.sort(key=lambda pair: pair[1].cycles - pair[0].cycles)
     return {member.result: option for member, option in pairs[: round(len(pairs) * part)]}
 
 
-def _gathered(space: Space, new: Form, found: Candidate) -> Picks:
+def _gathered(new: Members, found: Candidate) -> Picks:
     """All nodes that have an option of one implementation and form get it."""
     return {
         name: option
-        for name, options in space.single.items()
+        for name, options in new.items()
         for option in options
-        if option.form == new and not found.picks[name].is_pattern
+        if not found.picks[name].is_pattern
     }
 
 

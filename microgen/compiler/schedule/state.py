@@ -11,7 +11,7 @@ from functools import cached_property
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.partition import Partition
-from microgen.compiler.schedule.options import Option, Space
+from microgen.compiler.schedule.options import FlashPart, Option, Space
 from microgen.compiler.schedule.score import Score
 from microgen.compiler.schedule.stacks import StackOf, most, unknown
 from microgen.kernels.stack import DOUBT
@@ -34,7 +34,6 @@ class Schedule:
     bound: int | None = None
 
 
-Part = tuple[Hashable, int]  # of flash, with its bytes
 Picks = Mapping[str, Option]  # by the first result of each node
 Worth = Callable[[int], bool]  # of a bound in bytes; if one is not worth it, no larger one is
 RamOf = Callable[[Partition, Worth], Ram]
@@ -54,13 +53,13 @@ class Candidate:
         return Candidate({**self.picks, **change}, [(self, change)])
 
     @cached_property
-    def _counted(self) -> tuple[tuple[int, int], Counter[Part], int]:
+    def _counted(self) -> tuple[tuple[int, int], Counter[FlashPart], int]:
         """``time``, ``parts`` and ``flash``."""
         if not self.origin:
             costs = [option.cost for option in self.options if option.cost]
-            parts = Counter(part for option in self.options for part in option.flash)
+            parts = Counter(part for option in self.options for part in option.parts_in_flash)
             time = sum(c.instructions for c in costs), sum(c.cycles for c in costs)
-            return time, parts, sum(nbytes for _, nbytes in parts)
+            return time, parts, sum(part.nbytes for part in parts)
         # Few options differ, so counting all of them again would take longer.
         ((before, change),) = self.origin
         self.origin.clear()
@@ -69,7 +68,7 @@ class Candidate:
         for options, step in ((come, 1), (gone, -1)):
             instructions += step * sum(o.cost.instructions for o in options if o.cost)
             cycles += step * sum(o.cost.cycles for o in options if o.cost)
-            for part in (part for option in options for part in option.flash):
+            for part in (part for option in options for part in option.parts_in_flash):
                 parts[part] += step
                 if not parts[part]:
                     del parts[part]
@@ -99,7 +98,7 @@ class Candidate:
         return self._counted[0]
 
     @property
-    def parts(self) -> Counter[Part]:
+    def parts(self) -> Counter[FlashPart]:
         """How many options need each part of flash."""
         return self._counted[1]
 
@@ -119,16 +118,17 @@ class Candidate:
         gone, come = self.replaced(change)
         cycles = sum(o.cost.cycles for o in come if o.cost)
         cycles -= sum(o.cost.cycles for o in gone if o.cost)
-        counts: dict[tuple[Hashable, int], int] = {}
+        counts: dict[FlashPart, int] = {}
         for options, step in ((come, 1), (gone, -1)):
             for option in options:
-                for part in option.flash:
+                for part in option.parts_in_flash:
                     counts[part] = counts.get(part, 0) + step
-        flash = 0
+        flash, parts = 0, self.parts
         for part, difference in counts.items():
-            before = self.parts[part]
-            # A part costs flash once, however many options need it.
-            flash += part[1] * ((before + difference > 0) - (before > 0))
+            if difference:
+                before = parts[part]
+                # A part costs flash once, however many options need it.
+                flash += part.nbytes * ((before + difference > 0) - (before > 0))
         return self.time[1] + cycles, self.flash + flash
 
     @property

@@ -187,28 +187,32 @@ class Steps:
             np.where(is_open & ~is_reached, tried, missed),
         )
 
-    def _binding(self, multipliers: Array) -> tuple[Array, Array, Array, Array]:
-        """The least and the largest C of every channel, and the thresholds that bind them."""
-        product = self.values << SHIFT
-        least = np.where(self.has_at, product - self.sums * multipliers[:, None], -_FAR)
-        most = np.where(self.has_before, product - 1 - (self.sums - 1) * multipliers[:, None], _FAR)
-        lower, upper = least.argmax(axis=1), most.argmin(axis=1)
-        from_, to = _picked(least, lower), _picked(most, upper)
-        # If no threshold is reachable on a side, C has no limit there, and the interval gets the
-        # width of one output, 2**34.
-        from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
-        to = np.where(to == _FAR, from_ + (1 << SHIFT), to)
-        return from_, to, lower, upper
+    def _limits(self, multipliers: Array) -> tuple[Array, Array]:
+        """The least and the largest C that each threshold of every channel allows."""
+        product, multipliers = self.values << SHIFT, multipliers[:, None]
+        least = np.where(self.has_at, product - self.sums * multipliers, -_FAR)
+        most = np.where(self.has_before, product - 1 - (self.sums - 1) * multipliers, _FAR)
+        return least, most
 
     def slope(self, multipliers: Array) -> Array:
         """The growth of each channel's interval per step of its multiplier; int64 [channels]."""
-        _, _, lower, upper = self._binding(multipliers)
+        least, most = self._limits(multipliers)
+        lower, upper = least.argmax(axis=1), most.argmin(axis=1)
         return np.asarray(_picked(self.sums, lower) - (_picked(self.sums, upper) - 1))
+
+    def _interval(self, multipliers: Array) -> tuple[Array, Array]:
+        """The least and the largest C of every channel."""
+        least, most = self._limits(multipliers)
+        from_, to = least.max(axis=1), most.min(axis=1)
+        # If no threshold is reachable on a side, C has no limit there, and the interval gets the
+        # width of one output, 2**34.
+        from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
+        return from_, np.where(to == _FAR, from_ + (1 << SHIFT), to)
 
     def at(self, multipliers: Array) -> Linear:
         """The biases for multipliers int64 [channels], in the middle of the intervals that the
         thresholds allow."""
-        least, most, _, _ = self._binding(multipliers)
+        least, most = self._interval(multipliers)
         folded = np.array(self.channels.folded, np.int64) * multipliers
         is_open = least <= most
         centre = np.where(is_open, least + (most - least) // 2, 0) + folded
@@ -222,4 +226,4 @@ class Steps:
 
 
 def _picked(table: Array, columns: Array) -> Array:
-    return np.asarray(np.take_along_axis(table, columns[:, None], axis=1)[:, 0])
+    return np.asarray(table[np.arange(len(columns)), columns])

@@ -129,7 +129,7 @@ def test_what_is_gathered_leaves_patterns_and_other_layers() -> None:
     pair = found.joint[0]
     depthwise, pointwise = (node.outputs[0] for node in pair.nodes)
     shared = next(option for option in found.single[pointwise] if option.is_shared)
-    gather = partial(_gathered, found, (shared.kernel.symbol, True))
+    gather = partial(_gathered, {pointwise: [shared]})
     first = fastest(found)
     assert gather(first) == {pointwise: shared}
     assert gather(first.after(dict.fromkeys((depthwise, pointwise), pair))) == {}

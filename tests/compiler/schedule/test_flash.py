@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from microgen.compiler.schedule.options import Option, Space, space
+from microgen.compiler.schedule.options import Option, space
 from microgen.compiler.schedule.search import _regrouped
 from microgen.compiler.schedule.state import Candidate
 from microgen.kernels import registry
@@ -75,8 +75,8 @@ def test_layers_that_lose_little_share_a_form() -> None:
     kinds = [(FAST, False), (FAST, True)]
     slower = dict(zip(names, (1000, 10, 20), strict=True))
     single = {name: tuple(option(name, kind, slower[name]) for kind in kinds) for name in names}
-    whole = Space(options.partition, single, (), 0)
-    change = partial(_regrouped, whole, *kinds, part=0.6)
+    shared = {name: [ways[1]] for name, ways in single.items()}
+    change = partial(_regrouped, shared, kinds[0], part=0.6)
     changed = change(Candidate({name: single[name][0] for name in names}))
     assert list(changed) == names[1:]
     assert all(each.is_shared for each in changed.values())
