@@ -40,7 +40,8 @@ QUICK = {
     "files of tests in one folder": Limit(30, 30),
     "class names that exist twice": Limit(0, 0),
     # Groups, dilated columns, products of matrices, LSTMs for MVE, pools, dense layers (180).
-    "lines of costs": Limit(5_000, 5_410),
+    # Phases and strips for MVE (30).
+    "lines of costs": Limit(5_000, 5_530),
     "kilobytes of costs": Limit(700, 700),
     "longest line of costs": Limit(200, 200),
     # 58,200 before shapes of .tflite files were inferred (90), loops were recognised (730), and
@@ -62,7 +63,8 @@ QUICK = {
     # Convolutions tap by tap (170), products of matrices in columns (150), LSTMs for MVE (80).
     # Requantizations by channel, and multipliers that round ties upwards (180).
     # Phases of transposed convolutions (190). LSTMs with paired weights and with floats (200).
-    "lines of Python code": Limit(50_000, 70_260),
+    # Strips of depthwise convolutions (210).
+    "lines of Python code": Limit(50_000, 70_650),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
@@ -70,16 +72,16 @@ QUICK = {
     # 1 for the counts of layers in loops, 4 for tables of decision trees, 2 for bounds of
     # candidates, 1 for comparisons with infinity, 4 for layouts that fold, 1 for
     # sizes that depend on shapes, 1 for requantizations by channel, 1 for phases,
-    # 3 for LSTMs.
-    "files of Python": Limit(800, 897),
+    # 3 for LSTMs, 1 for strips.
+    "files of Python": Limit(800, 900),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     # 15 for int16 DIV; 310 for integer weights of recurrent layers and of MatMulNBits.
     # 55 for their products two at a time. 370 for complete trees and for ranks.
     # 280 for convolutions tap by tap, 340 for products of matrices, 240 for LSTMs for MVE.
     # 230 for channels with marks. 360 for phases of transposed convolutions. 710 for LSTMs with
-    # paired weights and with floats.
-    "lines of C": Limit(35_000, 39_510),
+    # paired weights and with floats. 440 for strips of depthwise convolutions.
+    "lines of C": Limit(35_000, 41_270),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 90),
 }

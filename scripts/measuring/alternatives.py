@@ -77,6 +77,21 @@ _PHASES = (  # of transposed convolutions: many channels, few outputs, rows of s
     {"data": (7, 7, 40), "filters": 24, "kernel": (2, 2)},
     {"data": (5, 9, 33), "filters": 10, "strides": (1, 1)},
 )
+_STRIPS = (  # of depthwise convolutions: large filters, small images, several filters each
+    {"data": (12, 12, 16), "kernel": (5, 5)},
+    {"data": (6, 6, 40), "kernel": (5, 5), "activation": _RELU},
+    {"data": (4, 4, 48), "kernel": (7, 7)},
+    {"data": (3, 3, 64), "kernel": (5, 5)},
+    {"data": (16, 14, 12), "kernel": (7, 7), "strides": (2, 2)},
+    {"data": (24, 20, 1), "kernel": (10, 8), "strides": (2, 2), "multiplier": 8},
+    {"data": (20, 18, 1), "multiplier": 4},
+    {"data": (10, 10, 8), "multiplier": 2, "activation": _RELU},
+    {"data": (6, 6, 72)},
+    {"data": (7, 7, 24), "kernel": (3, 5)},
+    {"data": (1, 60, 16), "kernel": (1, 9)},
+    {"data": (24, 24, 8), "kernel": (5, 5), "strides": (2, 2)},
+    {"data": (9, 9, 20), "kernel": (9, 9), "activation": _RELU},
+)
 _PRODUCTS = (
     {"batches": 2, "rows": 16, "depth": 16, "columns": 16},
     {"batches": 2, "rows": 12, "depth": 25, "columns": 8},
@@ -272,6 +287,7 @@ _LATER: Mapping[str, tuple[Layer, ...]] = {
     ),
     "nn.batch_matmul": _each(layers.batch_matmul, _PRODUCTS),
     "nn.conv2d_transpose": _each(layers.transposed, _PHASES),
+    "nn.depthwise_conv2d": _each(layers.depthwise, _STRIPS),
 }
 _LATER_ALIKE: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (

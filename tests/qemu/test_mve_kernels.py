@@ -192,6 +192,24 @@ def _sixteens(seed: int) -> c.Case:
     return c.Case(f"c16 {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
 
 
+def _large(seed: int) -> c.Case:
+    """A depthwise convolution with filters of any size and multiplier, over short and long rows."""
+    rng = np.random.default_rng(6000 + seed)
+    kernel, size = _pair(rng, 1, 9), _pair(rng, 1, 24)
+    size = (max(size[0], kernel[0] - 2), max(size[1], kernel[1] - 2))
+    depth, multiplier = int(rng.choice([1, 2, 8, 11, 16])), int(rng.choice([1, 1, 1, 2, 8]))
+    channels = depth * multiplier
+    x = c.int8(rng, (int(rng.choice([1, 1, 2])), *size, depth), c.random_quant(rng))
+    w = _weight(rng, (1, *kernel, channels), 3 if rng.integers(2) else None)
+    padding: Padding = (*map(int, rng.integers(1, 4, 4)),) if seed % 3 == 0 else "SAME"  # type: ignore[assignment]
+    attrs = DepthwiseConv2DAttrs(
+        _pair(rng, 1, 4), (1, 1), padding, multiplier, _activation(rng), Rounding.DOUBLE
+    )
+    out = _output(rng, x, w, kernel[0] * kernel[1])
+    inputs = _inputs(rng, x, w, channels)
+    return c.Case(f"large {seed}", "nn.depthwise_conv2d", attrs, inputs, out)
+
+
 def _along(seed: int) -> c.Case:
     """A depthwise convolution with filters along the axis that has more outputs."""
     rng = np.random.default_rng(3000 + seed)
@@ -307,7 +325,7 @@ def cases() -> tuple[c.Case, ...]:
     eight_bits = (
         *(
             make(seed)
-            for make in (*_WEIGHTED, _along, _around, _sixteens)
+            for make in (*_WEIGHTED, _along, _around, _sixteens, _large)
             for seed in seeds(RANDOM)
         ),
         _largest_products(),

@@ -20,7 +20,7 @@ from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Lo
 from microgen.kernels.work import Work, work
 
 OP_NAME = "nn.depthwise_conv2d"
-PRECEDENCE = 7
+PRECEDENCE = 8
 CLIPPED_TAPS = 25  # MG_MVE_CLIPPED_TAPS of microgen/depthwise/depthwise_conv2d_s8_c16_mve.h
 _CHANNELS = 16
 

@@ -17,7 +17,7 @@ from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Loop
 
 OP_NAME = "nn.depthwise_conv2d"
-PRECEDENCE = 4
+PRECEDENCE = 7
 RING = 4  # MG_MVE_RING of microgen/depthwise/depthwise_conv2d_s8_ring_mve.h
 CHANNELS = 8  # MG_MVE_CHANNELS
 _VECTOR = 16

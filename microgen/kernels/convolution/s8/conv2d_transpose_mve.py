@@ -26,7 +26,7 @@ from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Lo
 from microgen.kernels.work import Work, common
 
 OP_NAME = "nn.conv2d_transpose"
-PRECEDENCE = 1
+PRECEDENCE = 2
 _STRIP = 8  # MG_MVE_STRIP of microgen/convolution/s8/conv2d_s8_rows_mve.h
 _VECTOR = 16  # bytes
 _OFFSETS = 2**15  # bytes between two outputs that vectors of 16-bit offsets reach

@@ -319,7 +319,9 @@ MG_BODY(mg_conv2d_transpose_s8_merged_mve, int8_t, uint8_t *scratch, int requant
     for (int32_t i = 0; i < runs * run; i++) {
         places[i] = (uint8_t)(i / run * filters + i % run);
     }
-    for (int32_t image = 0; image < p->batches; image++) {
+    for (int32_t n = 0; n < p->batches; n++) {
+        const int8_t *image =
+            &input[mg_nhwc(n, 0, 0, p->input_height, p->input_width, p->input_channels)];
         for (int32_t y = 0; y < p->output_height; y += p->stride_height) {
             for (int32_t x = 0; x * p->stride_width < p->output_width; x += MG_MVE_STRIP) {
                 const int32_t count = mg_mve_phase_count(0, x, p->stride_width, p->output_width);
@@ -329,7 +331,7 @@ MG_BODY(mg_conv2d_transpose_s8_merged_mve, int8_t, uint8_t *scratch, int requant
                 const mg_mve_phase_pixels pixels = {
                     strip - mg_mve_lead(depth), step, count, filters, filters, results};
                 tile.steps = (depth - 1) / MG_MVE_BYTES;
-                mg_mve_phase_fill(p, input, y / p->stride_height + rows.begin, lines,
+                mg_mve_phase_fill(p, image, y / p->stride_height + rows.begin, lines,
                                   x + columns.begin, count - 1 + columns.end - columns.begin,
                                   strip);
                 mg_mve_phase_compute_with(&tile, &pixels, requantization);
@@ -340,7 +342,6 @@ MG_BODY(mg_conv2d_transpose_s8_merged_mve, int8_t, uint8_t *scratch, int requant
                 }
             }
         }
-        input += p->input_height * p->input_width * p->input_channels;
         to += p->output_height * row;
     }
 }
