@@ -48,7 +48,18 @@ def estimate(
     found = _coefficients(kernel, core, SHARED if shared else SPECIALISED)
     if found is None:
         return None
-    work = kernel.work(node, graph)
+    return _counted(Same(kernel), Same(found), Same(kernel.work(node, graph)), shared)
+
+
+# Most layers of a large network share their shape, and so the object that is their work.
+@lru_cache(maxsize=KEPT)
+def _counted(
+    known: Same[Implementation],
+    coefficients: Same[Mapping[str, Any]],
+    counted: Same[Mapping[str, int]],
+    shared: bool,
+) -> Cost | None:
+    found, work = coefficients.value, counted.value
     # No coefficient is known for such a part, so any number would be too small.
     if any(work[name] for name in found["unseen"]):
         return None
@@ -60,7 +71,7 @@ def estimate(
         # A part adds its code once, however often it runs.
         code_bytes=round(sum(n for name, n in found["code_bytes"].items() if work[name])),
         shared_bytes=found.get("shared_bytes", 0),
-        cores=tuple(_cores(kernel, found.get("cores", {}), {} if shared else work)),
+        cores=tuple(_cores(known.value, found.get("cores", {}), {} if shared else work)),
         waited=_sum(found.get("waited", {}), waits),
         followed=_sum(found.get("followed", {}), waits),
     )

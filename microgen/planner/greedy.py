@@ -42,5 +42,5 @@ def best_offsets(problem: Problem) -> list[int]:
 
 def by_size(problem: Problem) -> list[int]:
     """Indices of the blocks: most bytes first, then longest life, then program order."""
-    blocks = problem.blocks
-    return sorted(range(len(blocks)), key=lambda i: (-blocks[i].nbytes, -blocks[i].steps, i))
+    blocks, sizes = problem.blocks, problem.sizes
+    return sorted(range(len(blocks)), key=lambda i: (-sizes[i], -blocks[i].steps, i))

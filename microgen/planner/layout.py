@@ -36,6 +36,8 @@ class Block:
     @cached_property
     def nbytes(self) -> int:
         """Bytes of the union of the members."""
+        if len(self.members) == 1:
+            return self.members[0].nbytes
         # A lag lets members begin at different offsets, so the last one need not end last.
         return max(s + m.nbytes for s, m in zip(self.starts, self.members, strict=True))
 
@@ -112,17 +114,22 @@ def lowest_fit(problem: Problem, order: Sequence[int]) -> list[int]:
 
 def lowest(i: int, problem: Problem, placed: Mapping[int, int]) -> int:
     """The lowest offset in bytes at which block i overlaps none of the placed blocks."""
-    # Where i may not start: (after the place below a neighbour, before the place above it).
     clearance = problem.clearance
-    taken = [
-        (placed[j] - below, placed[j] + clearance[j][i])
-        for j, below in clearance[i].items()
-        if j in placed
-    ]
+    return lowest_outside(
+        [
+            (placed[j] - below, placed[j] + clearance[j][i])
+            for j, below in clearance[i].items()
+            if j in placed
+        ]
+    )
+
+
+def lowest_outside(taken: list[tuple[int, int]]) -> int:
+    """The lowest offset that is 0 or more and inside of no interval. The intervals, which get
+    sorted, are open: after the place below a neighbour, before the place above it."""
     taken.sort()
     offset = 0
-    # Forbidden starts are open intervals. In the order of their beginnings, the first gap is the
-    # lowest place.
+    # In the order of their beginnings, the first gap is the lowest place.
     for below, above in taken:
         if offset <= below:
             break
@@ -169,18 +176,16 @@ def _clearance(blocks: Sequence[Block], alignment: int) -> tuple[dict[int, int],
         # A buffer without bytes needs no distance.
         if m.nbytes
     ]
-    live: list[tuple[Lifetime, int, int]] = []
+    # Last half step, block, and start and rounded end in the block.
+    live: list[tuple[int, int, int, int]] = []
     # A sweep over births: only members that are still live at a birth need a distance from it.
     for member, start, i in sorted(members, key=lambda item: item[0].first):
-        live = [item for item in live if item[0].last >= member.first]
-        for other, other_start, j in live:
+        live = [item for item in live if item[0] >= member.first]
+        end, own = start + aligned(member.nbytes, alignment), clearance[i]
+        for _, j, other_start, other_end in live:
             # Clearances are between the offsets of blocks, and members begin inside them.
-            apart = start - other_start
-            _raise_to(clearance[i], j, aligned(member.nbytes, alignment) + apart)
-            _raise_to(clearance[j], i, aligned(other.nbytes, alignment) - apart)
-        live.append((member, start, i))
+            own[j] = max(own.get(j, end - other_start), end - other_start)
+            other = clearance[j]
+            other[i] = max(other.get(i, other_end - start), other_end - start)
+        live.append((member.last, i, start, end))
     return clearance
-
-
-def _raise_to(clearance: dict[int, int], j: int, nbytes: int) -> None:
-    clearance[j] = max(clearance.get(j, nbytes), nbytes)

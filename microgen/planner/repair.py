@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from microgen.planner.greedy import by_size
-from microgen.planner.layout import Problem, lowest
+from microgen.planner.layout import Problem, lowest, lowest_outside
 
 ROUNDS = 60  # the most, for each starting order
 WORK = 100_000  # the most pairs of blocks looked at, for each starting order
@@ -138,17 +138,26 @@ class _Turns:
     def _place(self, turn: int) -> bool:
         """Place the block of a turn above or below those of earlier turns; whether it moves."""
         i = self.order[turn]
-        earlier = {j: self.offsets[j] for j in self.problem.clearance[i] if self.turn[j] < turn}
-        offset, old = lowest(i, self.problem, earlier), self.offsets[i]
-        self.offsets[i], self.ends[turn] = offset, offset + self.problem.sizes[i]
+        offsets, turns, clearance = self.offsets, self.turn, self.problem.clearance
+        near = clearance[i].items()
+        taken = [
+            (offsets[j] - below, offsets[j] + clearance[j][i])
+            for j, below in near
+            if turns[j] < turn
+        ]
+        offset, old = lowest_outside(taken), offsets[i]
+        offsets[i], self.ends[turn] = offset, offset + self.problem.sizes[i]
         return offset != old
 
 
 def _spare_places(problem: Problem, i: int, ceiling: int) -> int:
     """The number of aligned offsets at which block i ends below the ceiling, minus the offsets that
     its neighbours rule out in the worst case. If it is positive, the block always fits."""
-    places = (ceiling - problem.blocks[i].nbytes) // problem.alignment + 1
-    return places - sum(_ruled_out(problem, i, j) for j in problem.clearance[i])
+    clearance, unit = problem.clearance, problem.alignment
+    places = (ceiling - problem.sizes[i]) // unit + 1
+    # The sum of ``_ruled_out``, which would be called for each pair of neighbours.
+    near = clearance[i].items()
+    return places + len(near) - sum((nbytes + clearance[j][i]) // unit for j, nbytes in near)
 
 
 def _ruled_out(problem: Problem, i: int, j: int) -> int:

@@ -22,6 +22,9 @@ def slices(array: Array) -> Iterator[slice]:
 def by_channels(weight: Array, axis: int, measure: Callable[[Array], Array]) -> Array:
     """A measure of each channel of a weight of integers. ``measure`` gets some channels, int64
     [channels, values of a channel], and returns an array whose last axis is these channels."""
-    channels = np.moveaxis(weight, axis, 0).reshape(weight.shape[axis], -1)
+    ordered = np.moveaxis(weight, axis, 0) if axis else weight
+    channels = ordered.reshape(weight.shape[axis], -1)
+    if channels.size <= _AT_ONCE:  # one part, as of most weights
+        return measure(channels.astype(np.int64))
     found = [measure(channels[part].astype(np.int64)) for part in slices(channels)]
     return np.concatenate(found, axis=-1)

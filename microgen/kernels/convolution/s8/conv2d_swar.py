@@ -15,7 +15,7 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import base, blocks, lags, window
 from microgen.kernels.constant import Arguments, WeightLayout
 from microgen.kernels.convolution.conv2d import LAYER
-from microgen.kernels.identity import Same
+from microgen.kernels.identity import KEPT, Same
 from microgen.kernels.requantization import layouts, transforms
 from microgen.kernels.requantization.recipe import RAW
 from microgen.kernels.requantization.weighted import (
@@ -51,7 +51,7 @@ def _fits(weight: Array, block: int) -> bool:
     return bool(lowest.min() >= -_BIAS and highest.max() < 2**21 - _BIAS)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=KEPT)
 def _block_of(weight: Same[Array]) -> int:
     products = weight.value.size // len(weight.value)
     for parts in range(1, -(-products // _SAFE)):
