@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
-from microgen.kernels import base, blocks
+from microgen.kernels import base, blocks, lags
 from microgen.kernels.requantization import layouts, wide
 
 OP_NAME = "nn.depthwise_conv2d"
@@ -33,6 +33,11 @@ def _refuses_odd(node: Node, graph: Graph) -> str | None:
 IMPLEMENTATIONS = (
     wide.convolution("mg_depthwise_conv2d_s16_mve", _refusal, needs=base.MVE, axis=3),
     wide.convolution(
-        "mg_depthwise_conv2d_s16_dsp", _refuses_odd, needs=base.DSP, axis=3, layout=layouts.SWAPPED
+        "mg_depthwise_conv2d_s16_dsp",
+        _refuses_odd,
+        needs=base.DSP,
+        axis=3,
+        layout=layouts.SWAPPED,
+        in_place=lags.depthwise_by_4,
     ),
 )
