@@ -64,7 +64,7 @@ QUICK = {
     # Requantizations by channel, and multipliers that round ties upwards (180).
     # Phases of transposed convolutions (190). LSTMs with paired weights and with floats (200).
     # Strips of depthwise convolutions (210).
-    "lines of Python code": Limit(50_000, 70_650),
+    "lines of Python code": Limit(50_000, 70_670),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
@@ -82,8 +82,9 @@ QUICK = {
     # 230 for channels with marks. 360 for phases of transposed convolutions. 710 for LSTMs with
     # paired weights and with floats. 440 for strips of depthwise convolutions.
     "lines of C": Limit(35_000, 41_270),
-    "pairs of alike places, crt": Limit(150, 150),
-    "pairs of alike places, microgen": Limit(80, 90),
+    # 7 for loads of tiles, and parameters of float32 matrices and transposed convolutions.
+    "pairs of alike places, crt": Limit(150, 157),
+    "pairs of alike places, microgen": Limit(80, 91),
 }
 # Measured only if asked for, or by importing microgen.
 SLOW = {
