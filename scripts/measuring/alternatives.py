@@ -212,6 +212,7 @@ _OF_INT8: Mapping[str, tuple[Layer, ...]] = {
     "mean": (
         *_each(layers.mean, [{"data": data} for data in _IMAGES]),
         *_each(layers.mean, [{"data": data} for data in _IMAGES], in_float32=True),
+        *_each(layers.mean, [{"data": data} for data in _IMAGES], in_rows=True),
     ),
     "nn.avg_pool2d": _pools("avg"),
     "nn.max_pool2d": _pools("max"),

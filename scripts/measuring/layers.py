@@ -351,10 +351,16 @@ def softmax(b: Builder, dtype: DType, _bits: int, *, rows: int, width: int) -> N
 
 
 def mean(
-    b: Builder, dtype: DType, _bits: int, *, data: Sequence[int], in_float32: bool = False
+    b: Builder,
+    dtype: DType,
+    _bits: int,
+    *,
+    data: Sequence[int],
+    in_float32: bool = False,
+    in_rows: bool = False,
 ) -> Node:
-    """The mean over height and width."""
-    attrs = MeanAttrs((1, 2), False, in_float32)
+    """The mean over height and width. If it is ``in_rows``, kernels may add it up row by row."""
+    attrs = MeanAttrs((1, 2), False, in_float32, data[0] if in_rows else 0)
     return b.node("mean", attrs, b.data(dtype, 1, *data), dtype=dtype)
 
 

@@ -142,8 +142,9 @@ def cases() -> Iterator[c.Case]:
     own = [*_products(), *_pools(), *recurrent, _trees(), _equal_limits(), *real_movements.cases()]
     wider = (_tensor(IMAGE, I8),)
     yield c.Case("to int16", "nn.softmax", SoftmaxAttrs(1.0), wider, c.quant(2.0**-16, -32768), I16)
-    of_rows = MeanAttrs((1, 2), keep_dims=True, in_float32=True, rows=2 * IMAGE[1])
-    yield c.Case("of rows", "mean", of_rows, wider, c.quant(0.25))
+    for in_float32 in (False, True):
+        of_rows = MeanAttrs((1, 2), keep_dims=True, in_float32=in_float32, rows=2 * IMAGE[1])
+        yield c.Case(f"of rows, {in_float32}", "mean", of_rows, wider, c.quant(0.25))
     yield from own
     alone = set(kernels.registry()) & set(ops.registry())  # not patterns of several
     for op in sorted(alone - {case.op for case in own}):

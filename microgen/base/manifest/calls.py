@@ -238,7 +238,9 @@ def _calls_at(own: Sequence[tuple[StepRecord, RowsRecord]], times: int) -> Itera
     for number in range(max(p.first + p.count * p.period for _, _, p in patches)):
         for step, rows, patch in patches:
             at, late = divmod(number - patch.first, patch.period)
-            if not late and 0 <= at < patch.count:
+            if rows.is_last and not late and 0 <= at < patch.count:
+                yield RowCall(step, rows, 0, 1, 0, 1)
+            elif not late and 0 <= at < patch.count:
                 first = times * patch.stride - patch.above
                 inside = range(max(first, 0), min(first + patch.rows, step.shape[1]))
                 for row in inside:

@@ -12,6 +12,7 @@ from microgen.graph.ir.graph import ArrayType, Graph
 from microgen.graph.rows.patches import Patch
 from microgen.planner.program.rolling import (
     Columns,
+    CopiedColumns,
     KernelPart,
     PatchLoop,
     PatchPart,
@@ -34,7 +35,7 @@ def primitive(patch: Patch, primitives: Sequence[Primitive], graph: Graph) -> Pr
     out = next(p for p in primitives[-1].parameters if p.role is Role.OUTPUT)
     parameters = [replace(data, name="in0"), *every, replace(out, name="out0")]
     parameters += [Parameter("scratch", "uint8_t", Role.SCRATCH)] if nbytes else []
-    kind = graph.types[patch.data]
+    kind, wide = graph.types[patch.data], graph.types[patch.nodes[0].outputs[0]]
     return replace(
         primitives[-1],
         parameters=tuple(parameters),
@@ -47,14 +48,15 @@ def primitive(patch: Patch, primitives: Sequence[Primitive], graph: Graph) -> Pr
         words=(*primitives[-1].words, "patch"),
         patch=PatchLoop(
             steps=_steps(patch),
-            count=graph.types[patch.result].shape[1],
-            rows=patch.window.extent,
-            stride=patch.window.stride,
-            above=patch.window.above,
-            height=kind.shape[1],
+            count=patch.height,
+            rows=patch.rows.extent,
+            stride=patch.rows.stride,
+            above=patch.rows.above,
+            height=wide.shape[1],
             pitch=kind.size // kind.shape[1],
             wide=_wide(patch, offsets, graph),
             parts=parts,
+            copied=_copied(patch, offsets, graph) if patch.copied else None,
         ),
     )
 
@@ -75,15 +77,40 @@ def _column(kind: ArrayType) -> int:
 
 
 def _spans(patch: Patch, own: Sequence[int], graph: Graph) -> list[BufferSpan]:
-    """The buffers of the inner tensors, and each part's own scratch under its number."""
+    """The buffers of the copied data and of the inner tensors, and each part's own scratch under
+    its number."""
     wide, *others = (node.outputs[0] for node in patch.nodes[:-1])
-    nbytes = patch.window.extent * patch.wide * _column(graph.types[wide])
-    spans = [BufferSpan(wide, nbytes, 0, len(patch.nodes) - 1)]
+    last = len(patch.nodes) - 1
+    nbytes = patch.rows.extent * patch.wide * _column(graph.types[wide])
+    spans = [BufferSpan(wide, nbytes, 0, last)]
+    if patch.copied:
+        each = patch.window.extent * patch.copied * _column(graph.types[patch.data])
+        spans.append(BufferSpan(patch.data, each, 0, last))
     for number, name in enumerate(others, 1):
         # Every column is read in the step in which it is computed.
         each = patch.columns.buffers[name].rows * _column(graph.types[name])
         spans.append(BufferSpan(name, each, number, number + 1))
-    return spans + [BufferSpan(k, each, k, k) for k, each in enumerate(own) if each]
+    # Sums are kept from one step to the next.
+    firsts = [0 if patch.is_summed and k == last else k for k in range(len(own))]
+    return spans + [BufferSpan(k, each, firsts[k], k) for k, each in enumerate(own) if each]
+
+
+def _copied(patch: Patch, offsets: Mapping[str | int, int], graph: Graph) -> CopiedColumns:
+    kind, timing = graph.types[patch.data], patch.columns.timings[patch.data]
+    column, buffer = _column(kind), patch.columns.buffers[patch.data]
+    # The window of a row of the wide tensor, and how far that of the next row is below it.
+    down = patch.window.stride // patch.rows.stride
+    return CopiedColumns(
+        When(timing.first, timing.period, timing.count),
+        offset=offsets[patch.data],
+        rows=patch.window.extent,
+        nbytes=buffer.rows * column,
+        new=timing.rows * column,
+        stride=timing.rows * kind.shape[3],
+        end=buffer.end,
+        fill=kind.zero & 0xFF,
+        between=down * buffer.rows * column,
+    )
 
 
 def _wide(patch: Patch, offsets: Mapping[str | int, int], graph: Graph) -> WideColumns:
@@ -120,7 +147,9 @@ def _part(
             continue
         is_result = parameter.role is Role.OUTPUT
         tensor = result if is_result else one.inputs[0]
-        if tensor in offsets:
+        if is_result and patch.is_summed and number:
+            args.append("out0")
+        elif tensor in offsets:
             args.append(Inner(offsets[tensor], parameter.ctype))
         else:
             kind = graph.types[tensor]

@@ -140,7 +140,7 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     lives = _lives(regions, graph, space.partition.planned)
     nodes = [node for region in regions for node in region.nodes if region.codegen == BUILTIN]
     runs = tuple((nodes[a].outputs[0], b - a) for a, b in patches.possible(nodes, graph))
-    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean, dict(runs))
+    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean, dict(runs), roots(graph))
     ending: list[list[CallRange]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
@@ -199,25 +199,27 @@ def patched(
     nodes: Sequence[Node], graph: Graph, lengths: Mapping[str, int]
 ) -> list[tuple[int, ...]]:
     """The columns of each layer to try in a function of the nodes, each choice once: in patches for
-    the widest tensors, for more of them, and for all. ``lengths`` are those of possible patches, by
-    their first results."""
+    the widest tensors, for more of them, and for all, first only in patches that begin with a 1x1
+    convolution. ``lengths`` are those of possible patches, by their first results."""
     runs = []
     for number, node in enumerate(nodes):
         end = min(number + lengths.get(node.outputs[0], 0), len(nodes))
         if end - number > 1:
             kind = graph.types[node.outputs[0]]
-            runs.append((kind.nbytes // kind.shape[1], number, end))
-    sizes = sorted({size for size, _, _ in runs}, reverse=True)
-    ways = [(sizes[0], MOST_COLUMNS), (sizes[-1], MOST_COLUMNS), (sizes[-1], 1)] if sizes else []
+            size = kind.nbytes // kind.shape[1]
+            runs.append((size, number, end, patches.is_pointwise(node, graph)))
     found = []
-    for least, most in ways:
-        columns = [0] * len(nodes)
-        for size, first, end in runs:
-            if size >= least:
-                width = graph.types[nodes[end - 1].outputs[0]].shape[2]
+    for own in ([run for run in runs if run[3]], runs):
+        sizes = sorted({run[0] for run in own}, reverse=True)
+        ways = [(sizes[0], MOST_COLUMNS)] if sizes and own is not runs else []
+        ways += [(sizes[-1], MOST_COLUMNS), (sizes[-1], 1)] if sizes else []
+        for least, most in ways:
+            columns = [0] * len(nodes)
+            for _, first, end, _ in (run for run in own if run[0] >= least):
+                width = patches.width(nodes[first:end], graph)
                 each = max(count for count in range(1, most + 1) if width % count == 0)
                 columns[first : end - 1] = [each] * (end - 1 - first)
-        found.append(tuple(columns))
+            found.append(tuple(columns))
     return list(dict.fromkeys(found))
 
 
@@ -229,6 +231,7 @@ class _Pieces:
     lean: int | None = None
     # The number of layers of each patch that is possible, by the result of its first.
     patches: Mapping[str, int] = field(default_factory=dict)
+    bytes_of: Mapping[str, str] = field(default_factory=dict)  # as ``roots``, for all pieces
 
     @property
     def graph(self) -> Graph:
@@ -276,10 +279,9 @@ class _Pieces:
 
     def _saved(self, option: Option, first: int, end: int) -> int:
         """The bytes saved if the result takes the place of an input that nothing reads later."""
-        bytes_of = roots(self.graph) if option.taken else {}
         result, saved = self.lives.get(option.result), [0]
         for name, lag in option.taken:
-            life = self.lives.get(bytes_of[name])
+            life = self.lives.get(self.bytes_of[name])
             if life and result and first <= life.last < end and lag <= life.before:
                 together = max(life.nbytes + lag, result.nbytes)
                 saved.append(life.nbytes + result.nbytes - together)

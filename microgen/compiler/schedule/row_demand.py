@@ -70,7 +70,8 @@ class Demand:
     """The bytes that functions need if each of their layers computes ``count`` rows at a time.
     ``nodes`` are all layers that can be in such a function, by their results. A function is a
     sequence of such results. ``fed`` has the number of rows that the caller passes at a time, by
-    tensor."""
+    tensor, and ``kept`` the bytes of scratch that last layers keep from one time to the next, if
+    these are known."""
 
     graph: Graph
     cpu: Cpu
@@ -78,6 +79,7 @@ class Demand:
     nodes: Mapping[str, tuple[Node, Reach]]
     fed: Mapping[str, int]
     known: dict[tuple[str, bool], int] = field(default_factory=dict)
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     def can_be(self, group: Sequence[str]) -> bool:
         """Whether layers of the group read all results but the last, and the last layer reads or
@@ -118,6 +120,8 @@ class Demand:
         """The part of the last layer's scratch that is kept from one time to the next: sums, or the
         rows that would be kept without sums if these are fewer bytes."""
         data = self.graph.types[self.data(group[-1])[0]]
+        if group[-1] in self.kept:
+            return self.kept[group[-1]]
         if not self._is_added_up(group, group[-1]):
             return 0
         rest = max(0, data.shape[1] - self.count) * data.nbytes // data.shape[1]
@@ -128,11 +132,15 @@ class Demand:
         inputs = dict.fromkeys(self.nodes[name][0].inputs)
         return [one for one in inputs if one not in self.graph.constants]
 
-    def _is_added_up(self, group: Sequence[str], name: str) -> bool:
-        """Whether the layer may be a mean over all rows, to whose sums rows are added in turn."""
+    def is_mean(self, name: str) -> bool:
+        """Whether the layer is a mean over all rows, and may have sums to which rows are added."""
         node, found = self.nodes[name]
         is_whole = found.extent == self.graph.types[node.inputs[0]].shape[1]
-        return name == group[-1] and isinstance(node.attrs, AvgPool2DAttrs | MeanAttrs) and is_whole
+        return isinstance(node.attrs, AvgPool2DAttrs | MeanAttrs) and is_whole
+
+    def _is_added_up(self, group: Sequence[str], name: str) -> bool:
+        """Whether the layer may be a mean over all rows, to whose sums rows are added in turn."""
+        return name == group[-1] and self.is_mean(name)
 
     def reach(self, group: Sequence[str], name: str) -> Reach:
         """The rows that a layer reads in a function."""

@@ -226,13 +226,24 @@ def _per_byte(cpu: Cpu) -> tuple[float, float]:
 
 def _patch_moves(group: RowGroup, known: Tiles) -> Iterator[tuple[float, float]]:
     """Instructions and cycles of the moves of columns in patches."""
-    per_byte = _per_byte(known.cpu)
+    per_byte, graph = _per_byte(known.cpu), known.graph
     for patch in group.patches.values():
-        wide = patch.nodes[0].outputs[0]
-        kind, calls = known.graph.types[wide], group.calls(wide)
-        kept = patch.wide - patch.columns.timings[wide].rows
-        moved = kept * kind.nbytes // (kind.shape[1] * kind.shape[2]) * calls
-        yield _PER_MOVE[0] * calls + per_byte[0] * moved, _PER_MOVE[1] * calls + per_byte[1] * moved
+        wide, own = patch.nodes[0].outputs[0], patch.columns.timings
+        times = group.geometry.timings[patch.result].count
+        # Calls, columns that they move, and columns that they copy.
+        moves = [(wide, group.calls(wide), patch.wide - own[wide].rows, 0)]
+        if patch.copied:
+            copies = times * own[patch.data].count * patch.window.extent
+            new = own[patch.data].rows
+            moves.append((patch.data, copies * 2, patch.copied - new, new))
+        for name, calls, kept, new in moves:
+            kind = graph.types[name]
+            column = kind.nbytes // (kind.shape[1] * kind.shape[2])
+            moved = (kept + new) * column * calls // (1 + (name != wide))
+            yield (
+                _PER_MOVE[0] * calls + per_byte[0] * moved,
+                _PER_MOVE[1] * calls + per_byte[1] * moved,
+            )
 
 
 def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:

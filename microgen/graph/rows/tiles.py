@@ -97,7 +97,8 @@ def of(
         for stage in stages
     }
     for patch in made_of.values():
-        tiles |= {name: Tile(*tile) for name, tile in patch.tiles.items()}
+        summed = {patch.result} if patch.is_summed else set()
+        tiles |= {name: Tile(*tile, name in summed) for name, tile in patch.tiles.items()}
     read_by = {stage.result: stage.reads for stage in stages}
     return RowGroup(tuple(nodes), outside, made, tiles, read_by, fed, made_of)
 
@@ -112,9 +113,7 @@ def _stages(
     """The stages of the nodes; each patch, by its result, is one."""
     inner = {node.outputs[0] for patch in made_of.values() for node in patch.nodes[:-1]}
     return [
-        _patched(made_of[name], graph)
-        if name in made_of
-        else _stage(node, graph, by_rows[name], count)
+        _patched(made_of[name]) if name in made_of else _stage(node, graph, by_rows[name], count)
         for node, count in zip(nodes, rows, strict=True)
         if (name := node.outputs[0]) not in inner
     ]
@@ -131,14 +130,16 @@ def _patches(
                 raise ValueError(
                     f"{own[-1].outputs[0]!r} and its patch need one row and equal columns"
                 )
-            found[own[-1].outputs[0]] = patches.of(own, graph, columns[first])
+            made = patches.of(own, graph, columns[first])
+            if made.is_summed and end < len(nodes):
+                raise ValueError(f"{made.result!r} has one result for all rows, and is not last")
+            found[made.result] = made
     return found
 
 
-def _patched(patch: Patch, graph: Graph) -> Stage:
+def _patched(patch: Patch) -> Stage:
     """The stage of a patch: a row of its result at a time."""
-    height = graph.types[patch.result].shape[1]
-    return Stage(patch.result, height, 1, {patch.data: patch.window})
+    return Stage(patch.result, patch.height, 1, {patch.data: patch.window})
 
 
 def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:

@@ -126,7 +126,7 @@ def _mean(node: Node, graph: Graph) -> ByRows | None:
     attrs, kind = node.attrs, graph.types[node.inputs[0]]
     assert isinstance(attrs, MeanAttrs)
     is_image = len(kind.shape) == 4 and kind.shape[0] == 1 and not any(node.place)
-    if not is_image or attrs.axes != (1, 2) or attrs.in_float32 or kind.dtype is not DType.INT8:
+    if not is_image or attrs.axes != (1, 2) or kind.dtype is not DType.INT8:
         return None
     if kind.shape[1] * kind.shape[2] > _MOST_SUMMED:
         return None

@@ -10,7 +10,7 @@ from microgen.graph.ops.geometry import explicit
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, PoolAttrs
 from microgen.kernels import base, lags
 from microgen.kernels.elementwise import in_float32
-from microgen.kernels.pooling import window_mean
+from microgen.kernels.pooling import mean_rows, window_mean
 from microgen.kernels.work import Work, common, seen, work
 from microgen.target.cpu import Feature
 
@@ -148,7 +148,7 @@ _MEANS = (
 BY_OP = {
     "nn.avg_pool2d": (
         *window_mean.KERNELS,
-        window_mean.ROWS,
+        *mean_rows.ROWS,
         window_mean.IN_FLOAT32,
         *map(in_float32.without, (*_MEANS, *_SPECIFIED)),
         in_float32.only(_in_float32()),

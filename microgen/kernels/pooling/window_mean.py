@@ -29,8 +29,7 @@ from microgen.kernels.work import Work
 from microgen.target.cpu import Feature
 
 _KIND = "affine_mean"
-_SUM = 4  # bytes
-_MOST = 256  # values of a window: their sum fits int16
+MOST = 256  # values of a window: their sum fits int16
 _SLICE = 2**20  # values of windows that are computed at a time
 
 
@@ -92,7 +91,8 @@ def _proven(of: _Mean) -> Affine | None:
     return affine_value(of.results(), of.first, of.slope, *limits)
 
 
-def _mean(node: Node, graph: Graph) -> _Mean:
+def mean_of(node: Node, graph: Graph) -> _Mean:
+    """What decides the results for all sums of a node's windows."""
     (data,), output = base.types(node, graph)
     assert data.quant is not None
     assert output.quant is not None
@@ -110,8 +110,9 @@ def _mean(node: Node, graph: Graph) -> _Mean:
     return _Mean(node.op, count, *rounding, Activation.NONE, data.quant, output.quant)
 
 
-def _affine(node: Node, graph: Graph) -> Affine:
-    affine = _proven(_mean(node, graph))
+def affine_of(node: Node, graph: Graph) -> Affine:
+    """The multiplication that was proven for a node."""
+    affine = _proven(mean_of(node, graph))
     assert affine, "the kernel was not refused"
     return affine
 
@@ -120,7 +121,7 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     refusal = base.only(DType.INT8)(node, graph) or shape_refusal(node, graph)
     if refusal:
         return refusal
-    return _value_refusal(node, graph)
+    return value_refusal(node, graph)
 
 
 def whole(of: base.Implementation) -> base.Implementation:
@@ -136,11 +137,12 @@ def whole(of: base.Implementation) -> base.Implementation:
     return dataclasses.replace(of, refusal=refusal)
 
 
-def _value_refusal(node: Node, graph: Graph) -> str | None:
-    of = _mean(node, graph)
+def value_refusal(node: Node, graph: Graph) -> str | None:
+    """Refusal unless a multiplication is exact for all sums, which fit int16."""
+    of = mean_of(node, graph)
     # This is first, because the proof computes a mean for every sum.
-    if of.count > _MOST:
-        return f"a window has {of.count} values, the kernel adds up to {_MOST}"
+    if of.count > MOST:
+        return f"a window has {of.count} values, the kernel adds up to {MOST}"
     if _proven(of) is None:
         return "no multiplication was found that is exact for all sums"
     return None
@@ -149,14 +151,15 @@ def _value_refusal(node: Node, graph: Graph) -> str | None:
 def shape_refusal(node: Node, graph: Graph) -> str | None:
     """Refusal unless each output has one window, which is inside the input."""
     if isinstance(node.attrs, AvgPool2DAttrs):
-        return _clipped(node.attrs, node, graph)
+        return clipped(node.attrs, node, graph)
     shape = reduction.alternating(node, graph)
     if len(shape) not in (2, 4) or shape[3:] not in ((), (1,)):
         return "the reduced axes are not neighbours, the kernel has one window for each output"
     return None
 
 
-def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
+def clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
+    """Refusal unless all windows of a pool are inside the input."""
     (data,), output = base.types(node, graph)
     top, left, _, _ = explicit(attrs.padding)
     axes = (base.spatial(data), base.spatial(output), attrs.pool_size, attrs.strides)
@@ -169,17 +172,18 @@ def _clipped(attrs: AvgPool2DAttrs, node: Node, graph: Graph) -> str | None:
 
 def geometry(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
     """The sizes of ``mg_pool_mean_s8_params``. A window that is the whole input is one row."""
-    sizes = dict(_sizes(node, graph))
-    size = sizes["input_height"], sizes["input_width"]
-    window = sizes["pool_height"], sizes["pool_width"]
-    if window[1] == size[1] and sizes["output_height"] == sizes["output_width"] == 1:
+    found = dict(sizes(node, graph))
+    size = found["input_height"], found["input_width"]
+    window = found["pool_height"], found["pool_width"]
+    if window[1] == size[1] and found["output_height"] == found["output_width"] == 1:
         # Rows of the full width are contiguous, so one loop over values is enough.
-        sizes |= {"input_height": 1, "input_width": size[0] * size[1]}
-        sizes |= {"pool_height": 1, "pool_width": window[0] * window[1]}
-    return tuple(sizes.items())
+        found |= {"input_height": 1, "input_width": size[0] * size[1]}
+        found |= {"pool_height": 1, "pool_width": window[0] * window[1]}
+    return tuple(found.items())
 
 
-def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+def sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
+    """The sizes of ``mg_pool_mean_s8_params``, with windows as the node has them."""
     (data,), output = base.types(node, graph)
     attrs = node.attrs
     if isinstance(attrs, MeanAttrs) and attrs.rows:
@@ -207,11 +211,12 @@ def _sizes(node: Node, graph: Graph) -> tuple[tuple[str, int], ...]:
 
 def _params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_s8_params``."""
-    return (*geometry(node, graph), *proven.fields(_affine(node, graph)))
+    return (*geometry(node, graph), *proven.fields(affine_of(node, graph)))
 
 
-def _constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
-    of, affine = _mean(node, graph), _affine(node, graph)
+def constants(node: Node, graph: Graph) -> tuple[base.KernelConstant, ...]:
+    """The coefficients of the proven multiplication."""
+    of, affine = mean_of(node, graph), affine_of(node, graph)
     arguments = (
         ("op", of.op),
         ("count", of.count),
@@ -273,7 +278,7 @@ def _kernel(symbol: str, needs: frozenset[Feature]) -> base.Implementation:
         needs=needs,
         refusal=_refusal,
         params=_params,
-        constants=_constants,
+        constants=constants,
         work=work_of,
     )
 
@@ -292,49 +297,6 @@ def is_part(node: Node, graph: Graph) -> bool:
     )
 
 
-def _rows_refusal(node: Node, graph: Graph) -> str | None:
-    refusal = base.only(DType.INT8)(node, graph)
-    if refusal or is_part(node, graph):
-        return refusal or _value_refusal(node, graph)
-    attrs, data = node.attrs, graph.types[node.inputs[0]]
-    if isinstance(attrs, MeanAttrs):
-        return "the input has all rows of the window"
-    assert isinstance(attrs, AvgPool2DAttrs)
-    if data.shape[0] > 1 or attrs.pool_size != base.spatial(data):
-        return "the window is not the whole input"
-    return _clipped(attrs, node, graph) or _value_refusal(node, graph)
-
-
-def _rows_params(node: Node, graph: Graph) -> base.Fields:
-    """Fields of ``mg_pool_mean_s8_rows_params``."""
-    return (*_sizes(node, graph), *proven.fields(_affine(node, graph)))
-
-
-def _sums(node: Node, graph: Graph) -> int:
-    """Bytes of a sum of each channel, and of the number of rows."""
-    return _SUM * (graph.types[node.inputs[0]].shape[3] + 1)
-
-
-def _rows_work(node: Node, graph: Graph) -> Work:
-    """Parts of its loops: for each block of channels, taps. Means are computed once in all calls
-    for the rows of a window."""
-    height = dict(_sizes(node, graph))["pool_height"]
-    _, rows, width, channels = graph.types[node.inputs[0]].shape
-    blocks, left = divmod(channels, 4)
-    pixels = rows * width
-    counts = {"mean_4": blocks, "mean_1": left, "tap_4": blocks * pixels, "tap_1": left * pixels}
-    means = channels * rows // height
-    return {"call": 1, "output": means, **counts}
-
-
-ROWS = base.Implementation(
-    symbol="mg_pool_mean_s8_rows",
-    refusal=_rows_refusal,
-    params=_rows_params,
-    constants=_constants,
-    scratch=_sums,
-    work=_rows_work,
-)
 KERNELS = (
     _kernel("mg_pool_mean_s8", base.REFERENCE),
     _kernel("mg_pool_mean_s8_dsp", base.DSP),
@@ -351,13 +313,17 @@ def _in_float32_refusal(node: Node, graph: Graph) -> str | None:
 
 def _in_float32_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_pool_mean_in_float_s8_params``."""
+    return float_fields(node, graph, geometry(node, graph))
+
+
+def float_fields(node: Node, graph: Graph, first: base.Fields) -> base.Fields:
+    """Fields of ``mg_pool_mean_in_float_s8_params``; ``first`` are the sizes."""
     (data,), output = base.types(node, graph)
-    sizes = geometry(node, graph)
-    count = dict(sizes)["pool_height"] * dict(sizes)["pool_width"]
+    count = mean_of(node, graph).count
     scale = arithmetic.scale_of_mean(data, output, count)
     activation = getattr(node.attrs, "activation", Activation.NONE)
     return (
-        *sizes,
+        *first,
         ("bias", -data.zero_point * count),
         *base.scale_fields(quantize_multiplier(float(scale))),
         ("output_offset", output.zero_point),
@@ -375,6 +341,7 @@ IN_FLOAT32 = in_float32.only(
     )
 )
 
+
 # affine_mean: the scales of the input and the output, float32 [2], and the arguments from
-# ``_constants``. The factor of sums, and the constant: int32 [2].
+# ``constants``. The factor of sums, and the constant: int32 [2].
 TRANSFORMS: Mapping[str, transforms.Function] = {_KIND: _coefficients}

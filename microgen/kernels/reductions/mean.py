@@ -11,7 +11,7 @@ from microgen.graph.ops.reductions.reduction import (
 )
 from microgen.kernels import base
 from microgen.kernels.elementwise import in_float32
-from microgen.kernels.pooling import window_mean
+from microgen.kernels.pooling import mean_rows, window_mean
 from microgen.kernels.reductions import reduction
 
 OP_NAME = "mean"
@@ -28,7 +28,8 @@ def _scale(node: Node, graph: Graph) -> SumParameters:
 
 IMPLEMENTATIONS = (
     *map(window_mean.whole, window_mean.KERNELS),
-    window_mean.ROWS,
+    *mean_rows.ROWS,
+    mean_rows.SCALED_ROWS,
     window_mean.whole(window_mean.IN_FLOAT32),
     *(
         window_mean.whole(in_float32.without(one))

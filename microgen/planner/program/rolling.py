@@ -132,12 +132,30 @@ class WideColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class CopiedColumns:
+    """The buffer of columns of a patch's data, ``offset`` bytes into the patch's scratch: ``rows``
+    rows of ``nbytes`` bytes, which get ``new`` bytes at a time, ``stride`` elements after those of
+    the time before. Before step ``end`` they are read. ``fill`` is the byte of the padding. For
+    each row of the wide tensor, its layer reads from ``between`` bytes further on."""
+
+    when: When
+    offset: int
+    rows: int
+    nbytes: int
+    new: int
+    stride: int
+    end: int
+    fill: int
+    between: int
+
+
+@dataclass(frozen=True, slots=True)
 class PatchLoop:
     """A function that computes a row of a result, some columns in each of its ``steps``, from
-    ``rows`` rows of its data, of ``pitch`` elements each. The first of them is row ``stride`` times
-    the number of the row, less ``above``; the data has ``height`` rows, and rows outside are
-    padding. The result has ``count`` rows. The first of the ``parts`` computes the wide tensor,
-    once for each row.
+    ``rows`` rows of a wide tensor. The first of them is row ``stride`` times the number of the row,
+    less ``above``; the wide tensor has ``height`` rows, and rows outside are padding. ``count``
+    rows are computed. The first of the ``parts`` computes the wide tensor, once for each row, from
+    rows of the data of ``pitch`` elements each, or from columns that were ``copied`` from them.
     """
 
     steps: int
@@ -149,6 +167,7 @@ class PatchLoop:
     pitch: int
     wide: WideColumns
     parts: tuple[PatchPart, ...]
+    copied: CopiedColumns | None = None
 
 
 @dataclass(frozen=True, slots=True)

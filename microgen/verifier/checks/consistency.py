@@ -164,10 +164,14 @@ def _patch_problems(
     height, width = (*step.shape[1:3], 0, 0)[:2]
     end = (rows.count - 1) * patch.stride - patch.above + patch.rows
     is_whole = patch.stride <= patch.rows and patch.above >= 0 and end >= height
+    if rows.is_last:  # a mean, to which every row and column is added once
+        width = patch.columns * patch.count
+        is_whole = (patch.rows, patch.stride, patch.above) == (1, 1, 0)
+        is_whole = is_whole and math.prod(step.shape[:-1]) == 1
     if (
         min(*numbers, patch.stride) < 1
         or min(rows.first, patch.first, patch.number) < 0
-        or (rows.rows, rows.is_last, patch.columns * patch.count) != (1, False, width)
+        or (rows.rows, patch.columns * patch.count) != (1, width)
         or not is_whole
     ):
         yield (

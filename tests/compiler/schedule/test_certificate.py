@@ -18,7 +18,8 @@ from microgen.compiler.partition import Partition
 from microgen.compiler.schedule import certificate, division, file
 from microgen.compiler.schedule.options import space
 from microgen.compiler.schedule.state import scheduled
-from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.graph import Graph, Node, Quant
+from microgen.graph.ops.reductions.reduction import MeanAttrs
 from microgen.graph.rows import patches, tiles
 from microgen.kernels.fitting import fitting
 from tests.compiler.schedule.costs import M4, parts_of
@@ -57,6 +58,21 @@ def inverted(stride: int) -> Graph:
     return b.graph(b.conv(b.conv(wide, 8, 3, stride=stride), 4, 1))
 
 
+def stem(kernel: int, stride: int) -> Graph:
+    """A convolution with windows, a depthwise one, and a 1x1 convolution to few channels."""
+    b = Builder()
+    wide = b.conv(b.input(1, 12, 12, 3), 16, kernel, stride=stride)
+    return b.graph(b.conv(b.depthwise(wide), 4, 1))
+
+
+def headed() -> Graph:
+    """A 1x1 convolution to many channels, and their means."""
+    b = Builder()
+    wide = b.conv(b.depthwise(b.input(1, 6, 6, 8)), 64, 1)
+    attrs = MeanAttrs((1, 2), keep_dims=True)
+    return b.graph(b.node("mean", attrs, wide, quant=Quant((0.01,), (3,))))
+
+
 def shortcut() -> Graph:
     """A block that halves the image, with a 1x1 convolution beside it."""
     b = Builder()
@@ -69,6 +85,9 @@ GRAPHS = {
     "residual": residual(),
     "inverted": inverted(1),
     "inverted, strided": inverted(2),
+    "stem": stem(3, 2),
+    "stem, plain": stem(5, 1),
+    "headed": headed(),
     "shortcut": shortcut(),
     **{f"chain{seed}": chain(seed) for seed in range(6)},
 }

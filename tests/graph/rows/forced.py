@@ -85,7 +85,7 @@ def _columns(nodes: Sequence[Node], graph: Graph, rng: np.random.Generator) -> l
     """Random columns of some of the patches that are possible."""
     columns = [0] * len(nodes)
     for first, end in patches.possible(nodes, graph):
-        width = graph.types[nodes[end - 1].outputs[0]].shape[2]
+        width = patches.width(nodes[first:end], graph)
         counts = [n for n in range(1, 7) if width % n == 0]
         if rng.random() < 0.7:
             # A patch may end with the layer that has windows.

@@ -20,6 +20,7 @@ _LAYERS = 7
 _ATTEMPTS = 40
 _ENDS_WITH_MEAN = 0.3
 _POINTWISE = "1x1"
+_POINTWISE_FIRST = 0.6
 
 
 class RowNetwork(Network):
@@ -78,23 +79,23 @@ def generate(seed: int) -> Case:
 
 
 def generate_wide(seed: int) -> Case:
-    """A network of one dtype of blocks with a 1x1 convolution, a convolution with windows, and
-    often another 1x1 convolution and an addition."""
+    """A network of one dtype of blocks with a convolution, often a 1x1 one, a convolution with
+    windows, and often another 1x1 convolution and an addition. It may end with a 1x1 convolution
+    and a mean."""
     rng = np.random.default_rng(seed)
     dtype = ("int8", "int8", "float32", "int16")[seed % 4]
     net = RowNetwork(rng)
     for _ in range(_ATTEMPTS):
         if len(net.operators) >= _LAYERS:
             break
-        code = str(rng.choice(["CONV_2D", "DEPTHWISE_CONV_2D"]))
-        try:
-            trial = net.copy()
-            _pointwise(trial, dtype)
-        except (UnfitError, MicrogenError, StatusError):
-            continue
-        net = _grown(trial, code, dtype) or net
+        codes = ["CONV_2D", "DEPTHWISE_CONV_2D"]
+        first = _POINTWISE if rng.random() < _POINTWISE_FIRST else str(rng.choice(codes))
+        trial = _grown(net, first, dtype)
+        net = (trial and _grown(trial, str(rng.choice(codes)), dtype)) or net
         for more, chance in ((_POINTWISE, 0.7), ("ADD", 0.5)):
             net = (rng.random() < chance and net.computed and _grown(net, more, dtype)) or net
+    if net.computed and rng.random() < _ENDS_WITH_MEAN:
+        net = _with_mean(_grown(net, _POINTWISE, dtype) or net, dtype)
     return RowCase(seed, net, [net.computed[-1]]) if net.computed else generate(seed)
 
 
