@@ -6,7 +6,7 @@ Sums are in the scratch between the calls. The mean is a multiplication that was
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
 
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import DType, Graph, Node
@@ -82,28 +82,29 @@ def _rows_work(node: Node, graph: Graph) -> Work:
     return {"call": 1, "output": means, **counts}
 
 
-def _of_rows(
-    symbol: str, refusal: base.Refuse, params: base.Params, **others: Any
-) -> base.Implementation:
-    return base.Implementation(
-        symbol=symbol,
-        refusal=refusal,
-        params=params,
-        scratch=_sums,
-        family="pool_mean_s8_rows",
-        work=_rows_work,
-        **others,
-    )
-
-
 def _float_rows_params(node: Node, graph: Graph) -> base.Fields:
     """Fields of ``mg_mean_in_float_s8_rows_params``."""
     return window_mean.float_fields(node, graph, window_mean.sizes(node, graph))
 
 
-# The means of some rows at a time: by a multiplication that was proven, or as the reference says.
-ROWS = (
-    _of_rows("mg_pool_mean_s8_rows", _rows_refusal, _rows_params, constants=window_mean.constants),
-    in_float32.only(_of_rows("mg_mean_in_float_s8_rows", _exact_refusal, _float_rows_params)),
+_SCALED = base.Implementation(
+    symbol="mg_mean_s8_rows",
+    family="pool_mean_s8_rows",
+    refusal=_exact_refusal,
+    params=_scaled_params,
+    scratch=_sums,
+    work=_rows_work,
 )
-SCALED_ROWS = in_float32.without(_of_rows("mg_mean_s8_rows", _exact_refusal, _scaled_params))
+_PROVEN = dataclasses.replace(
+    _SCALED,
+    symbol="mg_pool_mean_s8_rows",
+    refusal=_rows_refusal,
+    params=_rows_params,
+    constants=window_mean.constants,
+)
+_IN_FLOAT32 = dataclasses.replace(
+    _SCALED, symbol="mg_mean_in_float_s8_rows", params=_float_rows_params
+)
+# The means of some rows at a time: by a multiplication that was proven, or as the reference says.
+ROWS = _PROVEN, in_float32.only(_IN_FLOAT32)
+SCALED_ROWS = in_float32.without(_SCALED)

@@ -17,19 +17,8 @@
 typedef mg_pool_mean_s8_params mg_pool_mean_s8_rows_params;
 typedef mg_pool_mean_in_float_s8_params mg_mean_in_float_s8_rows_params;
 
-typedef struct {
-    MG_IMAGE_SIZES(channels)
-    int32_t pool_height;
-    int32_t pool_width; /* pool_height * pool_width is 1 to 256 */
-    int32_t stride_height;
-    int32_t stride_width;
-    int32_t bias;           /* minus the input's zero point times the number of values summed */
-    int32_t multiplier;     /* Q31, input scale / output scale / number of values */
-    int32_t shift;          /* as microgen/requantization/requantize.h says */
-    int32_t output_offset;  /* the output's zero point: -128 to 127 */
-    int32_t activation_min; /* -128 to 127 */
-    int32_t activation_max; /* the same; activation_min or more */
-} mg_mean_s8_rows_params;
+/* The multiplier and the shift are those of microgen/requantization/requantize.h. */
+typedef mg_pool_mean_in_float_s8_params mg_mean_s8_rows_params;
 
 /* Each adds the rows of input [1][input_height][input_width][channels] to the sums in scratch. With
  * the last rows of the window it computes the means into output [channels], and before that it does
