@@ -140,7 +140,9 @@ def pieces(space: Space, cpu: Cpu, lean: int | None = None) -> Pieces:
     lives = _lives(regions, graph, space.partition.planned)
     nodes = [node for region in regions for node in region.nodes if region.codegen == BUILTIN]
     runs = tuple((nodes[a].outputs[0], b - a) for a, b in patches.possible(nodes, graph))
-    state = _Pieces(space, Tiles(graph, cpu, lean is not None), lives, lean, dict(runs), roots(graph))
+    state = _Pieces(
+        space, Tiles(graph, cpu, lean is not None), lives, lean, dict(runs), roots(graph)
+    )
     ending: list[list[CallRange]] = [[] for _ in range(len(regions) + 1)]
     for piece in state.all():
         ending[piece.end].append(piece)
