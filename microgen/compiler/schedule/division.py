@@ -186,9 +186,11 @@ def _lives(
     return found
 
 
-def paces(nodes: Sequence[Node], graph: Graph) -> list[tuple[int, ...]]:
+def paces(
+    nodes: Sequence[Node], graph: Graph, known: tiles.Known | None = None
+) -> list[tuple[int, ...]]:
     """The numbers of rows at a time to try for a function of the nodes, each choice once."""
-    rates = tiles.rates(nodes, graph)
+    rates = tiles.rates(nodes, graph, known)
     ways = [(rows, rows, 1) for rows in ROWS] + list(STRIDED)
     found = [
         tuple(max(last, min(most, last * rate // late)) for rate in rates)
@@ -321,7 +323,7 @@ class _Pieces:
         self, nodes: Sequence[Node], first: int, live: int, fed: int
     ) -> Iterator[CallRange]:
         none = (0,) * len(nodes)
-        ways = [(rows, none) for rows in paces(nodes, self.graph)]
+        ways = [(rows, none) for rows in paces(nodes, self.graph, self.tiles.layers)]
         # Patches compute one row at a time.
         ones = (1,) * len(nodes)
         ways += [(ones, columns) for columns in patched(nodes, self.graph, self.patches)]

@@ -102,6 +102,10 @@ class Tiles:
     cpu: Cpu
     lean: bool = False
     known: dict[Hashable, Sequence[Option]] = field(default_factory=dict)
+    layers: tiles.Known = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.layers = tiles.Known(self.graph.uses_of())
 
     def options(self, group: RowGroup, node: Node) -> Sequence[Option]:
         """The options for the node's tile in the group; none if no kernel fits."""
@@ -143,55 +147,80 @@ def options(
     those of the layers in patches."""
     columns = columns or (0,) * len(nodes)
     try:
-        group = tiles.of(nodes, known.graph, rows, fed, columns)
+        group = tiles.of(nodes, known.graph, rows, fed, columns, known.layers)
     except ValueError:
         return
     every = [known.options(group, node) for node in nodes]
-    while all(every):
-        yield _made(group, [each[0] for each in every], (rows, columns), known)
+    common = _Common.of(group, known) if all(every) else None
+    while common and all(every):
+        yield _made(common, [each[0] for each in every], (rows, columns), known)
         # Leave out the kernels that need the most scratch, until some layer has no kernel left.
         most = max(each[0].scratch for each in every)
         every = [[one for one in each if one.scratch < most] for each in every]
 
 
+@dataclass(frozen=True, slots=True)
+class _Common:
+    """What all options for a group have in common: how often each node's tile is computed,
+    instructions and cycles of moves, and lags, by those of the last kernel."""
+
+    group: RowGroup
+    times: tuple[int, ...]
+    moves: tuple[tuple[float, float], ...]
+    lags: dict[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+
+    @classmethod
+    def of(cls, group: RowGroup, known: Tiles) -> _Common:
+        """What is common to a group's options."""
+        times = tuple(group.calls(node.outputs[0]) for node in group.nodes)
+        return cls(group, times, (*_moves(group, known), *_patch_moves(group, known)), {})
+
+    def lags_of(self, last: Option, graph: Graph) -> tuple[tuple[str, int], ...]:
+        """The lags of the inputs if the option is the last node's."""
+        # A patch reads and writes in turn, so the lag of its last kernel does not count.
+        stated = dict(last.in_place) if len(self.group.units[-1]) == 1 else {}
+        own = overlap.by_tensor(last.joined.inputs, stated)
+        key = tuple(own.items())
+        if key not in self.lags:
+            self.lags[key] = tuple(overlap.of(self.group, graph, own).items())
+        return self.lags[key]
+
+
 def _made(
-    group: RowGroup,
+    common: _Common,
     parts: Sequence[Option],
     sizes: tuple[Sequence[int], Sequence[int]],
     known: Tiles,
 ) -> LineBuffered:
     """The option with ``parts``; ``sizes`` are the rows and columns of its layers."""
-    graph, (rows, columns) = known.graph, sizes
-    # A patch reads and writes in turn, so the lag of its last kernel does not count.
-    is_alone = len(group.units[-1]) == 1
-    own = overlap.by_tensor(parts[-1].joined.inputs, dict(parts[-1].in_place) if is_alone else {})
+    graph, group, (rows, columns) = known.graph, common.group, sizes
     return LineBuffered(
         group.nodes,
         parts[-1].kernel,
         parts[-1].is_shared,
-        _cost(group, parts, known),
+        _cost(common, parts),
         graph,
         parts=tuple(parts),
         rows=tuple(rows),
         columns=tuple(columns),
         nbytes=code.scratch(group, [part.scratch for part in parts], graph),
-        lags=tuple(overlap.of(group, graph, own).items()),
+        lags=common.lags_of(parts[-1], graph),
         fed=group.fed,
     )
 
 
-def _cost(group: RowGroup, parts: Sequence[Option], known: Tiles) -> Cost | None:
+def _cost(common: _Common, parts: Sequence[Option]) -> Cost | None:
     """Instructions and cycles of all steps, and the code of the parts. None if the cost of a part
     is not known."""
     if any(part.cost is None for part in parts):
         return None
-    times = [group.calls(node.outputs[0]) for node in group.nodes]
+    times = common.times
     each: list[tuple[float, float]] = [
         (part.cost.instructions * count, part.cost.cycles * count)
         for part, count in zip(parts, times, strict=True)
         if part.cost
     ]
-    each = [*each, *_moves(group, known), *_patch_moves(group, known)]
+    each = [*each, *common.moves]
     waits = [(part.cost, count) for part, count in zip(parts, times, strict=True) if part.cost]
     return Cost(
         round(sum(one for one, _ in each)),
@@ -252,7 +281,8 @@ def of_region(region: Region, graph: Graph, cpu: Cpu) -> LineBuffered:
     group = tiles.of(region.nodes, graph, rows, region.fed, columns)
     tiled = ((choice, group.tiles[choice.nodes[0].outputs[0]]) for choice in region.choices)
     parts = [of_choice(choice, (tile.node,), tile.graph, cpu) for choice, tile in tiled]
-    return _made(group, parts, (rows, columns), Tiles(graph, cpu))
+    known = Tiles(graph, cpu)
+    return _made(_Common.of(group, known), parts, (rows, columns), known)
 
 
 def by_result(options: Iterable[Option]) -> Mapping[str, Option]:

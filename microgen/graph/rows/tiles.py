@@ -66,12 +66,24 @@ class RowGroup:
         return self.tiles[self.nodes[-1].outputs[0]].is_summed
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the layers of a graph, which many groups have in common: how often tensors
+    are read, and, by the results of nodes, their windows, patches, and tiles."""
+
+    uses: Mapping[str, int]
+    by_rows: dict[tuple[str, bool], windows.ByRows | None] = field(default_factory=dict)
+    patches: dict[tuple[str, str, int], Patch] = field(default_factory=dict)
+    tiles: dict[tuple[str, int, bool], Tile] = field(default_factory=dict)
+
+
 def of(
     nodes: Sequence[Node],
     graph: Graph,
     rows: Sequence[int],
     fed: int = 0,
     columns: Sequence[int] = (),
+    known: Known | None = None,
 ) -> RowGroup:
     """The group that computes ``rows`` rows of each node at a time. Unless ``fed`` is 0, its input
     arrives in blocks of ``fed`` rows. Nodes that have ``columns`` are computed in patches, so many
@@ -80,10 +92,11 @@ def of(
     Raises ValueError, with a clause that says why, if the nodes cannot be computed row by row, if
     anything else reads a result that is not the last one, or if several tensors would be fed.
     """
-    by_rows = _by_rows(nodes, graph)
-    if outer := _read_outside(nodes, graph):
+    known = known or Known(graph.uses_of())
+    by_rows = _by_rows(nodes, graph, known)
+    if outer := _read_outside(nodes, known.uses):
         raise ValueError(f"{outer!r} is read outside the function, too")
-    made_of = _patches(nodes, graph, rows, columns)
+    made_of = _patches(nodes, graph, (rows, columns), known)
     stages = _stages(nodes, graph, rows, by_rows, made_of)
     read = dict.fromkeys(name for stage in stages for name in stage.reads)
     outside = tuple(name for name in read if name not in by_rows)
@@ -92,9 +105,11 @@ def of(
         raise ValueError(f"{outside[1]!r} is read, too, and does not come in rows")
     made = geometry.of(stages, heights, dict.fromkeys(outside, fed) if fed else {})
     by_result = {node.outputs[0]: node for node in nodes}
+    # The tile of a patch is not used.
+    alone = [stage for stage in stages if stage.result not in made_of]
     tiles = {
-        stage.result: _tile(by_result[stage.result], graph, by_rows[stage.result], stage)
-        for stage in stages
+        stage.result: _tile(by_result[stage.result], graph, by_rows[stage.result], stage, known)
+        for stage in alone
     }
     for patch in made_of.values():
         summed = {patch.result} if patch.is_summed else set()
@@ -120,9 +135,10 @@ def _stages(
 
 
 def _patches(
-    nodes: Sequence[Node], graph: Graph, rows: Sequence[int], columns: Sequence[int]
+    nodes: Sequence[Node], graph: Graph, sizes: tuple[Sequence[int], Sequence[int]], known: Known
 ) -> dict[str, Patch]:
-    found = {}
+    """The patches by their results; ``sizes`` are the rows and the columns of the nodes."""
+    found, (rows, columns) = {}, sizes
     for first, end in patches.runs(columns):
         if end - first > 1:
             own = nodes[first:end]
@@ -130,7 +146,9 @@ def _patches(
                 raise ValueError(
                     f"{own[-1].outputs[0]!r} and its patch need one row and equal columns"
                 )
-            made = patches.of(own, graph, columns[first])
+            key = own[0].outputs[0], own[-1].outputs[0], columns[first]
+            made = known.patches.get(key) or patches.of(own, graph, columns[first])
+            known.patches[key] = made
             if made.is_summed and end < len(nodes):
                 raise ValueError(f"{made.result!r} has one result for all rows, and is not last")
             found[made.result] = made
@@ -142,14 +160,14 @@ def _patched(patch: Patch) -> Stage:
     return Stage(patch.result, patch.height, 1, {patch.data: patch.window})
 
 
-def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
+def rates(nodes: Sequence[Node], graph: Graph, known: Known | None = None) -> list[int]:
     """The number of rows of each node's result on which one row of the last node's result depends,
     without rows that windows share. The last node counts rows as ``of`` does.
 
     Raises ValueError if a node cannot be computed row by row.
     """
     by_tensor = {nodes[-1].outputs[0]: 1}
-    by_rows = _by_rows(nodes, graph)
+    by_rows = _by_rows(nodes, graph, known or Known({}))
     for node in reversed(nodes):
         own = by_tensor.setdefault(node.outputs[0], 1)
         for position, window in by_rows[node.outputs[0]].windows.items():
@@ -157,20 +175,24 @@ def rates(nodes: Sequence[Node], graph: Graph) -> list[int]:
     return [by_tensor[node.outputs[0]] for node in nodes]
 
 
-def _by_rows(nodes: Sequence[Node], graph: Graph) -> dict[str, windows.ByRows]:
+def _by_rows(nodes: Sequence[Node], graph: Graph, known: Known) -> dict[str, windows.ByRows]:
     """The dependence of each node's rows on rows of its inputs, by the node's result."""
     by_rows = {}
     for node in nodes:
-        reads = (node is nodes[-1] and windows.summed(node, graph)) or windows.of(node, graph)
+        key = node.outputs[0], node is nodes[-1]
+        if key not in known.by_rows:
+            reads = (key[1] and windows.summed(node, graph)) or windows.of(node, graph)
+            known.by_rows[key] = reads
+        reads = known.by_rows[key]
         if reads is None:
             raise ValueError(f"{node.outputs[0]!r} cannot be computed row by row")
         by_rows[node.outputs[0]] = reads
     return by_rows
 
 
-def _read_outside(nodes: Sequence[Node], graph: Graph) -> str:
+def _read_outside(nodes: Sequence[Node], uses: Mapping[str, int]) -> str:
     """The first result, except the last one, that another node reads; "" if there is none."""
-    uses, inside = graph.uses_of(), Counter(name for node in nodes for name in node.inputs)
+    inside = Counter(name for node in nodes for name in node.inputs)
     inner = (node.outputs[0] for node in nodes[:-1])
     return next((name for name in inner if uses[name] > inside[name]), "")
 
@@ -185,13 +207,17 @@ def _stage(node: Node, graph: Graph, by_rows: windows.ByRows, rows: int) -> Stag
     return Stage(result, height, rows, reads)
 
 
-def _tile(node: Node, graph: Graph, by_rows: windows.ByRows, stage: Stage) -> Tile:
+def _tile(node: Node, graph: Graph, by_rows: windows.ByRows, stage: Stage, known: Known) -> Tile:
+    key = stage.result, stage.rows, by_rows.is_summed
+    if key in known.tiles:
+        return known.tiles[key]
     types = {name: _cut(graph.types[name], w.rows(stage.rows)) for name, w in stage.reads.items()}
     if not by_rows.is_summed:
         types[stage.result] = _cut(graph.types[stage.result], stage.rows)
     own = dataclasses.replace(node, attrs=by_rows.attrs)
     cut = graph.replace(types=ChainMap(types, dict(graph.types)))
-    return Tile(own, cut, by_rows.is_summed)
+    known.tiles[key] = Tile(own, cut, by_rows.is_summed)
+    return known.tiles[key]
 
 
 def _cut(kind: ArrayType, rows: int) -> ArrayType:
