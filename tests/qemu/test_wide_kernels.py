@@ -29,7 +29,7 @@ from tests.kernels.convolution import convolving, test_conv2d_transpose
 from tests.kernels.convolution.convolving import Geometry
 from tests.kernels.dense import matmuls, test_dense_hybrid
 from tests.kernels.quantization import test_conversions
-from tests.kernels.recurrent import recurrent_hybrid_cases, test_lstm
+from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases, test_lstm
 from tests.support import minimal_project
 from tests.support.sampling import seeds
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
@@ -160,6 +160,7 @@ def _cases() -> Iterator[c.Case]:
     for seed in range(18):
         yield from _quantized(seed)
         yield _padded(seed)
+    yield from map(recurrent_cases.constant_case, seeds(120))
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
         yield test_lstm.paired_case(seed)

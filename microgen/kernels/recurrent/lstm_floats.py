@@ -71,9 +71,12 @@ def _vector_constants(node: Node, _graph: Graph) -> tuple[KernelConstant, ...]:
 
 
 # gate_blocks: float32 weights [gates, cells, values] as [blocks of four cells, values, gates, 4];
-# cells that the last block lacks have weights of 0.
-def _gate_blocks(sources: Sequence[Array], _arguments: transforms.Arguments) -> Array:
+# cells that the last block lacks have weights of 0, and so has a gate before the gate ``zero``, if
+# there is that argument.
+def _gate_blocks(sources: Sequence[Array], arguments: transforms.Arguments) -> Array:
     (weight,) = sources
+    if "zero" in arguments:
+        weight = np.insert(weight, int(arguments["zero"]), 0, axis=0)
     gates, cells, values = weight.shape
     padded = np.pad(weight, ((0, 0), (0, -cells % _TILE), (0, 0)))
     blocks = padded.reshape(gates, -1, _TILE, values).transpose(1, 3, 0, 2)

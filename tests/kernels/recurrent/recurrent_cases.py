@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -84,6 +85,13 @@ def random_case(seed: int) -> c.Case:
     sizes = tuple(int(n) for n in rng.integers(1, (6, 4, 7, 7)))
     most = 3 if kind == "lstm" else 1
     return sized(rng, attrs, sizes, int(rng.integers(0, most + 1)))  # type: ignore[arg-type]
+
+
+def constant_case(seed: int) -> c.Case:
+    """A random layer whose weights and biases are constants, as kernels with vectors need them."""
+    case = random_case(seed)
+    inputs = (replace(t, is_constant=True) if 1 <= i <= 3 else t for i, t in enumerate(case.inputs))
+    return replace(case, inputs=tuple(inputs))
 
 
 def real() -> Iterator[c.Case]:

@@ -9,6 +9,8 @@
 #include "microgen/arithmetic/clamp.h"
 #include "microgen/arithmetic/float_hyperbolic.h"
 #include "microgen/arithmetic/float_math.h"
+#include "microgen/recurrent/recurrent_f32_types.h"
+#include "microgen/recurrent/recurrent_steps_mve.h"
 
 /* The kinds: f(sum); update, reset and hidden gates; input, output, forget and cell gates. Each has
  * a kernel for the usual functions, and one for any. */
@@ -19,6 +21,7 @@
 /* Whether the functions are the usual ones, tanh; sigmoid, tanh; or sigmoid, tanh, tanh. */
 #define MG_RECURRENT_USUAL 1
 #define MG_RECURRENT_ANY 0
+#define MG_RECURRENT_VECTORS 2 /* the usual ones, by recurrent_steps_mve.h */
 
 /* The functions. The numbers in the formulas of the last ones are alpha and beta. */
 enum {
@@ -34,36 +37,6 @@ enum {
     MG_RECURRENT_SOFTSIGN,
     MG_RECURRENT_SOFTPLUS,
 };
-
-typedef struct {
-    int32_t steps;
-    int32_t batches;
-    int32_t features;     /* of the input */
-    int32_t cells;        /* at least 1 */
-    int32_t keeps;        /* 1: the output has the hidden states of all steps; 0: the last one */
-    int32_t reverse;      /* 1: sequences are read from their ends */
-    int32_t resets_after; /* GRU: 1: the reset gate applies to the product of the hidden state */
-    int32_t couples;      /* LSTM: 1: the forget gate is one minus the input gate */
-    float clip;           /* the largest magnitude of a gate's sum; may be infinite */
-    int32_t function[3];  /* MG_RECURRENT_* */
-    float alpha[3];
-    float beta[3];
-} mg_recurrent_f32_params;
-
-/* The model's constants, with `gates` 1, 3 or 4. */
-typedef struct {
-    const float *input;     /* [gates][cells][features] */
-    const float *recurrent; /* [gates][cells][cells] */
-    const float *bias;      /* [gates][cells]; one row more if a GRU resets_after */
-    const float *peephole;  /* LSTM: [3][cells], of the input, output and forget gates; or NULL */
-} mg_recurrent_f32_weights;
-
-/* One sequence while it is computed. */
-typedef struct {
-    float *state;   /* [cells], the hidden state */
-    float *cell;    /* LSTM: [cells] */
-    float *scratch; /* [cells]; of a GRU [2][cells] */
-} mg_recurrent_f32_states;
 
 /* The sums of up to four gates. */
 typedef struct {
@@ -337,7 +310,10 @@ MG_INLINE void mg_recurrent_f32_sequence(const mg_recurrent_f32_params *p,
     for (int32_t step = 0; step < steps; step++) {
         const int is_inside = step < length;
         const int32_t t = (is_inside && p->reverse != 0) ? length - 1 - step : step;
-        if (is_inside) {
+        if (is_inside && is_usual == MG_RECURRENT_VECTORS) {
+            mg_recurrent_f32_vectors(p, w, &input[t * p->batches * p->features], s,
+                                     kind == MG_RECURRENT_GRU);
+        } else if (is_inside) {
             mg_recurrent_f32_step(p, w, &input[t * p->batches * p->features], s, kind, is_usual);
         }
         for (int32_t c = 0; p->keeps != 0 && c < p->cells; c++) {
