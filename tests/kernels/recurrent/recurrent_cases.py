@@ -88,10 +88,15 @@ def random_case(seed: int) -> c.Case:
 
 
 def constant_case(seed: int) -> c.Case:
-    """A random layer whose weights and biases are constants, as kernels with vectors need them."""
+    """A random layer for kernels with vectors: its weights and biases are constants, and it has no
+    clip, peepholes and coupled gates."""
     case = random_case(seed)
-    inputs = (replace(t, is_constant=True) if 1 <= i <= 3 else t for i, t in enumerate(case.inputs))
-    return replace(case, inputs=tuple(inputs))
+    assert isinstance(case.attrs, RecurrentAttrs)
+    attrs = replace(case.attrs, clip=math.inf, couples=False)
+    inputs = (
+        replace(t, is_constant=True) if 1 <= i <= 3 else t for i, t in enumerate(case.inputs[:7])
+    )
+    return replace(case, attrs=attrs, inputs=tuple(inputs))
 
 
 def real() -> Iterator[c.Case]:
