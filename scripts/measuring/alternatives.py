@@ -20,8 +20,16 @@ _CHANNELS = (
     ((1, 30, 8), (1, 30, 1)),
     ((1, 9, 9, 10), (1, 1, 1, 10)),
 )
+_INEXACT = 0.9016  # the scale of a sum
 _EQUAL = (((4, 250),) * 2, ((1, 5, 7, 9),) * 2)
 _IMAGES = ((3, 1, 4), (2, 2, 12), (4, 3, 20), (6, 6, 28), (5, 5, 5), (7, 4, 36))
+_JOINED = (
+    {"data": (6, 6, 28), "parts": 2},
+    {"data": (10, 4, 5), "parts": 3},
+    {"data": (3, 7, 33), "parts": 4},
+    {"data": (9, 8, 12), "parts": 2},
+    {"data": (20, 1, 6), "parts": 3},
+)
 _SMALL = (
     {"data": (12, 10, 12), "size": (2, 2), "strides": (2, 2)},
     {"data": (9, 9, 20), "size": (3, 3), "strides": (3, 3)},
@@ -180,6 +188,20 @@ def _pairs(op: str) -> tuple[Layer, ...]:
     )
 
 
+def _inexact(op: str) -> tuple[Layer, ...]:
+    """Sums or differences of which no affine function is exact for all pairs of values."""
+    shapes = [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_CHANNELS, *_EQUAL)]
+    return (
+        *_each(elementwise.pair, shapes, op=op, scale=_INEXACT),
+        *_each(elementwise.pair, shapes[:2], op=op, scale=_INEXACT, activation=_RELU),
+    )
+
+
+def _squared_differences() -> tuple[Layer, ...]:
+    shapes = [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_CHANNELS, *_EQUAL)]
+    return _each(elementwise.squared_difference, shapes)
+
+
 def _rescaled(op: str) -> tuple[Layer, ...]:
     shapes = [{"lhs": lhs, "rhs": rhs} for lhs, rhs in (*_CHANNELS, *_EQUAL)]
     return _each(elementwise.rescaled, shapes, op=op)
@@ -206,6 +228,8 @@ _OF_INT8: Mapping[str, tuple[Layer, ...]] = {
     "add": _pairs("add"),
     "subtract": _pairs("subtract"),
     "multiply": _pairs("multiply"),
+    "squared_difference": _squared_differences(),
+    "concatenate": _each(layers.concatenate, _JOINED),
     "qnn.add": _rescaled("qnn.add"),
     "qnn.subtract": _rescaled("qnn.subtract"),
     "qnn.mul": _rescaled("qnn.mul"),
@@ -289,6 +313,8 @@ _LATER: Mapping[str, tuple[Layer, ...]] = {
     "nn.batch_matmul": _each(layers.batch_matmul, _PRODUCTS),
     "nn.conv2d_transpose": _each(layers.transposed, _PHASES),
     "nn.depthwise_conv2d": _each(layers.depthwise, _STRIPS),
+    "add": _inexact("add"),
+    "subtract": _inexact("subtract"),
 }
 _LATER_ALIKE: Mapping[str, tuple[Layer, ...]] = {
     "nn.conv2d": (

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import DType, Node, Quant
-from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.addition import (
+    AddAttrs,
+    SquaredDifferenceAttrs,
+    SubtractAttrs,
+)
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.elementwise.rescaled import (
     RescaledAddAttrs,
@@ -35,11 +39,22 @@ def pair(
     rhs: Sequence[int],
     activation: Activation = Activation.NONE,
     in_float32: bool = False,
+    scale: float = 0,
 ) -> Node:
-    """add, subtract or multiply of two tensors with different scales, whose shapes may differ."""
+    """add, subtract or multiply of two tensors with different scales, whose shapes may differ. The
+    output has the given scale, or a usual one."""
     inputs = (b.data(dtype, *lhs), b.rescaled(b.data(dtype, *rhs)))
     attrs = _ATTRS[op](activation, in_float32=in_float32)
-    return b.node(op, attrs, *inputs, dtype=dtype, quant=Quant((_SCALES[op],), (-4,)))
+    return b.node(op, attrs, *inputs, dtype=dtype, quant=Quant((scale or _SCALES[op],), (-4,)))
+
+
+def squared_difference(
+    b: Builder, dtype: DType, _bits: int, *, lhs: Sequence[int], rhs: Sequence[int]
+) -> Node:
+    """squared_difference of two tensors with different scales, whose shapes may differ."""
+    inputs = (b.data(dtype, *lhs), b.rescaled(b.data(dtype, *rhs)))
+    attrs = SquaredDifferenceAttrs()
+    return b.node("squared_difference", attrs, *inputs, dtype=dtype, quant=Quant((3.1713,), (-4,)))
 
 
 def rescaled(

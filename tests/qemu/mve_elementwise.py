@@ -11,7 +11,11 @@ import numpy as np
 from microgen.graph.arithmetic.terms import Activation
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.base import Padding
-from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.addition import (
+    AddAttrs,
+    SquaredDifferenceAttrs,
+    SubtractAttrs,
+)
 from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.reductions.reduction import MeanAttrs
@@ -40,6 +44,41 @@ def _sum(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
     activation = list(Activation)[int(rng.integers(4))]
     op, kind = (("add", AddAttrs), ("subtract", SubtractAttrs))[seed % 2]
     return c.Case(f"{op} {seed}", op, kind(activation), operands, c.quant(scale, zero))
+
+
+# Scales of two operands and a sum of which no affine function is exact, for most zero points.
+INEXACT = (
+    (0.30461353063583374, 0.752474844455719, 0.7710754871368408),
+    (0.0191679447889328, 0.014140278100967407, 0.04664546251296997),
+    (0.03216072544455528, 0.08493209630250931, 0.06021089106798172),
+    (0.17182882130146027, 0.21075846254825592, 0.2633458971977234),
+    (0.015783008188009262, 0.0011842211242765188, 0.024682484567165375),
+)
+
+
+def _inexact(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
+    """A sum or a difference that is rounded as specified."""
+    rng = np.random.default_rng(seed)
+    *scales, scale = INEXACT[seed % len(INEXACT)]
+    zeros = [int(zero) for zero in rng.integers(-128, 128, 3)]
+    quants = [c.quant(each, zero) for each, zero in zip(scales, zeros[1:], strict=True)]
+    operands = tuple(c.int8(rng, shape, q) for shape, q in zip((lhs, rhs), quants, strict=True))
+    activation = list(Activation)[seed % 4] if seed % 3 else Activation.NONE
+    op, kind = (("add", AddAttrs), ("subtract", SubtractAttrs))[seed % 2]
+    return c.Case(f"{op}, inexact {seed}", op, kind(activation), operands, c.quant(scale, zeros[0]))
+
+
+def _square(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
+    """A squared difference; every third one of operands with equal scales, which are halved."""
+    rng = np.random.default_rng(seed)
+    quants = [c.random_quant(rng) for _ in range(2)]
+    if seed % 3 == 0:
+        quants[1] = c.quant(quants[0].scale[0], quants[1].zero_point[0])
+    operands = tuple(c.int8(rng, shape, q) for shape, q in zip((lhs, rhs), quants, strict=True))
+    scale = max(quant.scale[0] for quant in quants) ** 2 * float(2.0 ** rng.uniform(-4, 8))
+    zero = int(rng.choice([-128, 127, *rng.integers(-128, 128, 3)]))
+    attrs = SquaredDifferenceAttrs()
+    return c.Case(f"square {seed}", "squared_difference", attrs, operands, c.quant(scale, zero))
 
 
 def _pool(seed: int) -> c.Case:
@@ -89,6 +128,19 @@ def _mean(seed: int) -> c.Case:
     return c.Case(f"mean {seed}", "mean", MeanAttrs((1, 2), False), (data,), out)
 
 
+def reduced(seed: int) -> c.Case:
+    """A mean over some axes, at times of more than 255 values, whose sums do not fit int16."""
+    rng = np.random.default_rng(seed)
+    long = 520 if seed % 6 == 0 else 9
+    shape = (int(rng.integers(1, 3)), int(rng.integers(1, long)), 1 + int(rng.integers(0, 40)))
+    data = c.int8(rng, shape, c.random_quant(rng))
+    if seed % 4 == 0:
+        data = c.Tensor(data.type, np.full(shape, (-128, 127)[seed % 8 // 4], np.int8))
+    out = c.quant(data.type.scale * float(2.0 ** rng.uniform(-9, 9)), int(rng.integers(-128, 128)))
+    axes = ((1,), (2,), (0, 1), (1, 2))[seed % 4]
+    return c.Case(f"reduced {seed}", "mean", MeanAttrs(axes, False), (data,), out)
+
+
 def _product(seed: int, lhs: Shape, rhs: Shape) -> c.Case:
     """A product of usual scales."""
     rng = np.random.default_rng(seed)
@@ -124,6 +176,10 @@ def cases() -> tuple[c.Case, ...]:
     return (
         *(_sum(size, (size,), (size,)) for size in SIZES),
         *(_sum(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 2)),
+        *(_inexact(size, (size,), (size,)) for size in SIZES),
+        *(_inexact(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
+        *(_square(size, (size,), (size,)) for size in SIZES),
+        *(_square(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
         *(_product(size, (size,), (size,)) for size in SIZES),
         *(_product(100 + i, *shapes) for i, shapes in enumerate(BROADCASTS * 3)),
         *map(matmul, range(80)),

@@ -20,6 +20,7 @@ INLINED = 30  # every such case is compiled with constant parameters, too
 NEW = (
     *("mg_affine_sum_s8", "mg_pool_mean_s8", "mg_max_pool2d_s8_", "mg_multiply_s8_rows"),
     *("mg_scaled_product_s8", "mg_softmax_s8_table", "mg_avg_pool2d_s8_"),
+    *("mg_add_rows_s8", "mg_subtract_rows_s8", "mg_squared_difference_rows_s8"),
 )
 NEEDS: tuple[frozenset[Feature], ...] = (base.DSP, base.REFERENCE)
 

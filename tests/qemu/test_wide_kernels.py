@@ -19,8 +19,11 @@ from microgen.graph.arithmetic.terms import Activation, Rounding
 from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
+from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
+from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.kernels.base import Implementation
 from microgen.target import board as boards
 from tests.kernels.conformance import conformance as c
@@ -30,6 +33,7 @@ from tests.kernels.convolution.convolving import Geometry
 from tests.kernels.dense import matmuls, test_dense_hybrid
 from tests.kernels.quantization import test_conversions
 from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases, test_lstm
+from tests.qemu import mve_elementwise
 from tests.support import minimal_project
 from tests.support.sampling import seeds
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
@@ -47,6 +51,7 @@ FILLER = 0x5A
 ARGUMENTS = 12
 WORDS = 16
 RANDOM = 60  # cases of each op
+SEVERAL = ("mg_lookup_s8", "mg_reduce_sum_s8", "mg_resize_bilinear_s8", "mg_write_slice")
 INLINED = 5  # cases of each kernel with constant parameters
 
 
@@ -141,6 +146,44 @@ def _product(seed: int) -> c.Case:
     return c.Case(f"product {seed}", "nn.batch_matmul", attrs, inputs, None, DType.FLOAT32)
 
 
+def _joined(seed: int) -> c.Case:
+    """Rows of three tensors, of any number of bytes."""
+    rng = np.random.default_rng(seed)
+    dtype = (DType.INT8, DType.INT16, DType.FLOAT32)[seed % 3]
+    quant = None if dtype is DType.FLOAT32 else c.quant(0.5)
+    parts = []
+    for width in (16, *(int(n) for n in rng.integers(1, 50, 2))):
+        kind = ArrayType((1 + seed % 4, 5, width), dtype, quant)
+        array = rng.integers(-128, 128, kind.shape).astype(dtype.numpy)
+        parts.append(c.Tensor(kind, array))
+    attrs = ConcatenateAttrs(2 if seed % 5 else 1)
+    if attrs.axis == 1:
+        parts = parts[1:2] * 2
+    return c.Case(f"concatenate {seed}", "concatenate", attrs, tuple(parts), quant, dtype)
+
+
+def _looked_up(seed: int) -> c.Case:
+    """Any values, by a table that has all of int8."""
+    rng = np.random.default_rng(seed)
+    data = c.int8(rng, (1 + 3 * seed,), c.quant(0.5))
+    kind = ArrayType((256,), DType.INT8, c.quant(0.25))
+    table = c.Tensor(kind, rng.permutation(np.arange(-128, 128)).astype(np.int8), is_constant=True)
+    attrs = LookupAttrs("sigmoid")
+    return c.Case(f"lookup {seed}", "lookup", attrs, (data, table), c.quant(0.25), DType.INT8)
+
+
+def _resized(seed: int) -> c.Case:
+    """An image of any size, with values at both ends of int8."""
+    rng = np.random.default_rng(seed)
+    shape = (1 + seed % 2, *(int(n) for n in rng.integers(1, (7, 7, 23))))
+    values = rng.choice(np.array([-128, -127, 0, 126, 127]), shape).astype(np.int8)
+    data = c.Tensor(ArrayType(shape, DType.INT8, c.quant(0.5)), values)
+    rows, columns = (int(n) for n in rng.integers(1, 15, 2))
+    places = ((False, False), (True, False), (False, True))[seed % 3]
+    attrs = Resize2DAttrs((rows, columns), *places, in_floats=False)
+    return c.Case(f"resize {seed}", "image.resize2d", attrs, (data,), c.quant(0.5))
+
+
 def _cases() -> Iterator[c.Case]:
     for g in _LINES:
         yield from convolving.of_dtype(g)
@@ -160,6 +203,10 @@ def _cases() -> Iterator[c.Case]:
     for seed in range(18):
         yield from _quantized(seed)
         yield _padded(seed)
+        yield _joined(seed)
+        yield _looked_up(seed)
+        yield _resized(seed)
+    yield from map(mve_elementwise.reduced, seeds(40))
     yield from map(recurrent_cases.constant_case, seeds(120))
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)
@@ -172,14 +219,18 @@ def _cases() -> Iterator[c.Case]:
 
 
 def _kernels(board: str) -> tuple[Implementation, ...]:
-    """The kernels for instructions that the board's core has, apart from most of those of int8."""
+    """The kernels for instructions that the board's core has, apart from most of those of int8, and
+    kernels with a loop of their own for such instructions."""
     features = boards.load(board).cpu.features
     return tuple(
         kernel
         for every in kernels.registry().values()
         for kernel in every
-        if kernel.needs and kernel.needs <= features and "_s4" not in kernel.symbol
-        if "_s8" not in kernel.symbol or kernel.symbol.startswith("mg_lstm_s8_")
+        if kernel.symbol in SEVERAL
+        or (
+            (kernel.needs and kernel.needs <= features and "_s4" not in kernel.symbol)
+            and ("_s8" not in kernel.symbol or kernel.symbol.startswith("mg_lstm_s8_"))
+        )
     )
 
 

@@ -19,7 +19,8 @@ _SIGNS = {"add": 1, "subtract": -1, "qnn.add": 1, "qnn.subtract": -1}  # of the 
 
 
 @lru_cache(KEPT)
-def _proven(of: pairs.OperandPair) -> Affine | None:
+def proven_form(of: pairs.OperandPair) -> Affine | None:
+    """The affine function that is exact for all pairs of values, if one is found."""
     lhs, rhs, output = pairs.scales(of)
     if not output:
         return None
@@ -51,7 +52,7 @@ def _coefficients(sources: Sequence[Array], arguments: transforms.Arguments) -> 
 
 _FORM = pairs.PairForm(
     kind=_KIND,
-    search=_proven,
+    search=proven_form,
     missing="no affine function of both values was found that is exact for all pairs",
     fields=_fields,
     numbers=_numbers,

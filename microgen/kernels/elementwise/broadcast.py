@@ -16,6 +16,8 @@ from microgen.target.cpu import Feature
 
 _AXES = 4
 _ROW_AXES = 2  # rows, and elements of a row
+_EIGHT = 8  # elements of an iteration with MVE
+_QUAD = 4
 
 
 @functools.lru_cache(maxsize=1024)  # networks have few shapes, and every kernel needs them
@@ -80,6 +82,18 @@ def _row_work(node: Node, graph: Graph) -> Work:
         "left": rows * (size % 4),
         "row": rows - 1,
         "clamped": counted["clamped"],
+    }
+
+
+def vector_work(node: Node, graph: Graph) -> Work:
+    """Parts of the loops with MVE of kernels of rows: eights, remaining quads, rows."""
+    fields = dict(in_rows(node, graph))
+    rows, size = fields["rows"], fields["size"]
+    return {
+        "call": 1,
+        "eight": rows * (size // _EIGHT),
+        "quad": rows * -(-(size % _EIGHT) // _QUAD),
+        "row": rows - 1,
     }
 
 

@@ -16,7 +16,7 @@ from microgen.graph.ops.elementwise.addition import (
 from microgen.graph.ops.elementwise.bitwise import BitFunction, BitwiseAttrs
 from microgen.graph.ops.elementwise.rescaled import RescaledAttrs, of_product, of_sum
 from microgen.kernels import base
-from microgen.kernels.elementwise import affine, broadcast, in_float32, product
+from microgen.kernels.elementwise import affine, broadcast, in_float32, product, scaled_rows
 
 
 def _addition_params(node: Node, graph: Graph) -> base.Fields:
@@ -31,6 +31,7 @@ def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
     plain = broadcast.plain_params
     return (
         *affine.KERNELS,
+        *scaled_rows.kernels(op),
         *in_float32.elementwise(op),
         in_float32.without(
             broadcast.kernel(f"mg_{op}_s8", DType.INT8, _addition_params, is_scaled=True)
@@ -148,6 +149,7 @@ BY_OP = {
     "add": _addition_kernels("add"),
     "subtract": _addition_kernels("subtract"),
     "squared_difference": (
+        *scaled_rows.kernels("squared_difference"),
         broadcast.kernel("mg_squared_difference_s8", DType.INT8, _squared_difference_params),
         broadcast.kernel("mg_squared_difference_s32", DType.INT32, broadcast.shapes),
         broadcast.kernel("mg_squared_difference_f32", DType.FLOAT32, broadcast.shapes),

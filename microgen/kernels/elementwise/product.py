@@ -114,7 +114,10 @@ def _refusal_of_rows(node: Node, graph: Graph) -> str | None:
 
 _SPECIFIED = (
     broadcast.row_kernel("mg_multiply_s8_rows", base.REFERENCE, _refusal_of_rows, _row_params),
-    broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
+    replace(
+        broadcast.row_kernel("mg_multiply_s8_mve", base.MVE, _vector_refusal, _row_params),
+        work=broadcast.vector_work,
+    ),
     broadcast.kernel("mg_multiply_s8", DType.INT8, _multiply_params, is_scaled=True),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import accumulate
 from math import prod
 
@@ -11,6 +12,10 @@ from microgen.graph.ops.moves.layouts import ConcatenateAttrs, LayoutTransformAt
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.kernels import base
 from microgen.kernels.moves import strided
+from microgen.kernels.work import Work, work
+
+_SIXTEEN = 16  # bytes that are copied at a time
+_UNROLLED = 64  # bytes of a row that compilers copy without a loop
 
 
 def _copy_params(node: Node, graph: Graph) -> base.Fields:
@@ -78,6 +83,35 @@ def _concatenate_in_place(node: Node, graph: Graph) -> base.Lags:
     # The first input is copied before the others are, row after row. When row k is copied, the
     # output has been written up to that row's end, and the input is read from its row k on.
     return {0: (_rows(node, graph) - 1) * (whole - first) + first}
+
+
+def _concatenate_work(node: Node, graph: Graph) -> Work:
+    """Parts of the loops over rows, beside the usual ones. Compilers copy rows of up to 64 bytes
+    without a loop, and with MVE rows of up to 16."""
+    widths = [_row(node, tensor) for tensor in graph.type_of(node.inputs)]
+    brief = [width for width in widths if width <= _UNROLLED]
+    long = [width for width in widths if width > _UNROLLED]
+    rows = _rows(node, graph)
+    return {
+        **work(node, graph),
+        **{name: rows * count for name, count in _moved(widths, "joined").items()},
+        **{name: rows * count for name, count in _moved(long, "long").items()},
+        "brief_row": rows * len(brief),
+        "brief_move": rows * sum(w // 4 + w % 4 // 2 + w % 2 for w in brief),
+        "one_begun": rows * sum(width <= _SIXTEEN for width in widths),
+        "more_begun": rows * sum(-(-w // _SIXTEEN) for w in widths if w > _SIXTEEN),
+    }
+
+
+def _moved(widths: Sequence[int], name: str) -> dict[str, int]:
+    """Rows, and in them blocks of 16 bytes, words and bytes."""
+    return {
+        f"{name}_row": len(widths),
+        f"{name}_sixteen": sum(width // _SIXTEEN for width in widths),
+        f"{name}_word": sum(width % _SIXTEEN // 4 for width in widths),
+        f"{name}_byte": sum(width % 4 for width in widths),
+        f"{name}_begun": sum(-(-width // _SIXTEEN) for width in widths),
+    }
 
 
 def _attrs(node: Node) -> StridedSliceAttrs:
@@ -152,6 +186,7 @@ BY_OP = {
             params=_concatenate_params,
             in_place=_concatenate_in_place,
             each_input=_concatenate_each_input,
+            work=_concatenate_work,
         ),
     ),
     "strided_slice": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from math import prod
 
@@ -24,6 +25,7 @@ from microgen.graph.ops.reductions.reduction import (
 )
 from microgen.graph.ops.reductions.running import RunningAttrs
 from microgen.kernels import base
+from microgen.kernels.work import Work, work
 
 _SIZES = 6  # (kept, reduced) three times: any axes of up to five dimensions, most of up to eight
 
@@ -95,6 +97,25 @@ def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fiel
     return (*shape_fields(node, graph), ("multiplier", scale.multiplier), ("shift", scale.shift))
 
 
+def _sum_work(node: Node, graph: Graph) -> Work:
+    """Parts of the loops of sums of int8, beside the usual ones: values that are added in blocks of
+    eight and four columns and singly, and in rows."""
+    shape = dict(shape_fields(node, graph))["shape"]
+    parts, count, size = shape[0] * shape[2], shape[3], shape[4]
+    is_columns = shape[1] == shape[5] == 1
+    is_rows = not is_columns and shape[1] == shape[3] == 1
+    each = count * parts if is_columns else 0
+    return {
+        **work(node, graph),
+        "summed_eight": each * -(-size // 8),
+        "summed_four": each * (size // 4),
+        "summed_one": each * (size % 4),
+        "result_eight": parts * -(-size // 8) * is_columns,
+        "result_four": parts * (size // 4) * is_columns,
+        "summed_row": prod(shape) * is_rows,
+    }
+
+
 def sum_kernels(
     scale: Callable[[Node, Graph], SumParameters], divisor: Callable[[Node, Graph], int]
 ) -> tuple[base.Implementation, ...]:
@@ -110,7 +131,7 @@ def sum_kernels(
         return (*shape_fields(node, graph), ("divisor", float(divisor(node, graph))))
 
     return (
-        kernel("sum_s8", DType.INT8, fields_s8),
+        replace(kernel("sum_s8", DType.INT8, fields_s8), work=_sum_work),
         kernel("sum_s16", DType.INT16, fields_s16),
         kernel("sum_f32", DType.FLOAT32, fields_f32),
     )

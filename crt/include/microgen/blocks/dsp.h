@@ -195,6 +195,14 @@ MG_INSTRUCTION_2(mg_smmulr, int32_t, "smmulr %0, %1, %2")
 
 MG_INSTRUCTION_2(mg_smmul, int32_t, "smmul %0, %1, %2")
 
+/* sum + mg_smmulr(a, b). */
+MG_INLINE int32_t mg_smmlar(int32_t a, int32_t b, int32_t sum)
+{
+    int32_t result;
+    __asm__("smmlar %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+
 #else
 
 MG_INLINE uint32_t mg_sxtab16(uint32_t pair, uint32_t bytes)
@@ -277,6 +285,11 @@ MG_INLINE int32_t mg_smmulr(int32_t a, int32_t b)
 MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
 {
     return mg_product_high(a, b, 0);
+}
+
+MG_INLINE int32_t mg_smmlar(int32_t a, int32_t b, int32_t sum)
+{
+    return sum + mg_smmulr(a, b);
 }
 
 #endif

@@ -6,6 +6,10 @@
 #include "microgen/requantization/requantize.h"
 #include "microgen/window.h"
 
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
 /* The parameters of integer kernels of any type. */
 typedef struct {
     MG_IMAGE_SIZES(channels)
@@ -148,18 +152,77 @@ MG_RESIZING(mg_resize_bilinear_f32, float, mg_resize_bilinear_f32_place, mg_resi
 
 typedef mg_resize_bilinear_params mg_resize_bilinear_s8_params;
 
-/* One output element. No product exceeds 2^29. */
-MG_INLINE int8_t mg_resize_bilinear_s8_stored(int32_t top, int32_t bottom, int32_t weight)
-{
-    const int32_t sum = top * (1024 - weight) + bottom * weight;
-    return (int8_t)mg_divide_by_power_of_two(sum, 20);
-}
-
 /* Interpolates input [batches][input_height][input_width][channels] into output
  * [batches][output_height][output_width][channels], rounded to nearest, ties away from zero.
  * Output must not overlap the input. */
-MG_RESIZING(mg_resize_bilinear_s8, int8_t, mg_resize_bilinear_place, mg_resize_bilinear_row,
-            mg_resize_bilinear_column, mg_resize_bilinear_blend, mg_resize_bilinear_s8_stored)
+MG_DECLARE_UNARY(mg_resize_bilinear_s8, int8_t, int8_t);
+
+/* The four neighbours of a pixel, the upper ones first, and their weights in units of 2^-20. */
+typedef struct {
+    const int8_t *from[4];
+    int32_t weight[4];
+} mg_resize_bilinear_s8_pixel;
+
+/* The channels of a pixel. No sum of products exceeds 2^30. */
+MG_INLINE void mg_resize_bilinear_s8_channels(const mg_resize_bilinear_s8_pixel *of,
+                                              int32_t channels, int8_t *output)
+{
+    const int8_t *const first = of->from[0];
+    const int8_t *const second = of->from[1];
+    const int8_t *const third = of->from[2];
+    const int8_t *const fourth = of->from[3];
+    const int32_t weights[4] = {of->weight[0], of->weight[1], of->weight[2], of->weight[3]};
+
+#if defined(__ARM_FEATURE_MVE)
+    for (int32_t c = 0; c < channels; c += 4) {
+        const mve_pred16_t active = vctp32q((uint32_t)(channels - c));
+        int32x4_t sum = vmulq_n_s32(vldrbq_z_s32(&first[c], active), weights[0]);
+        sum = vmlaq_n_s32(sum, vldrbq_z_s32(&second[c], active), weights[1]);
+        sum = vmlaq_n_s32(sum, vldrbq_z_s32(&third[c], active), weights[2]);
+        sum = vmlaq_n_s32(sum, vldrbq_z_s32(&fourth[c], active), weights[3]);
+        /* Ties go upwards, so 1 is subtracted from negative sums. */
+        sum = vrshrq_n_s32(vaddq_s32(sum, vshrq_n_s32(sum, 31)), 20);
+        vstrbq_p_s32(&output[c], sum, active);
+    }
+#else
+    for (int32_t c = 0; c < channels; c++) {
+        const int32_t sum = first[c] * weights[0] + second[c] * weights[1] + third[c] * weights[2] +
+                            fourth[c] * weights[3];
+        output[c] = (int8_t)mg_shift_right(sum + (1 << 19) + mg_shift_right(sum, 31), 20);
+    }
+#endif
+}
+
+/* A row of pixels between the rows `top` and `bottom` of the input. */
+MG_INLINE void mg_resize_bilinear_s8_row(const mg_resize_bilinear_params *p, const int8_t *top,
+                                         const int8_t *bottom, int32_t weight, int8_t *output)
+{
+    for (int32_t x = 0; x < p->output_width; x++) {
+        const mg_resize_bilinear_place column = mg_resize_bilinear_column(p, x);
+        const int32_t left = column.lower * p->channels;
+        const int32_t right = column.upper * p->channels;
+        const int32_t rest = 1024 - column.weight;
+        const mg_resize_bilinear_s8_pixel of = {
+            {&top[left], &top[right], &bottom[left], &bottom[right]},
+            {(1024 - weight) * rest, (1024 - weight) * column.weight, weight * rest,
+             weight * column.weight},
+        };
+        mg_resize_bilinear_s8_channels(&of, p->channels, &output[x * p->channels]);
+    }
+}
+
+MG_INLINE void mg_resize_bilinear_s8_body(const mg_resize_bilinear_s8_params *p,
+                                          const int8_t *input, int8_t *output)
+{
+    const int32_t line = p->input_width * p->channels;
+
+    for (int32_t y = 0; y < p->batches * p->output_height; y++) {
+        const mg_resize_bilinear_place row = mg_resize_bilinear_row(p, y % p->output_height);
+        const int8_t *image = &input[y / p->output_height * p->input_height * line];
+        mg_resize_bilinear_s8_row(p, &image[row.lower * line], &image[row.upper * line], row.weight,
+                                  &output[y * p->output_width * p->channels]);
+    }
+}
 
 typedef mg_resize_bilinear_params mg_resize_bilinear_s16_params;
 

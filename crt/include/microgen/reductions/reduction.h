@@ -7,6 +7,7 @@
 #define MICROGEN_REDUCTION_H
 
 #include "microgen/arithmetic/clamp.h"
+#include "microgen/reductions/sums_s8.h"
 #include "microgen/requantization/requantize.h"
 #include "microgen/requantization/requantize_float.h"
 
@@ -131,7 +132,69 @@ MG_INLINE int8_t mg_reduce_sum_s8_result(const mg_reduce_sum_s8_params *p, int32
 /* Sums input [shape] over its reduced axes, requantizes the sums with double rounding, and stores
  * them, saturated, in output [kept axes]. Output must not overlap the input. Sums must fit int32,
  * bias included. */
-MG_REDUCTION(mg_reduce_sum_s8, int8_t, int32_t, int8_t, 0)
+MG_DECLARE_UNARY(mg_reduce_sum_s8, int8_t, int8_t);
+
+#if defined(MG_SUMS_S8_LANES)
+/* Sums `size` columns of `count` rows each. */
+MG_INLINE void mg_reduce_sum_s8_columns(const mg_reduce_sum_s8_params *p, const int8_t *input,
+                                        int32_t count, int32_t size, int8_t *output)
+{
+    int32_t c = 0;
+
+#if defined(__ARM_FEATURE_MVE)
+    for (; c < size; c += MG_SUMS_S8_LANES) {
+        const mve_pred16_t active = vctp16q((uint32_t)(size - c));
+        int32x4_t sums[2];
+        mg_sums_s8_columns(&input[c], size, count, active, sums);
+        for (int32_t n = 0; n < 2; n++) {
+            const int32x4_t scaled =
+                mg_mve_requantize_n(vaddq_n_s32(sums[n], p->bias), p->multiplier, p->shift);
+            /* Saturating, because nothing bounds the ratio of the scales. */
+            sums[n] = vqaddq_n_s32(scaled, p->output_offset);
+        }
+        int16x8_t stored = vqmovnbq_s32(vdupq_n_s16(0), sums[0]);
+        stored = vqmovntq_s32(stored, sums[1]);
+        stored = vminq_s16(vmaxq_s16(stored, vdupq_n_s16(INT8_MIN)), vdupq_n_s16(INT8_MAX));
+        vstrbq_p_s16(&output[c], stored, active);
+    }
+#else
+    for (; c < (size & ~3); c += MG_SUMS_S8_LANES) {
+        int32_t sums[MG_SUMS_S8_LANES];
+        mg_sums_s8_columns(&input[c], size, count, sums);
+        for (int32_t n = 0; n < MG_SUMS_S8_LANES; n++) {
+            output[c + n] = mg_reduce_sum_s8_result(p, sums[n]);
+        }
+    }
+    for (; c < size; c++) {
+        output[c] = mg_reduce_sum_s8_result(p, mg_sums_s8_column(&input[c], size, count));
+    }
+#endif
+}
+#endif
+
+MG_INLINE void mg_reduce_sum_s8_body(const mg_reduce_sum_s8_params *p, const int8_t *input,
+                                     int8_t *output)
+{
+#if defined(MG_SUMS_S8_LANES)
+    const int32_t parts = p->shape[0] * p->shape[2];
+    if (p->shape[1] == 1 && p->shape[5] == 1 && p->is_unsigned == 0) {
+        const int32_t count = p->shape[3];
+        const int32_t size = p->shape[4];
+        for (int32_t n = 0; n < parts; n++) {
+            mg_reduce_sum_s8_columns(p, &input[n * count * size], count, size, &output[n * size]);
+        }
+        return;
+    }
+    if (p->shape[1] == 1 && p->shape[3] == 1 && p->is_unsigned == 0) {
+        for (int32_t n = 0; n < parts * p->shape[4]; n++) {
+            const int32_t sum = mg_sums_s8_row(&input[n * p->shape[5]], p->shape[5]);
+            output[n] = mg_reduce_sum_s8_result(p, sum);
+        }
+        return;
+    }
+#endif
+    MG_REDUCE(int32_t, 0, mg_reduce_sum_s8_step, mg_reduce_sum_s8_result, p, input, output);
+}
 
 typedef struct {
     int32_t shape[6];

@@ -5,6 +5,10 @@
 
 #include "microgen/requantization/requantize.h"
 
+#if defined(__ARM_FEATURE_MVE)
+#include <arm_mve.h>
+#endif
+
 /* Functions of int16 values by tables of 513 entries. The Python twin is
  * microgen/graph/ops/tables/tables.py, which computes the same values, bit for bit. */
 
@@ -29,24 +33,65 @@ typedef struct {
 MG_EXTERN void mg_lookup_s8(const mg_lookup_s8_params *p, const int8_t *input, const int8_t *table,
                             int8_t *output);
 
+#if defined(__ARM_FEATURE_MVE)
+/* Sixteen values at a time. */
+MG_INLINE void mg_lookup_s8_gather(const int8_t *input, const uint8_t *table, int8_t *output,
+                                   int32_t size)
+{
+    const uint8x16_t half = vdupq_n_u8(128);
+    int32_t left = size;
+
+    for (; left >= 16; left -= 16) {
+        const uint8x16_t index = veorq_u8(vldrbq_u8((const uint8_t *)input), half);
+        vstrbq_u8((uint8_t *)output, vldrbq_gather_offset_u8(table, index));
+        input += 16;
+        output += 16;
+    }
+    if (left > 0) {
+        const mve_pred16_t active = vctp8q((uint32_t)left);
+        const uint8x16_t index = veorq_u8(vldrbq_z_u8((const uint8_t *)input, active), half);
+        vstrbq_p_u8((uint8_t *)output, vldrbq_gather_offset_z_u8(table, index, active), active);
+    }
+}
+#endif
+
+/* Keeps the compiler from joining bytes to a word, which takes longer than to store them. */
+MG_INLINE void mg_lookup_s8_keep_order(void)
+{
+#if defined(__GNUC__)
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
 MG_INLINE void mg_lookup_s8_body(const mg_lookup_s8_params *p, const int8_t *input,
                                  const int8_t *table, int8_t *output)
 {
-    int32_t i = 0;
+#if defined(__ARM_FEATURE_MVE)
+    mg_lookup_s8_gather(input, (const uint8_t *)table, output, p->size);
+#else
+    const int8_t *const middle = table + 128; /* the entry of 0, so that a value is an index */
+    const int8_t *const fours = input + (p->size & ~3);
+    const int8_t *const end = input + p->size;
 
-    for (; i < (p->size & ~3); i += 4) {
-        const int8_t first = table[input[i] + 128];
-        const int8_t second = table[input[i + 1] + 128];
-        const int8_t third = table[input[i + 2] + 128];
-        const int8_t fourth = table[input[i + 3] + 128];
-        output[i] = first;
-        output[i + 1] = second;
-        output[i + 2] = third;
-        output[i + 3] = fourth;
+    while (input != fours) {
+        const int8_t first = middle[input[0]];
+        const int8_t second = middle[input[1]];
+        const int8_t third = middle[input[2]];
+        const int8_t fourth = middle[input[3]];
+        output[0] = first;
+        mg_lookup_s8_keep_order();
+        output[1] = second;
+        mg_lookup_s8_keep_order();
+        output[2] = third;
+        mg_lookup_s8_keep_order();
+        output[3] = fourth;
+        input += 4;
+        output += 4;
     }
-    for (; i < p->size; i++) {
-        output[i] = table[input[i] + 128];
+    while (input != end) {
+        *output++ = middle[*input++];
     }
+#endif
 }
 
 typedef struct {
