@@ -30,15 +30,8 @@ typedef struct {
     const int32_t *factor;
 } mg_gate_tables;
 
-/* sum + a * b / 2^32, and sum - a * b / 2^32, rounded to nearest, ties upwards. */
+/* sum - a * b / 2^32, rounded to nearest, ties upwards. */
 #ifdef __ARM_FEATURE_DSP
-MG_INLINE int32_t mg_smmlar(int32_t sum, int32_t a, int32_t b)
-{
-    int32_t result;
-    __asm__("smmlar %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
 MG_INLINE int32_t mg_smmlsr(int32_t sum, int32_t a, int32_t b)
 {
     int32_t result;
@@ -49,11 +42,6 @@ MG_INLINE int32_t mg_smmlsr(int32_t sum, int32_t a, int32_t b)
 MG_INSTRUCTION_1(mg_as_s16, int32_t, "ssat %0, #16, %1")
 MG_INSTRUCTION_1(mg_twice_as_s16, int32_t, "ssat %0, #16, %1, lsl #1")
 #else
-MG_INLINE int32_t mg_smmlar(int32_t sum, int32_t a, int32_t b)
-{
-    return sum + mg_smmulr(a, b);
-}
-
 MG_INLINE int32_t mg_smmlsr(int32_t sum, int32_t a, int32_t b)
 {
     const int64_t half = (int64_t)1 << 31;

@@ -196,7 +196,7 @@ MG_INSTRUCTION_2(mg_smmulr, int32_t, "smmulr %0, %1, %2")
 MG_INSTRUCTION_2(mg_smmul, int32_t, "smmul %0, %1, %2")
 
 /* sum + mg_smmulr(a, b). */
-MG_INLINE int32_t mg_smmlar(int32_t a, int32_t b, int32_t sum)
+MG_INLINE int32_t mg_smmlar(int32_t sum, int32_t a, int32_t b)
 {
     int32_t result;
     __asm__("smmlar %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
@@ -287,7 +287,7 @@ MG_INLINE int32_t mg_smmul(int32_t a, int32_t b)
     return mg_product_high(a, b, 0);
 }
 
-MG_INLINE int32_t mg_smmlar(int32_t a, int32_t b, int32_t sum)
+MG_INLINE int32_t mg_smmlar(int32_t sum, int32_t a, int32_t b)
 {
     return sum + mg_smmulr(a, b);
 }

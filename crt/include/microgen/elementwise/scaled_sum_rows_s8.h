@@ -119,11 +119,11 @@ MG_INLINE void mg_scaled_sum_rows_row(const mg_scaled_sum_rows_params *p, const 
     while (output < end) {
         const int32_t factor = mg_scaled_sum_factor(scaled_zero, *scaled, kind);
         const int32_t halves = mg_scaled_sum_twice_halved(halved_zero, *halved, kind);
-        const int32_t product = mg_smmlar(factor, multiplier, half) + mg_shift_right(factor, 31);
+        const int32_t product = mg_smmlar(half, factor, multiplier) + mg_shift_right(factor, 31);
         const int32_t first = mg_shift_right(product, right);
         const int32_t twice = mg_scaled_sum_twice(first, halves, kind);
         const int32_t sum =
-            mg_smmlar(twice, output_multiplier, constant) + mg_shift_right(twice, 31);
+            mg_smmlar(constant, twice, output_multiplier) + mg_shift_right(twice, 31);
         *output++ = mg_clamp_s8(mg_shift_right(sum, output_right), INT8_MIN, INT8_MAX);
         scaled += scaled_step;
         halved += halved_step;
