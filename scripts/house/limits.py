@@ -65,7 +65,8 @@ QUICK = {
     # Requantizations by channel, and multipliers that round ties upwards (180).
     # Phases of transposed convolutions (190). LSTMs with paired weights and with floats (200).
     # Strips of depthwise convolutions (210).
-    "lines of Python code": Limit(50_000, 70_860),
+    # Plans of candidates from the calls that differ, and their parts of flash (150).
+    "lines of Python code": Limit(50_000, 71_010),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
