@@ -11,10 +11,10 @@ from microgen.graph.ir.graph import Array, Graph, Node
 from microgen.kernels import taps
 from microgen.kernels.constant import WeightLayout
 from microgen.kernels.convolution import conv2d
-from microgen.kernels.convolution.s8.conv2d_mve import FILTERS, in_tiles
+from microgen.kernels.convolution.s8.conv2d_mve import FILTERS, ROUNDINGS, in_tiles
 from microgen.kernels.requantization import transforms, weighted
 from microgen.kernels.requantization.recipe import RAW
-from microgen.kernels.requantization.weighted import FLOAT_MVE, TWICE_NARROW, Loop
+from microgen.kernels.requantization.weighted import FLOAT_MVE, Loop
 from microgen.kernels.work import Work
 
 OP_NAME = conv2d.OP_NAME
@@ -68,12 +68,12 @@ _LOOP = Loop(
     sums=RAW,
     layout=WeightLayout("tiles_of_groups", arguments=MERGED.arguments),
     in_place=taps.in_place,
-    cores=("mg_mve_tile_deep", "mg_mve_tile_part"),
+    cores=("mg_mve_tile_compute",),
     work=_work,
 )
 _LAYER = dataclasses.replace(conv2d.LAYER, params=MERGED.params(conv2d.LAYER.params))
 
 IMPLEMENTATIONS = (
-    *_LAYER.kernels((weighted.vectors(_LOOP),), (TWICE_NARROW,)),
+    *_LAYER.kernels((weighted.vectors(_LOOP),), ROUNDINGS),
     *_LAYER.kernels((weighted.vectors(weighted.in_floats(_LOOP)),), (FLOAT_MVE,)),
 )

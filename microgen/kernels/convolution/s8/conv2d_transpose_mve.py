@@ -252,7 +252,10 @@ TRANSFORMS: Mapping[str, transforms.Function] = {
 }
 
 _SUMS = WeightedSums("fold_zero_of_phases", _arguments)
-_CORES = ("mg_mve_tile_deep", "mg_mve_strip_fill", "mg_mve_strip_line", "mg_mve_phase_compute")
+_CORES = (
+    *("mg_mve_tile_compute", "mg_mve_strip_fill", "mg_mve_strip_lines"),
+    "mg_mve_phase_compute",
+)
 _PHASES = weighted.vectors(
     Loop(
         stem="conv2d_transpose_s8_phases",

@@ -21,7 +21,7 @@ typedef mg_conv2d_s8_params mg_conv2d_s8_rows_mve_params;
 
 /* What the lines of a strip have in common. */
 typedef struct {
-    int32_t channels; /* bytes that are copied at a time */
+    int32_t channels; /* bytes of a column */
     int32_t step;     /* from column to column of a strip */
     int32_t left;     /* columns before the input, */
     int32_t inside;   /* in it, */
@@ -29,6 +29,11 @@ typedef struct {
     int32_t zero;     /* the input's zero point */
     /* Where each byte of a vector of inputs goes, or NULL if it has one column or a part of it. */
     const uint8_t *places;
+    int32_t together; /* columns that a vector has */
+    int32_t lines;    /* of a window */
+    int32_t pitch;    /* bytes of the input from one to the next */
+    int32_t height;   /* rows of the input from one to the next, */
+    int32_t rows;     /* and all of the input's */
 } mg_mve_strip;
 
 /* Finds the places of a vector's bytes. Returns NULL if it has less than two columns, or if one of
@@ -54,32 +59,54 @@ MG_INLINE const uint8_t *mg_mve_strip_places(int32_t channels, int32_t step,
     return places;
 }
 
-/* Copies the columns inside of the input, several with each vector. */
+/* Copies the columns inside of the input, several with each vector. In assembly, because GCC 12
+ * moves predicates to other registers and back. */
 MG_INLINE void mg_mve_strip_scatter(const mg_mve_strip *s, const int8_t *from, int8_t *to)
 {
     const uint8x16_t places = vldrbq_u8(s->places);
-    const int32_t columns = MG_MVE_BYTES / s->channels;
+    const int32_t columns = s->together;
+    const int32_t vectors = s->inside / columns;
 
-    for (int32_t left = s->inside; left > 0; left -= columns) {
-        const mve_pred16_t active = vctp8q((uint32_t)(left * s->channels));
-        vstrbq_scatter_offset_p_s8(to, places, vldrbq_z_s8(from, active), active);
-        from += columns * s->channels;
-        to += columns * s->step;
-    }
+    __asm__ volatile(
+        "vctp.8 %[whole]\n\t"
+        "wls lr, %[vectors], 2f\n"
+        "1:\n\t"
+        "vpstt\n\t"
+        "vldrbt.u8 q0, [%[from]]\n\t"
+        "vstrbt.8 q0, [%[to], %q[places]]\n\t"
+        "add %[from], %[from], %[whole]\n\t"
+        "add %[to], %[to], %[step]\n\t"
+        "le lr, 1b\n"
+        "2:\n\t"
+        "vctp.8 %[rest]\n\t"
+        "vpstt\n\t"
+        "vldrbt.u8 q0, [%[from]]\n\t"
+        "vstrbt.8 q0, [%[to], %q[places]]"
+        : [from] "+r"(from), [to] "+r"(to)
+        : [places] "w"(places), [vectors] "r"(vectors), [whole] "r"(columns * s->channels),
+          [step] "r"(columns * s->step), [rest] "r"((s->inside - vectors * columns) * s->channels)
+        : "lr", "q0", "cc", "memory");
 }
 
 /* Copies them, a part of a column with each vector. */
 MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8_t *to)
 {
-    for (int32_t left = s->channels; left > 0; left -= MG_MVE_BYTES) {
-        const mve_pred16_t active = vctp8q((uint32_t)left);
-        const int8_t *from = line + (s->channels - left);
-        int8_t *at = to + (s->channels - left);
-        for (int32_t x = s->inside; x > 0; x--) {
-            vstrbq_p_s8(at, vldrbq_z_s8(from, active), active);
-            from += s->channels;
-            at += s->step;
-        }
+    for (int32_t done = 0; done < s->channels; done += MG_MVE_BYTES) {
+        const int8_t *from = line + done;
+        int8_t *at = to + done;
+        __asm__ volatile("vctp.8 %[left]\n\t"
+                         "dls lr, %[columns]\n"
+                         "1:\n\t"
+                         "vpstt\n\t"
+                         "vldrbt.u8 q0, [%[from]]\n\t"
+                         "vstrbt.8 q0, [%[at]]\n\t"
+                         "add %[from], %[from], %[channels]\n\t"
+                         "add %[at], %[at], %[step]\n\t"
+                         "le lr, 1b"
+                         : [from] "+r"(from), [at] "+r"(at)
+                         : [left] "r"(s->channels - done), [columns] "r"(s->inside),
+                           [channels] "r"(s->channels), [step] "r"(s->step)
+                         : "lr", "q0", "cc", "memory");
     }
 }
 
@@ -87,31 +114,56 @@ MG_INLINE void mg_mve_strip_copy(const mg_mve_strip *s, const int8_t *line, int8
 static __attribute__((noinline, unused)) void mg_mve_strip_fill(const mg_mve_strip *s,
                                                                 int32_t columns, int8_t *to)
 {
-    for (; columns > 0; columns--) {
-        (void)mg_mve_fill(to, s->zero, s->channels);
-        to += s->step;
+    const int8x16_t zeros = vdupq_n_s8((int8_t)s->zero);
+
+    for (int32_t done = 0; done < s->channels; done += MG_MVE_BYTES) {
+        int8_t *at = to + done;
+        __asm__ volatile("vctp.8 %[left]\n\t"
+                         "dls lr, %[columns]\n"
+                         "1:\n\t"
+                         "vpst\n\t"
+                         "vstrbt.8 %q[zeros], [%[at]]\n\t"
+                         "add %[at], %[at], %[step]\n\t"
+                         "le lr, 1b"
+                         : [at] "+r"(at)
+                         : [zeros] "w"(zeros), [left] "r"(s->channels - done),
+                           [columns] "r"(columns), [step] "r"(s->step)
+                         : "lr", "cc", "memory");
     }
 }
 
-/* Copies a line of the input, or fills it if there is none. Out of line for all layers. */
-static __attribute__((noinline, unused)) void mg_mve_strip_line(const mg_mve_strip *s,
-                                                                const int8_t *line, int8_t *to)
+/* Copies a line of the input. */
+MG_INLINE void mg_mve_strip_line(const mg_mve_strip *s, const int8_t *line, int8_t *to)
 {
-    if (line == NULL) {
-        mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
-        return;
-    }
+    int8_t *inside = to + s->left * s->step;
+
     if (s->left > 0) {
         mg_mve_strip_fill(s, s->left, to);
-        to += s->left * s->step;
     }
     if (s->places != NULL) {
-        mg_mve_strip_scatter(s, line, to);
+        mg_mve_strip_scatter(s, line, inside);
     } else {
-        mg_mve_strip_copy(s, line, to);
+        mg_mve_strip_copy(s, line, inside);
     }
     if (s->right > 0) {
-        mg_mve_strip_fill(s, s->right, to + s->inside * s->step);
+        mg_mve_strip_fill(s, s->right, inside + s->inside * s->step);
+    }
+}
+
+/* Copies the lines of windows from row `y` of the image on, whose columns begin at `place`, or
+ * fills those that the image does not have. Out of line for all layers. */
+static __attribute__((noinline, unused)) void
+mg_mve_strip_lines(const mg_mve_strip *s, const int8_t *image, int32_t place, int32_t y, int8_t *to)
+{
+    for (int32_t left = s->lines; left > 0; left--) {
+        if (y >= 0 && y < s->rows && s->inside > 0) {
+            mg_mve_strip_line(s, &image[place], to);
+        } else {
+            mg_mve_strip_fill(s, s->left + s->inside + s->right, to);
+        }
+        place += s->pitch;
+        y += s->height;
+        to += s->channels;
     }
 }
 
@@ -128,7 +180,12 @@ MG_INLINE mg_mve_strip mg_conv2d_s8_rows_mve_strip(const mg_conv2d_s8_params *p,
                           0,
                           0,
                           -p->input_offset,
-                          places};
+                          places,
+                          MG_MVE_BYTES / p->input_channels,
+                          p->kernel_height,
+                          p->dilation_height * p->input_width * p->input_channels,
+                          p->dilation_height,
+                          p->input_height};
 
     if (taps.begin < taps.end) {
         strip.left = taps.begin;
@@ -143,15 +200,9 @@ MG_INLINE void mg_conv2d_s8_rows_mve_fill(const mg_conv2d_s8_params *p, const mg
                                           const int8_t *image, int32_t row, int32_t x, int8_t *to)
 {
     const int32_t first = (x < 0) ? 0 : x;
+    const int32_t y = row * p->stride_height - p->pad_top;
 
-    for (int32_t ky = 0; ky < p->kernel_height; ky++) {
-        const int32_t y = row * p->stride_height - p->pad_top + ky * p->dilation_height;
-        const int8_t *line = NULL;
-        if (y >= 0 && y < p->input_height && strip->inside > 0) {
-            line = &image[(y * p->input_width + first) * p->input_channels];
-        }
-        mg_mve_strip_line(strip, line, to + ky * p->input_channels);
-    }
+    mg_mve_strip_lines(strip, image, (y * p->input_width + first) * p->input_channels, y, to);
 }
 
 /* Rows of outputs whose strips are computed together. */
@@ -161,18 +212,19 @@ MG_INLINE int32_t mg_conv2d_s8_rows_mve_lines(const mg_conv2d_s8_params *p)
     return is_uneven ? MG_MVE_PIXELS : 1;
 }
 
-/* Computes some rows of outputs from `row` on. */
-MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg_mve_rows *rows,
+/* Computes some rows of outputs from `row` on, in strips of `most` pixels. */
+MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, mg_mve_tiles *tiles,
                                           const int8_t *image, int32_t row, int32_t lines,
-                                          const uint8_t *places, int8_t *strips, int8_t *output,
+                                          const uint8_t *places, int8_t *strips, int32_t most,
                                           int requantization)
 {
     const int32_t column = p->kernel_height * p->input_channels;
     const int32_t step = column * p->stride_width;
+    const int is_again = (lines == 1) ? 1 : 0;
 
-    for (int32_t x = 0; x < p->output_width; x += MG_MVE_STRIP) {
+    for (int32_t x = 0; x < p->output_width; x += most) {
         const int32_t left = p->output_width - x;
-        const int32_t count = (left < MG_MVE_STRIP) ? left : MG_MVE_STRIP;
+        const int32_t count = (left < most) ? left : most;
         const mg_mve_strip strip = mg_conv2d_s8_rows_mve_strip(p, x, count, places);
         const int32_t size = ((count - 1) * p->stride_width + p->kernel_width) * column;
         const mg_mve_places pixels = {column * p->kernel_width, step, count, size - count * step};
@@ -180,15 +232,42 @@ MG_INLINE void mg_conv2d_s8_rows_mve_rows(const mg_conv2d_s8_params *p, const mg
             mg_conv2d_s8_rows_mve_fill(p, &strip, image, row + i, x * p->stride_width - p->pad_left,
                                        strips + i * size);
         }
-        mg_mve_compute_pixels_with(rows, &pixels, strips, lines * count, output, 0, requantization);
-        output += count * p->output_channels;
+        mg_mve_tiles_run_with(tiles, &pixels, strips, lines * count, is_again, requantization);
+    }
+}
+
+/* mg_conv2d_s8_rows_mve_body in strips of `most` pixels: a multiple of four, or a row's. */
+MG_INLINE void mg_conv2d_s8_rows_mve_strips(const mg_conv2d_s8_params *p, const int8_t *input,
+                                            const int8_t *weight, const int32_t *bias,
+                                            const int32_t *multiplier, const int8_t *shift,
+                                            void *output, uint8_t *scratch, int32_t most,
+                                            int requantization)
+{
+    const mg_mve_rows rows = MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift);
+    const int32_t size = p->input_height * p->input_width * p->input_channels;
+    const int32_t lines = mg_conv2d_s8_rows_mve_lines(p);
+    const int32_t depth = p->kernel_height * p->kernel_width * p->input_channels;
+    uint8_t places[MG_MVE_BYTES];
+    const uint8_t *found =
+        mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
+    int8_t *strips = (int8_t *)scratch + mg_mve_lead(depth);
+    mg_mve_tiles tiles;
+    mg_mve_few few;
+
+    mg_mve_tiles_begin_with(&tiles, &few, &rows, depth, (int8_t *)output, requantization);
+    for (int32_t n = 0; n < p->batches; n++) {
+        for (int32_t row = 0; row < p->output_height; row += lines) {
+            const int32_t left = p->output_height - row;
+            const int32_t count = (left < lines) ? left : lines;
+            mg_conv2d_s8_rows_mve_rows(p, &tiles, input + n * size, row, count, found, strips, most,
+                                       requantization);
+        }
     }
 }
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, but with weights in the order
- * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW
- * or MG_ROUND_FLOAT_FPU.
- * There are at least four output channels. scratch has the bytes of a strip, which is of eight
+ * above, and with the input's zero point in the bias. `requantization` is MG_ROUND_TWICE_NARROW,
+ * MG_ROUND_UPWARD_NARROW or MG_ROUND_FLOAT_FPU. scratch has the bytes of a strip, which is of eight
  * pixels, or of a whole row if that has fewer, or those of four strips of rows of fewer pixels that
  * are no multiple of four; and what a window's first vector reads before it. */
 MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
@@ -196,25 +275,8 @@ MG_INLINE void mg_conv2d_s8_rows_mve_body(const mg_conv2d_s8_params *p, const in
                                           const int32_t *multiplier, const int8_t *shift,
                                           void *output, uint8_t *scratch, int requantization)
 {
-    const mg_mve_rows rows = MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift);
-    const int32_t size = p->input_height * p->input_width * p->input_channels;
-    const int32_t lines = mg_conv2d_s8_rows_mve_lines(p);
-    uint8_t places[MG_MVE_BYTES];
-    const uint8_t *found =
-        mg_mve_strip_places(p->input_channels, p->kernel_height * p->input_channels, places);
-    int8_t *strips = (int8_t *)scratch;
-    int8_t *stored = (int8_t *)output;
-
-    strips += mg_mve_lead(p->kernel_height * p->kernel_width * p->input_channels);
-    for (int32_t n = 0; n < p->batches; n++) {
-        for (int32_t row = 0; row < p->output_height; row += lines) {
-            const int32_t left = p->output_height - row;
-            const int32_t count = (left < lines) ? left : lines;
-            mg_conv2d_s8_rows_mve_rows(p, &rows, input + n * size, row, count, found, strips,
-                                       stored, requantization);
-            stored += count * p->output_width * p->output_channels;
-        }
-    }
+    mg_conv2d_s8_rows_mve_strips(p, input, weight, bias, multiplier, shift, output, scratch,
+                                 MG_MVE_STRIP, requantization);
 }
 
 #define MG_CONV2D_S8_ROWS_MVE_KERNEL(name, ...)                                                    \
@@ -235,8 +297,9 @@ typedef mg_conv2d_s8_params mg_conv2d_1x1_s8_rows_mve_params;
 #if defined(__ARM_FEATURE_MVE)
 
 /* Computes the same as mg_conv2d_s8_body with the same arguments, for a 1x1 kernel, one group, no
- * padding, and at least four output channels. Weights are in the order of mve_tiles.h. The bias
- * contains the input's zero point. `requantization` is MG_ROUND_TWICE_NARROW or
+ * padding. If the input's channels are no whole vectors, there are at least MG_MVE_LEAST of them,
+ * and four pixels or more. Weights are in the order of mve_tiles.h. The bias contains the input's
+ * zero point. `requantization` is MG_ROUND_TWICE_NARROW, MG_ROUND_UPWARD_NARROW or
  * MG_ROUND_FLOAT_FPU. */
 MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                               const int8_t *weight, const int32_t *bias,
@@ -249,13 +312,19 @@ MG_INLINE void mg_conv2d_1x1_s8_rows_mve_body(const mg_conv2d_s8_params *p, cons
                                   p->stride_height * p->input_width * p->input_channels -
                                       p->output_width * step};
     const int32_t count = p->output_height * p->output_width;
-    int8_t *stored = (int8_t *)output;
+    mg_mve_tiles tiles;
+    mg_mve_few few;
 
+    if (p->batches == 1 && p->output_channels >= MG_MVE_FILTERS &&
+        requantization != MG_ROUND_FLOAT_FPU) {
+        mg_mve_tiles_all(&rows, &pixels, input, count, (int8_t *)output, requantization);
+        return;
+    }
+    mg_mve_tiles_begin_with(&tiles, &few, &rows, p->input_channels, (int8_t *)output,
+                            requantization);
     for (int32_t n = 0; n < p->batches; n++) {
-        mg_mve_compute_pixels_with(&rows, &pixels, input, count, stored,
-                                   mg_mve_lead(p->input_channels) != 0, requantization);
+        mg_mve_tiles_run_with(&tiles, &pixels, input, count, 0, requantization);
         input += p->input_height * p->input_width * p->input_channels;
-        stored += count * p->output_channels;
     }
 }
 
@@ -278,7 +347,18 @@ typedef mg_conv2d_s8_params mg_conv2d_s8_rows_stack_mve_params;
 
 #define MG_MVE_STRIP_STACK 512 /* bytes */
 
-/* As mg_conv2d_s8_rows_mve_body, for strips of at most MG_MVE_STRIP_STACK bytes. */
+/* The pixels of a strip: as many as there is room for. */
+MG_INLINE int32_t mg_conv2d_s8_rows_stack_mve_pixels(const mg_conv2d_s8_params *p)
+{
+    const int32_t column = p->kernel_height * p->input_channels;
+    const int32_t columns = (MG_MVE_STRIP_STACK - mg_mve_lead(column * p->kernel_width)) / column;
+    const int32_t pixels = (columns - p->kernel_width) / p->stride_width + 1;
+
+    return (pixels < p->output_width) ? pixels / MG_MVE_PIXELS * MG_MVE_PIXELS : p->output_width;
+}
+
+/* As mg_conv2d_s8_rows_mve_body, for layers whose strips of eight pixels have at most
+ * MG_MVE_STRIP_STACK bytes. */
 MG_INLINE void mg_conv2d_s8_rows_stack_mve_body(const mg_conv2d_s8_params *p, const int8_t *input,
                                                 const int8_t *weight, const int32_t *bias,
                                                 const int32_t *multiplier, const int8_t *shift,
@@ -286,8 +366,8 @@ MG_INLINE void mg_conv2d_s8_rows_stack_mve_body(const mg_conv2d_s8_params *p, co
 {
     uint8_t strip[MG_MVE_STRIP_STACK];
 
-    mg_conv2d_s8_rows_mve_body(p, input, weight, bias, multiplier, shift, output, strip,
-                               requantization);
+    mg_conv2d_s8_rows_mve_strips(p, input, weight, bias, multiplier, shift, output, strip,
+                                 mg_conv2d_s8_rows_stack_mve_pixels(p), requantization);
 }
 
 #define MG_CONV2D_S8_ROWS_STACK_MVE_KERNEL(name, ...)                                              \

@@ -38,34 +38,13 @@ MG_INLINE void mg_mve_taps_gather(const int32_t *places, int32_t taps, const int
     }
 }
 
-/* Computes a tile for all filters of a group. The last group of four filters overlaps the one
- * before it if their number is no multiple of four. */
-MG_INLINE void mg_mve_taps_tile(mg_mve_tile tile, int32_t channels, int requantization)
-{
-    const int32_t whole = channels / MG_MVE_FILTERS;
-    const int32_t last = channels - MG_MVE_FILTERS;
-
-    tile.groups = whole;
-    mg_mve_tile_any(&tile, 0, requantization);
-    if (channels % MG_MVE_FILTERS != 0) {
-        tile.weight += whole * MG_MVE_FILTERS * (tile.steps + 1) * MG_MVE_BYTES;
-        tile.bias += last;
-        tile.multiplier += last;
-        if (requantization != MG_ROUND_FLOAT_FPU) {
-            tile.shift += last;
-        }
-        tile.output += last;
-        tile.groups = 1;
-        mg_mve_tile_any(&tile, 0, requantization);
-    }
-}
-
 /* Computes the same as mg_conv2d_s8_body, with the input's zero point in the bias. Images have four
  * pixels or more, and merged groups four output channels or more. Weights are those of
  * mve_tiles.h for each merged group, in the order [kernel_height][kernel_width][channels].
- * `requantization` is MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. The scratch memory, aligned to 4
- * bytes, has four words for each tap, the values of four windows, and a vector before and after
- * these. The last block of an image has its last four pixels, as in conv2d_s8_taps.h. */
+ * `requantization` is MG_ROUND_TWICE_NARROW, MG_ROUND_UPWARD_NARROW or MG_ROUND_FLOAT_FPU. The
+ * scratch memory, aligned to 4 bytes, has four words for each tap, the values of four windows, and
+ * a vector before and after these. The last block of an image has its last four pixels, as in
+ * conv2d_s8_taps.h. */
 MG_BODY(mg_conv2d_s8_taps_mve, int8_t, uint8_t *scratch, int requantization)
 {
     const int32_t groups = p->input_channels / p->filter_channels;
@@ -73,43 +52,42 @@ MG_BODY(mg_conv2d_s8_taps_mve, int8_t, uint8_t *scratch, int requantization)
     const int32_t pixels = p->output_height * p->output_width;
     const int32_t taps = p->kernel_height * p->kernel_width;
     const int32_t size = taps * p->filter_channels;
-    const int32_t steps = (size - 1) / MG_MVE_BYTES;
     const int32_t filters = (channels + MG_MVE_FILTERS - 1) / MG_MVE_FILTERS * MG_MVE_FILTERS;
-    const uint16x8_t lanes = vidupq_n_u16(0, 1);
-    const mg_mve_tile_vectors vectors = {
-        vdupq_n_s16((int16_t)p->activation_min), vdupq_n_s16((int16_t)p->activation_max),
-        vmlaq_n_u16(vshrq_n_u16(lanes, 1), vandq_u16(lanes, vdupq_n_u16(1)),
-                    (uint16_t)p->output_channels)};
+    const int32_t bytes = filters * (size + mg_mve_lead(size));
+    const mg_mve_rows all = MG_MVE_ROWS_OF(p, weight, bias, multiplier, shift);
+    mg_mve_rows group = all;
+    mg_mve_tile_vectors vectors;
     int32_t *const places = (int32_t *)(void *)scratch;
     int8_t *const lead = (int8_t *)&places[MG_MVE_PIXELS * taps];
     int8_t *const windows = lead + mg_mve_lead(size);
     int8_t *to = (int8_t *)output;
 
+    mg_mve_tile tile;
+    group.channels = channels;
+    mg_mve_tile_begin(&tile, &group, size, to, &vectors, requantization);
+    tile.advance = 0;
+    tile.lanes = 0xFFFF;
+    mg_mve_tile_scatter(&tile, &vectors, &all, MG_MVE_PIXELS);
+    tile.first[0] = lead;
+    tile.first[1] = lead + size;
+    tile.second[0] = lead + 2 * size;
+    tile.second[1] = lead + 3 * size;
     for (int32_t image = 0; image < p->batches; image++) {
         for (int32_t n = 0; n < pixels; n += MG_MVE_PIXELS) {
             const int32_t first = (n < pixels - MG_MVE_PIXELS) ? n : pixels - MG_MVE_PIXELS;
-            mg_mve_tile tile = {{lead, lead + size},
-                                steps,
-                                {lead + 2 * size, lead + 3 * size},
-                                bias,
-                                multiplier,
-                                shift,
-                                &to[first * p->output_channels],
-                                0,
-                                (p->activation_min >= p->output_offset) ? 1 : 0,
-                                2 * p->output_channels,
-                                p->output_offset,
-                                &vectors,
-                                weight,
-                                0xFFFF};
             for (int32_t i = 0; i < MG_MVE_PIXELS; i++) {
                 mg_conv2d_s8_taps_at(p, first + i, &places[i]);
             }
+            tile.output = &to[first * p->output_channels];
+            tile.bias = bias;
+            tile.weight = weight;
+            tile.multiplier = multiplier;
+            tile.shift = shift;
             for (int32_t g = 0; g < groups; g++) {
                 mg_mve_taps_gather(places, taps, &input[g * p->filter_channels], p->filter_channels,
                                    -p->input_offset, windows);
-                mg_mve_taps_tile(tile, channels, requantization);
-                tile.weight += filters * (steps + 1) * MG_MVE_BYTES;
+                mg_mve_tile_any(&tile, requantization);
+                tile.weight += bytes;
                 tile.bias += channels;
                 tile.multiplier += channels;
                 if (requantization != MG_ROUND_FLOAT_FPU) {

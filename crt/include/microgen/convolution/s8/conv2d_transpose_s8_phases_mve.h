@@ -61,22 +61,25 @@ MG_INLINE void mg_mve_phase_fill(const mg_conv2d_transpose_s8_params *p, const i
 {
     const mg_taps taps = mg_taps_inside(x, columns, 1, p->input_width);
     const int32_t first = (x < 0) ? 0 : x;
-    mg_mve_strip strip = {
-        p->input_channels, lines * p->input_channels, columns, 0, 0, -p->input_offset, NULL};
+    mg_mve_strip strip = {p->input_channels,
+                          lines * p->input_channels,
+                          columns,
+                          0,
+                          0,
+                          -p->input_offset,
+                          NULL,
+                          1,
+                          lines,
+                          p->input_width * p->input_channels,
+                          1,
+                          p->input_height};
 
     if (taps.begin < taps.end) {
         strip.left = taps.begin;
         strip.inside = taps.end - taps.begin;
         strip.right = columns - taps.end;
     }
-    for (int32_t i = 0; i < lines; i++) {
-        const int32_t row = y + i;
-        const int8_t *line = NULL;
-        if (row >= 0 && row < p->input_height && strip.inside > 0) {
-            line = &image[(row * p->input_width + first) * p->input_channels];
-        }
-        mg_mve_strip_line(&strip, line, to + i * p->input_channels);
-    }
+    mg_mve_strip_lines(&strip, image, (y * p->input_width + first) * p->input_channels, y, to);
 }
 
 /* Pixels of one phase, of which the windows and the outputs are `step` and `apart` bytes apart. */
@@ -84,29 +87,31 @@ typedef struct {
     const int8_t *window;
     int32_t step;
     int32_t count;
-    int32_t channels; /* at least four */
     int32_t apart;
     int8_t *output;
 } mg_mve_phase_pixels;
 
 /* Computes the pixels for the groups of filters of a tile. The last four pixels overlap those
  * before; if there are less than four, two or all of a tile's are the same. */
-MG_INLINE void mg_mve_phase_pass(mg_mve_tile *tile, const mg_mve_phase_pixels *of, int8_t *output,
+MG_INLINE void mg_mve_phase_pass(mg_mve_tile *tile, const mg_mve_phase_pixels *of,
                                  int requantization)
 {
     const int32_t pair = (of->count > 1) ? 1 : 0;
     const int32_t below = (of->count >= MG_MVE_PIXELS) ? 2 : of->count - 1 - pair;
 
     tile->below = below * of->apart;
-    for (int32_t i = 0; i < of->count; i += MG_MVE_PIXELS) {
+    tile->advance = MG_MVE_PIXELS * of->step;
+    tile->jump = MG_MVE_PIXELS * of->apart;
+    for (int32_t i = 0; i < of->count; i += tile->passes * MG_MVE_PIXELS) {
         const int32_t last = of->count - MG_MVE_PIXELS;
         const int32_t at = (i > last && last >= 0) ? last : i;
         tile->first[0] = of->window + at * of->step;
         tile->first[1] = tile->first[0] + pair * of->step;
         tile->second[0] = tile->first[0] + below * of->step;
         tile->second[1] = tile->second[0] + pair * of->step;
-        tile->output = output + at * of->apart;
-        mg_mve_tile_any(tile, 0, requantization);
+        tile->output = of->output + at * of->apart;
+        tile->passes = (at < last) ? (of->count - at) / MG_MVE_PIXELS : 1;
+        mg_mve_tile_any(tile, requantization);
     }
 }
 
@@ -115,26 +120,13 @@ MG_INLINE void mg_mve_phase_compute_body(mg_mve_tile tile, const mg_mve_phase_pi
                                          int requantization)
 {
     const int32_t apart = (of->count > 1) ? of->apart : 0;
-    const int32_t groups = of->channels / MG_MVE_FILTERS;
-    const int32_t last = of->channels - MG_MVE_FILTERS;
     const uint16x8_t lanes = vidupq_n_u16(0, 1);
-    mg_mve_tile_vectors vectors = *tile.vectors;
+    mg_mve_tile_vectors vectors = *tile.shared;
 
     vectors.places =
         vmlaq_n_u16(vshrq_n_u16(lanes, 1), vandq_u16(lanes, vdupq_n_u16(1)), (uint16_t)apart);
-    tile.vectors = &vectors;
-    tile.groups = groups;
-    mg_mve_phase_pass(&tile, of, of->output, requantization);
-    if (of->channels % MG_MVE_FILTERS != 0) {
-        tile.weight += groups * MG_MVE_FILTERS * (tile.steps + 1) * MG_MVE_BYTES;
-        tile.bias += last;
-        tile.multiplier += last;
-        if (requantization != MG_ROUND_FLOAT_FPU) {
-            tile.shift += last;
-        }
-        tile.groups = 1;
-        mg_mve_phase_pass(&tile, of, of->output + last, requantization);
-    }
+    tile.shared = &vectors;
+    mg_mve_phase_pass(&tile, of, requantization);
 }
 
 /* The same out of line for all layers of a model. */
@@ -165,13 +157,19 @@ MG_INLINE void mg_mve_phase_compute_with(const mg_mve_tile *tile, const mg_mve_p
     mg_mve_phase_compute(tile, of);
 }
 
-/* The tile of a layer, whose pixels and weights are set later. */
-#define MG_MVE_PHASE_TILE_OF(p, weight, bias, multiplier, shift, vectors)                          \
-    {                                                                                              \
-        {NULL, NULL}, 0, {NULL, NULL}, (bias), (multiplier), (shift), NULL, 0,                     \
-            ((p)->activation_min >= (p)->output_offset) ? 1 : 0, 0, (p)->output_offset, (vectors), \
-            (weight), 0xFFFF                                                                       \
-    }
+/* The tile of a layer of `filters`, whose pixels and vectors are set later. */
+MG_INLINE void mg_mve_phase_begin(mg_mve_tile *tile, const mg_conv2d_transpose_s8_params *p,
+                                  const int8_t *weight, const int32_t *bias,
+                                  const int32_t *multiplier, const int8_t *shift, int32_t filters,
+                                  const mg_mve_tile_vectors *vectors, int requantization)
+{
+    const mg_mve_rows rows = {
+        weight,           bias, multiplier, shift, filters, p->output_offset, p->activation_min,
+        p->activation_max};
+
+    mg_mve_tile_begin(tile, &rows, MG_MVE_BYTES, NULL, vectors, requantization);
+}
+
 #define MG_MVE_PHASE_VECTORS_OF(p)                                                                 \
     {                                                                                              \
         vdupq_n_s16((int16_t)(p)->activation_min), vdupq_n_s16((int16_t)(p)->activation_max),      \
@@ -194,17 +192,14 @@ MG_INLINE void mg_mve_phase_row(const mg_conv2d_transpose_s8_params *p, mg_mve_t
         const int32_t depth = phase.taps * step;
         const int32_t first = phase.last - phase.taps + 1 - span.begin;
         const mg_mve_phase_pixels pixels = {
-            strip + first * step - mg_mve_lead(depth),
-            step,
-            mg_mve_phase_count(q, n, p->stride_width, p->output_width),
-            channels,
-            p->stride_width * channels,
+            strip + first * step - mg_mve_lead(depth), step,
+            mg_mve_phase_count(q, n, p->stride_width, p->output_width), p->stride_width * channels,
             output + (n * p->stride_width + q) * channels};
-        tile->steps = (depth - 1) / MG_MVE_BYTES;
+        tile->vectors = (depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
         if (pixels.count > 0) {
             mg_mve_phase_compute_with(tile, &pixels, requantization);
         }
-        tile->weight += filters * (tile->steps + 1) * MG_MVE_BYTES;
+        tile->weight += filters * tile->vectors * MG_MVE_BYTES;
         tile->bias += channels;
     }
 }
@@ -227,8 +222,9 @@ MG_BODY(mg_conv2d_transpose_s8_phases_mve, int8_t, uint8_t *scratch, int requant
         for (int32_t y = 0; y * p->stride_height < p->output_height; y++) {
             for (int32_t x = 0; x * p->stride_width < p->output_width; x += MG_MVE_STRIP) {
                 const int32_t count = mg_mve_phase_count(0, x, p->stride_width, p->output_width);
-                mg_mve_tile tile =
-                    MG_MVE_PHASE_TILE_OF(p, weight, bias, multiplier, shift, &vectors);
+                mg_mve_tile tile;
+                mg_mve_phase_begin(&tile, p, weight, bias, multiplier, shift, p->output_channels,
+                                   &vectors, requantization);
                 for (int32_t q = 0;
                      q < p->stride_height && y * p->stride_height + q < p->output_height; q++) {
                     const mg_mve_phase rows =
@@ -326,11 +322,12 @@ MG_BODY(mg_conv2d_transpose_s8_merged_mve, int8_t, uint8_t *scratch, int requant
             for (int32_t x = 0; x * p->stride_width < p->output_width; x += MG_MVE_STRIP) {
                 const int32_t count = mg_mve_phase_count(0, x, p->stride_width, p->output_width);
                 const int32_t left = row - x * run;
-                mg_mve_tile tile =
-                    MG_MVE_PHASE_TILE_OF(p, weight, bias, multipliers, shifts, &vectors);
-                const mg_mve_phase_pixels pixels = {
-                    strip - mg_mve_lead(depth), step, count, filters, filters, results};
-                tile.steps = (depth - 1) / MG_MVE_BYTES;
+                const mg_mve_phase_pixels pixels = {strip - mg_mve_lead(depth), step, count,
+                                                    filters, results};
+                mg_mve_tile tile;
+                mg_mve_phase_begin(&tile, p, weight, bias, multipliers, shifts, filters, &vectors,
+                                   requantization);
+                tile.vectors = (depth + MG_MVE_BYTES - 1) / MG_MVE_BYTES;
                 mg_mve_phase_fill(p, image, y / p->stride_height + rows.begin, lines,
                                   x + columns.begin, count - 1 + columns.end - columns.begin,
                                   strip);
