@@ -44,8 +44,12 @@ def _refusal(dtype: DType) -> base.Refuse:
 
 def shape_fields(node: Node, graph: Graph) -> base.Fields:
     """``shape`` in the form of ``crt/include/microgen/reductions/reduction.h``."""
+    return (("shape", _sizes(node, graph)),)
+
+
+def _sizes(node: Node, graph: Graph) -> tuple[int, ...]:
     shape = alternating(node, graph)
-    return (("shape", (*(1 for _ in range(_SIZES - len(shape))), *shape)),)
+    return (*(1 for _ in range(_SIZES - len(shape))), *shape)
 
 
 def alternating(node: Node, graph: Graph) -> tuple[int, ...]:
@@ -100,7 +104,7 @@ def _sum_fields_s16(node: Node, graph: Graph, scale: SumParameters) -> base.Fiel
 def _sum_work(node: Node, graph: Graph) -> Work:
     """Parts of the loops of sums of int8, beside the usual ones: values that are added in blocks of
     eight and four columns and singly, and in rows."""
-    shape = dict(shape_fields(node, graph))["shape"]
+    shape = _sizes(node, graph)
     parts, count, size = shape[0] * shape[2], shape[3], shape[4]
     is_columns = shape[1] == shape[5] == 1
     is_rows = not is_columns and shape[1] == shape[3] == 1
