@@ -72,8 +72,8 @@ def _each(one: Requantization) -> Requantization:
 
         return found._replace(multiplier=spread(found.multiplier), shift=spread(found.shift))
 
-    # The bounds of a proof for one scale hold for each feature, because no feature's sums are larger
-    # than the largest.
+    # The bounds of a proof for one scale hold for each feature, because no feature's sums are
+    # larger than the largest.
     like = None if one.like is None else _each(one.like)
     scales = OutputScales(tables, one.scales.refusal)
     return dataclasses.replace(one, scales=scales, like=like)

@@ -93,8 +93,8 @@ def _work(node: Node, graph: Graph, most: Callable[[Node, Graph], int]) -> Work:
     filters, height, width, depth = graph.types[node.inputs[1]].shape
     batches, rows, pixels, _ = graph.types[node.outputs[0]].shape
     shape = (attrs.padding, size, (rows, pixels), (height, width), attrs.strides, attrs.dilation)
-    # Only lines inside of the input are copied; the others, and columns beside it, are filled, which
-    # takes a store without a load.
+    # Only lines inside of the input are copied; the others, and columns beside it, are filled,
+    # which takes a store without a load.
     inside = sum(seen(*shape)[0])  # lines
     strip, lines = most(node, graph), _lines(rows, pixels)
     counts = [min(strip, pixels - x) for x in range(0, pixels, strip)]
@@ -106,8 +106,8 @@ def _work(node: Node, graph: Graph, most: Callable[[Node, Graph], int]) -> Work:
     runs = [min(lines, rows - y) for y in range(0, rows, lines)]
     passes = batches * sum(-(-run * count // PIXELS) for run in runs for count in counts)
     tiles = passes * -(-filters // FILTERS)
-    # No other parts: the fit would explain by these what a strip or a tile costs, and would be wrong
-    # for layers of few channels.
+    # No other parts: the fit would explain by these what a strip or a tile costs, and would be
+    # wrong for layers of few channels.
     return {
         **common(node, graph),
         "vector_pass": passes,
