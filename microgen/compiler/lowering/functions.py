@@ -15,6 +15,7 @@ from microgen.base.errors import MicrogenError
 from microgen.base.names import cnames
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
 from microgen.compiler.partition import Partition
+from microgen.graph.ir.graph import DType
 from microgen.planner.program.control import Control, InnerBranch, InnerCall, InnerFunction
 from microgen.planner.program.external import ExternalModule
 from microgen.planner.program.rolling import Event, KernelPart, PatchLoop, Rolling
@@ -22,6 +23,7 @@ from microgen.planner.program.types import Device, KernelCall, Parameter, PrimFu
 from microgen.target.board import Board
 
 _RUNTIME = ("TVM", "mg_")  # prefixes of the runtime's names
+_Tensor: TypeAlias = tuple[int, DType]  # its elements
 # A function's parameters, kernels and inner calls.
 _Compared: TypeAlias = tuple[tuple[Parameter, ...], tuple[KernelCall, ...], Control | None]
 
@@ -63,7 +65,7 @@ class LoweringCache:
     prefix: str
     host: str = ""
     taken: set[str] = field(default_factory=set)
-    entries: dict[tuple[tuple[str, ...], PrimFunc, tuple[int, ...]], PrimFunc] = field(
+    entries: dict[tuple[tuple[str, ...], PrimFunc, tuple[_Tensor, ...]], PrimFunc] = field(
         default_factory=dict
     )
     parts: dict[tuple[tuple[Parameter, ...], KernelCall | None, PatchLoop | None], str] = field(
@@ -72,10 +74,13 @@ class LoweringCache:
     inner: dict[_Compared, str] = field(default_factory=dict)
     tried: dict[str, int] = field(default_factory=dict)  # see cnames.unique
 
-    def lower(self, primitive: Primitive, sizes: tuple[int, ...], symbol: str = "") -> PrimFunc:
+    def lower(
+        self, primitive: Primitive, tensors: tuple[_Tensor, ...], symbol: str = ""
+    ) -> PrimFunc:
         """The function for a primitive: an earlier one if it is equal and has the same target. The
-        ``sizes`` of its tensors, in elements, have to be equal, too, because packed functions check
-        them: a slice may read the same bytes of tensors of several sizes."""
+        sizes and dtypes of its ``tensors`` have to be equal, too, because packed functions check
+        them: a slice may read the same bytes of tensors of several sizes, and a transpose moves
+        bytes of bool as it moves those of uint8."""
         rolling = self._named(primitive.rolling)
         control = self._with_functions(primitive.control)
         # Without ``made``, which is not compared: an external function has a symbol of its own, so
@@ -87,7 +92,7 @@ class LoweringCache:
                 rolling=rolling,
                 control=control,
             ),
-            sizes,
+            tensors,
         )
         if key not in self.entries:
             name = symbol or self._unique(primitive.words)
@@ -214,8 +219,9 @@ def lower_regions(
     lowered: dict[int, Lowered] = {}
     # Loops and branches call operators that are equal to their own functions, so they come last.
     for index, primitive in sorted(primitives.items(), key=lambda item: bool(item[1].control)):
-        sizes = tuple(graph.types[name].size for name in (*primitive.inputs, *primitive.outputs))
-        function = cache.lower(primitive, sizes, _symbol(regions[index]))
+        kinds = (graph.types[name] for name in (*primitive.inputs, *primitive.outputs))
+        tensors = tuple((kind.size, kind.dtype) for kind in kinds)
+        function = cache.lower(primitive, tensors, _symbol(regions[index]))
         lowered[index] = Lowered(function, primitive)
     in_order = tuple(lowered[index] for index in range(len(regions)))
     return LoweredRegions(in_order, _modules(regions, in_order))

@@ -8,7 +8,9 @@ import pytest
 from microgen.base.errors import UnsupportedError
 from microgen.base.names import cnames
 from microgen.graph.arithmetic.terms import Activation, Rounding
+from microgen.graph.ir.graph import ArrayType, DType, Graph, Node, Origin
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
+from microgen.graph.ops.moves.layouts import TransposeAttrs
 from microgen.graph.ops.moves.slices import StridedSliceAttrs
 from microgen.options import Options
 from microgen.planner.program.types import Role, Storage
@@ -120,3 +122,16 @@ def test_equal_slices_of_tensors_of_different_sizes_are_two_functions() -> None:
     program = program_of(b.graph(b.node("strided_slice", half, b.clip(first, Activation.RELU))))
     slices = [call.function for call in program.calls if call.steps[0].op == "strided_slice"]
     assert len(set(slices)) == 2
+
+
+def test_equal_transposes_of_bool_and_uint8_are_two_functions() -> None:
+    """Packed functions check the dtypes of their tensors, which a kernel of moves does not know."""
+    kinds = {"a": DType.BOOL, "b": DType.UINT8}
+    types = {name: ArrayType((2, 3), kind) for name, kind in kinds.items()}
+    types |= {f"{name}_t": ArrayType((3, 2), kind) for name, kind in kinds.items()}
+    turn = TransposeAttrs((1, 0))
+    nodes = tuple(
+        Node("transpose", (name,), (f"{name}_t",), turn, Origin("m", name)) for name in kinds
+    )
+    graph = Graph("g", ("a", "b"), ("a_t", "b_t"), nodes, types, {})
+    assert len({call.function for call in program_of(graph).calls}) == 2
