@@ -46,50 +46,57 @@ _PROFILED = "micro_interpreter_graph.cc"
 
 
 @dataclass(frozen=True)
-class Core:
-    """A core and the emulated machine that has it: prefix and flags of the compiler; QEMU command;
-    whether CMSIS-NN's kernels are used, which take the places of portable ones; addresses of the
-    start, code with its length, data, arena with its length, and model; nanoseconds of a tick, of
-    which each is an instruction."""
+class Memory:
+    """Addresses of the start, of code with its length, data, the arena with its length, and the
+    model."""
 
-    prefix: str
-    flags: str
-    emulator: str
-    is_optimized: bool
     start: int
     code: tuple[int, int]
     data: int
     arena: tuple[int, int]
     model: int
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core and the emulated machine that has it: prefix and flags of the compiler; QEMU command;
+    whether CMSIS-NN's kernels are used, which take the places of portable ones; nanoseconds of a
+    tick, of which each is an instruction."""
+
+    prefix: str
+    flags: str
+    emulator: str
+    is_optimized: bool
+    memory: Memory
     tick: float
 
 
-_MPS2 = (0, (0x1000, 0x3FF000), 0x20000000, (0x21000000, 0x800000), 0x21800000, 40.0)
-_MPS3 = (0, (0x01000000, 0x200000), 0x20000000, (0x21000000, 0x400000), 0x28000000, 31.25)
-_VIRT = (0x80000000, (0x80001000, 0x3FF000), 0x80400000, (0x81000000, 0x800000), 0x82000000, 1.0)
-_ARM, _HARD = "arm-none-eabi-", "-mthumb -mfloat-abi=hard"
+_MPS2 = Memory(0, (0x1000, 0x3FF000), 0x20000000, (0x21000000, 0x800000), 0x21800000)
+_MPS3 = Memory(0, (0x01000000, 0x200000), 0x20000000, (0x21000000, 0x400000), 0x28000000)
+_VIRT = Memory(
+    *(0x80000000, (0x80001000, 0x3FF000), 0x80400000, (0x81000000, 0x800000), 0x82000000)
+)
+_ARM, _HARD, _QEMU = "arm-none-eabi-", "-mthumb -mfloat-abi=hard", "qemu-system-arm -machine "
+_M4 = f"-mcpu=cortex-m4 {_HARD} -mfpu=fpv4-sp-d16"
+_M7 = f"-mcpu=cortex-m7 {_HARD} -mfpu=fpv5-sp-d16"
+_RV32 = (
+    # Debian's package of this compiler has no C++ library; the headers of Arm's do.
+    "-march=rv32imac -mabi=ilp32 --specs=picolibc.specs -mcmodel=medany "
+    "-isystem /usr/include/newlib/c++/12.2.1 "
+    "-isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi"
+)
 CORES = {
-    "M4": Core(
-        *(_ARM, f"-mcpu=cortex-m4 {_HARD} -mfpu=fpv4-sp-d16"),
-        *("qemu-system-arm -machine mps2-an386", True, *_MPS2),
-    ),
-    "M55": Core(
-        *(_ARM, f"-mcpu=cortex-m55 {_HARD}", "qemu-system-arm -machine mps3-an547", True, *_MPS3),
-    ),
-    "M3": Core(
-        *(_ARM, "-mcpu=cortex-m3 -mthumb", "qemu-system-arm -machine mps2-an385", False, *_MPS2),
-    ),
-    "M7": Core(
-        *(_ARM, f"-mcpu=cortex-m7 {_HARD} -mfpu=fpv5-sp-d16"),
-        *("qemu-system-arm -machine mps2-an500", True, *_MPS2),
-    ),
+    "M4": Core(_ARM, _M4, f"{_QEMU}mps2-an386", True, _MPS2, 40.0),
+    "M55": Core(_ARM, f"-mcpu=cortex-m55 {_HARD}", f"{_QEMU}mps3-an547", True, _MPS3, 31.25),
+    "M3": Core(_ARM, "-mcpu=cortex-m3 -mthumb", f"{_QEMU}mps2-an385", False, _MPS2, 40.0),
+    "M7": Core(_ARM, _M7, f"{_QEMU}mps2-an500", True, _MPS2, 40.0),
     "RV32": Core(
-        # Debian's package of this compiler has no C++ library; the headers of Arm's do.
         "riscv64-unknown-elf-",
-        "-march=rv32imac -mabi=ilp32 --specs=picolibc.specs -mcmodel=medany "
-        "-isystem /usr/include/newlib/c++/12.2.1 "
-        "-isystem /usr/include/newlib/c++/12.2.1/arm-none-eabi",
-        *("qemu-system-riscv32 -machine virt -bios none", False, *_VIRT),
+        _RV32,
+        "qemu-system-riscv32 -machine virt -bios none",
+        False,
+        _VIRT,
+        1.0,
     ),
 }
 
@@ -119,8 +126,8 @@ def _built(sources: Path, core: str) -> Path:
 def _layout(core: Core) -> str:
     """The linker's script."""
     text = (HERE / "link.ld.in").read_text(encoding="utf-8")
-    code, length = core.code
-    numbers = {"start": core.start, "code": code, "length": length, "data": core.data}
+    (code, length), memory = core.memory.code, core.memory
+    numbers = {"start": memory.start, "code": code, "length": length, "data": memory.data}
     for name, number in numbers.items():
         text = text.replace(f"@{name}@", f"{number:#x}")
     return text
@@ -131,9 +138,9 @@ def _rules(sources: Path, place: Path, core: str) -> Iterator[str]:
     flags = f"{CORES[core].flags} {_COMMON}{' -DCMSIS_NN' * CORES[core].is_optimized}"
     prefix = CORES[core].prefix
     library = "" if "--specs" in flags else "--specs=nosys.specs"
-    arena, size = CORES[core].arena
+    arena, size = CORES[core].memory.arena
     listed = " ".join(f"OPERATOR({name})" for name in OPERATORS.split())
-    places = f"-DMODEL={CORES[core].model:#x} -DARENA={arena:#x} -DARENA_SIZE={size:#x}"
+    places = f"-DMODEL={CORES[core].memory.model:#x} -DARENA={arena:#x} -DARENA_SIZE={size:#x}"
     yield f"rule cc\n command = {prefix}gcc -std=c17 {flags} $flags -c $in -o $out"
     yield f"rule cxx\n command = {prefix}g++ {_CXX} {flags} $flags -c $in -o $out"
     yield f"rule ar\n command = rm -f $out && {prefix}ar rcs $out @$out.rsp"

@@ -54,7 +54,7 @@ def _started(elf: Path, model: Path, core: building.Core) -> subprocess.Complete
         # A nanosecond an instruction.
         *("-icount", "shift=0", "-semihosting-config", "enable=on,target=native"),
         *("-kernel", str(elf)),
-        *("-device", f"loader,file={model},addr={core.model:#x},force-raw=on"),
+        *("-device", f"loader,file={model},addr={core.memory.model:#x},force-raw=on"),
     ]
     try:
         return subprocess.run(
