@@ -145,10 +145,20 @@ def cases() -> Iterator[c.Case]:
     for in_float32 in (False, True):
         of_rows = MeanAttrs((1, 2), keep_dims=True, in_float32=in_float32, rows=2 * IMAGE[1])
         yield c.Case(f"of rows, {in_float32}", "mean", of_rows, wider, c.quant(0.25))
+    yield from _odd_sums()
     yield from own
     alone = set(kernels.registry()) & set(ops.registry())  # not patterns of several
     for op in sorted(alone - {case.op for case in own}):
         yield from _of_images(op)
+
+
+def _odd_sums() -> Iterator[c.Case]:
+    """Sums whose scales have no affine function that is exact."""
+    kinds = [ArrayType(IMAGE, I8, c.quant(scale, -3)) for scale in (0.0125, 0.0778)]
+    pair = tuple(c.Tensor(kind, np.zeros(IMAGE, np.int8)) for kind in kinds)
+    for op in ("add", "subtract"):
+        attrs = ops.registry()[op].attrs(Activation.NONE)  # type: ignore[call-arg]
+        yield c.Case(f"{op} of odd scales", op, attrs, pair, c.quant(0.0584, 5))
 
 
 def _trees() -> c.Case:
@@ -206,6 +216,7 @@ def _products() -> Iterator[c.Case]:
     for features, units in FEATURES:
         shapes = (1, features), (units, features)
         yield from _weighted("nn.dense", *shapes, 0, keep_num_dims=False)
+        yield from _weighted("nn.dense", (20, features), shapes[1], 0, keep_num_dims=False)
         yield from _weighted("nn.dense_hybrid", *shapes, 0, asymmetric=True, keep_num_dims=False)
         yield from _weighted("nn.dense_weight_only", *shapes, 0, keep_num_dims=False)
         rows, vectors = (_tensor(shape, F32) for shape in ((3, features), (units, features)))

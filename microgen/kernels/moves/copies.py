@@ -95,7 +95,10 @@ def _concatenate_work(node: Node, graph: Graph) -> Work:
     return {
         **work(node, graph),
         **{name: rows * count for name, count in _moved(widths, "joined").items()},
-        **{name: rows * count for name, count in _moved(long, "long").items()},
+        # The last words and bytes of long rows are few.
+        "long_row": rows * len(long),
+        "long_sixteen": rows * sum(width // _SIXTEEN for width in long),
+        "long_begun": rows * sum(-(-width // _SIXTEEN) for width in long),
         "brief_row": rows * len(brief),
         "brief_move": rows * sum(w // 4 + w % 4 // 2 + w % 2 for w in brief),
         "one_begun": rows * sum(width <= _SIXTEEN for width in widths),

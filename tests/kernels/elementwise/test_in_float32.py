@@ -77,6 +77,15 @@ def _mean(seed: int) -> c.Case:
     return c.Case(f"mean {seed}", "mean", attrs, (data,), _quant(rng, far=seed % 3 * 5.0))
 
 
+def _mean_of_rows(seed: int) -> c.Case:
+    """All rows of an image at once."""
+    rng = np.random.default_rng(seed)
+    shape = (1, *(int(n) for n in rng.integers(1, 9, 3)))
+    attrs = MeanAttrs((1, 2), keep_dims=True, in_float32=True, rows=shape[1])
+    data = c.int8(rng, shape, _quant(rng))
+    return c.Case(f"mean of rows {seed}", "mean", attrs, (data,), _quant(rng, far=seed % 3 * 5.0))
+
+
 def _pool(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 4)), int(rng.integers(1, 4))
@@ -111,6 +120,7 @@ MAKERS: Sequence[Callable[[int], c.Case]] = (
     *(lambda seed, op=op: _pair(op, seed) for op in PAIRS),  # type: ignore[misc]
     *(lambda seed, op=op: _wide_pair(op, seed) for op in PAIRS),  # type: ignore[misc]
     _mean,
+    _mean_of_rows,
     _pool,
     _matmul,
     _quantize,

@@ -88,9 +88,12 @@ def random_case(seed: int) -> c.Case:
 
 
 def constant_case(seed: int) -> c.Case:
-    """A random layer for kernels with vectors: its weights and biases are constants, and it has no
-    clip, peepholes and coupled gates."""
-    case = random_case(seed)
+    """A random layer for kernels with vectors."""
+    return _for_vectors(random_case(seed))
+
+
+def _for_vectors(case: c.Case) -> c.Case:
+    """The layer with constant weights and biases, without a clip, peepholes and coupled gates."""
     assert isinstance(case.attrs, RecurrentAttrs)
     attrs = replace(case.attrs, clip=math.inf, couples=False)
     inputs = (
@@ -107,3 +110,4 @@ def real() -> Iterator[c.Case]:
         for functions in (random_functions(rng, kind, usual=True), other):
             attrs = RecurrentAttrs(kind, functions, resets_after=kind == "gru")
             yield sized(rng, attrs, (28, 1, 27, 128), 2 if kind == "lstm" else 1)
+            yield _for_vectors(sized(rng, attrs, (9, 1, 27, 33), 2 if kind == "lstm" else 1))
