@@ -40,6 +40,10 @@
                                const int32_t *bias, const int32_t *multiplier,                     \
                                const int8_t *shift, void *output, __VA_ARGS__)
 
+/* The same with a factor, without constants. */
+#define MG_BODY_FACTORED(body, weights, ...)                                                       \
+    MG_INLINE void body##_body(MG_ARGUMENTS_FACTORED(body, weights), __VA_ARGS__)
+
 /* The out-of-line forms. */
 #define MG_PROTOTYPE(name, body, weights)                                                          \
     void name(const body##_params *p, const int8_t *input, const weights *weight,                  \
@@ -63,6 +67,21 @@
     MG_PROTOTYPE_SCRATCH(name, body, weights)                                                      \
     {                                                                                              \
         body##_body(p, input, weight, bias, multiplier, shift, output, scratch, __VA_ARGS__);      \
+    }
+
+/* Bodies for MVE; without it, kernels are only declared. */
+#if defined(__ARM_FEATURE_MVE)
+#define MG_KERNEL_SCRATCH_MVE MG_KERNEL_SCRATCH
+#else
+#define MG_KERNEL_SCRATCH_MVE(name, body, weights, ...) MG_PROTOTYPE_SCRATCH(name, body, weights);
+#endif
+
+/* Bodies in float32 with one constant, how products are added. */
+#define MG_KERNEL_F32(name, body, fused)                                                           \
+    void name(MG_ARGUMENTS_F32(body));                                                             \
+    void name(MG_ARGUMENTS_F32(body))                                                              \
+    {                                                                                              \
+        body##_body(p, input, weight, bias, output, fused);                                        \
     }
 
 /* The same for kernels whose parameters have 16 bits. The parameters are the last argument,

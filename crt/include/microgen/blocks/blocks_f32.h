@@ -5,6 +5,7 @@
 #define MICROGEN_BLOCKS_F32_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "microgen/blocks/sums_f32.h"
 
@@ -14,6 +15,16 @@ enum {
     MG_SEPARATE_F32 = 0,
     MG_FUSED_F32 = 1
 };
+
+/* `code` with the additions of `fused`, which is a constant: `add`_SEPARATE_F32 or _FUSED_F32. */
+#define MG_ADDED_F32(fused, code, add)                                                             \
+    do {                                                                                           \
+        if ((fused) != MG_SEPARATE_F32) {                                                          \
+            code(add##_FUSED_F32);                                                                 \
+        } else {                                                                                   \
+            code(add##_SEPARATE_F32);                                                              \
+        }                                                                                          \
+    } while (0)
 
 /* sum + x * w, rounded once if the core has an instruction for that. clang would call fmaf. */
 MG_INLINE float mg_fused_f32(float sum, float x, float w)
@@ -86,7 +97,7 @@ MG_INLINE mg_sums_16_f32 mg_dot_16_f32(mg_sums_16_f32 sums, const float *values,
     "vfma.f32 %[sum_b], " x ", " b "\n\t"                                                          \
     "vfma.f32 %[sum_c], " x ", " c "\n\t"                                                          \
     "vfma.f32 %[sum_d], " x ", " d "\n\t"
-#define MG_PRODUCTS_F32(x, a, b, c, d)                                                             \
+#define MG_PRODUCTS_SEPARATE_F32(x, a, b, c, d)                                                    \
     "vmul.f32 s20, " x ", " a "\n\t"                                                               \
     "vmul.f32 s21, " x ", " b "\n\t"                                                               \
     "vmul.f32 s22, " x ", " c "\n\t"                                                               \
@@ -128,11 +139,7 @@ MG_INLINE mg_sums_f32 mg_dot_x4_f32(mg_sums_f32 sums, const float *values, mg_fi
     const float *end = &values[n];
 
     if (n > 0) {
-        if (fused != MG_SEPARATE_F32) {
-            MG_DOT_X4_F32(MG_PRODUCTS_FUSED_F32);
-        } else {
-            MG_DOT_X4_F32(MG_PRODUCTS_F32);
-        }
+        MG_ADDED_F32(fused, MG_DOT_X4_F32, MG_PRODUCTS);
     }
     return sums;
 }
@@ -206,6 +213,16 @@ MG_INLINE void mg_clamp_16_f32(mg_range_f32 range, mg_sums_16_f32 sums, float *o
     mg_clamp_4_f32(range, sums.q, &output[step]);
     mg_clamp_4_f32(range, sums.r, &output[2 * step]);
     mg_clamp_4_f32(range, sums.s, &output[3 * step]);
+}
+
+/* Stores 16 sums as they are; those of pixels are `step` apart. */
+MG_INLINE void mg_copy_16_f32(const mg_sums_16_f32 *sums, float *output, int32_t step)
+{
+    const mg_sums_f32 *of = &sums->p;
+
+    for (int32_t i = 0; i < 4; i++) {
+        memcpy(&output[i * step], &of[i], sizeof(*of));
+    }
 }
 
 #endif

@@ -157,11 +157,7 @@ MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads
     tile->next_weight = reads->next_weight * size - line;
     tile->lines = reads->lines;
     if (reads->lines > 0) {
-        if (fused != MG_SEPARATE_F32) {
-            MG_TILE_F32(MG_COLUMN_FUSED_F32);
-        } else {
-            MG_TILE_F32(MG_COLUMN_SEPARATE_F32);
-        }
+        MG_ADDED_F32(fused, MG_TILE_F32, MG_COLUMN);
     }
 }
 
@@ -181,16 +177,6 @@ MG_INLINE void mg_store_positive_f32(mg_sums_f32 sums, float *output)
     memcpy(output, bits, sizeof(bits));
 }
 
-/* Stores the sums as they are; those of pixels are `step` apart. */
-MG_INLINE void mg_copy_tile_f32(const mg_tile_f32 *tile, float *output, int32_t step)
-{
-    const mg_sums_f32 *sums = &tile->sums.p;
-
-    for (int32_t i = 0; i < 4; i++) {
-        memcpy(&output[i * step], &sums[i], sizeof(*sums));
-    }
-}
-
 /* Stores the outputs; those of pixels are `step` apart. */
 MG_INLINE void mg_store_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range, float *output,
                                  int32_t step)
@@ -199,7 +185,7 @@ MG_INLINE void mg_store_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range, fl
     const int is_finite = (tile->total >= -FLT_MAX) && (tile->total <= FLT_MAX);
 
     if (is_finite && range.least <= -FLT_MAX && range.most >= FLT_MAX) {
-        mg_copy_tile_f32(tile, output, step);
+        mg_copy_16_f32(&tile->sums, output, step);
     } else if (is_finite && range.least == 0.0F && range.most >= FLT_MAX) {
         for (int32_t i = 0; i < 4; i++) {
             mg_store_positive_f32(sums[i], &output[i * step]);
@@ -233,15 +219,6 @@ MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads
         const mg_filters_f32 filters = {&weights[line * reads->next_weight], reads->weight_step};
         tile->sums = mg_dot_16_f32(tile->sums, &values[line * reads->next_value], reads->value_step,
                                    filters, reads->length, fused);
-    }
-}
-
-MG_INLINE void mg_copy_tile_f32(const mg_tile_f32 *tile, float *output, int32_t step)
-{
-    const mg_sums_f32 *sums = &tile->sums.p;
-
-    for (int32_t i = 0; i < 4; i++) {
-        memcpy(&output[i * step], &sums[i], sizeof(*sums));
     }
 }
 

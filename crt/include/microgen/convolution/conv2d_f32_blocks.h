@@ -103,15 +103,7 @@ MG_INLINE void mg_conv2d_f32_blocks_body(MG_ARGUMENTS_F32(mg_conv2d_f32_blocks),
     MG_PIXELS_F32(mg_conv2d_f32_pixels, mg_conv2d_window_at, p, output, input, weight, bias, fused);
 }
 
-#define MG_CONV2D_F32_BLOCKS_PROTOTYPE(name)                                                       \
-    void name(const mg_conv2d_f32_blocks_params *p, const float *input, const float *weight,       \
-              const float *bias, float *output)
-
-#define MG_CONV2D_F32_BLOCKS_KERNEL(name, fused)                                                   \
-    MG_CONV2D_F32_BLOCKS_PROTOTYPE(name);                                                          \
-    MG_CONV2D_F32_BLOCKS_PROTOTYPE(name)                                                           \
-    {                                                                                              \
-        mg_conv2d_f32_blocks_body(p, input, weight, bias, output, fused);                          \
-    }
+#define MG_CONV2D_F32_BLOCKS_PROTOTYPE(name) void name(MG_ARGUMENTS_F32(mg_conv2d_f32_blocks))
+#define MG_CONV2D_F32_BLOCKS_KERNEL(name, fused) MG_KERNEL_F32(name, mg_conv2d_f32_blocks, fused)
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "microgen/convolution/conv2d_f32_blocks.h"
 #include "microgen/convolution/conv2d_transpose_f32.h"
+#include "microgen/out_of_line.h"
 
 typedef mg_conv2d_transpose_f32_params mg_conv2d_transpose_f32_blocks_params;
 
@@ -43,14 +44,8 @@ MG_INLINE void mg_conv2d_transpose_f32_blocks_body(MG_ARGUMENTS_F32(mg_conv2d_tr
 }
 
 #define MG_CONV2D_TRANSPOSE_F32_BLOCKS_PROTOTYPE(name)                                             \
-    void name(const mg_conv2d_transpose_f32_blocks_params *p, const float *input,                  \
-              const float *weight, const float *bias, float *output)
-
+    void name(MG_ARGUMENTS_F32(mg_conv2d_transpose_f32_blocks))
 #define MG_CONV2D_TRANSPOSE_F32_BLOCKS_KERNEL(name, fused)                                         \
-    MG_CONV2D_TRANSPOSE_F32_BLOCKS_PROTOTYPE(name);                                                \
-    MG_CONV2D_TRANSPOSE_F32_BLOCKS_PROTOTYPE(name)                                                 \
-    {                                                                                              \
-        mg_conv2d_transpose_f32_blocks_body(p, input, weight, bias, output, fused);                \
-    }
+    MG_KERNEL_F32(name, mg_conv2d_transpose_f32_blocks, fused)
 
 #endif

@@ -190,15 +190,20 @@ MG_INLINE void mg_batch_matmul_s8_body(const mg_batch_matmul_s8_params *p, const
     MG_BATCH_MATMUL_S8(mg_batch_matmul_s8_matrix, p, lhs, rhs, output, requantization);
 }
 
-#define MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                         \
-    void name(const mg_batch_matmul_s8_params *p, const int8_t *lhs, const int8_t *rhs,            \
-              int8_t *output)
-#define MG_BATCH_MATMUL_S8_KERNEL(name, requantization)                                            \
-    MG_BATCH_MATMUL_S8_PROTOTYPE(name);                                                            \
-    MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                             \
+/* The out-of-line forms of bodies with a constant. `type` is that of elements. */
+#define MG_BATCH_MATMUL_OUT_OF_LINE(name, body, type)                                              \
+    void name(const body##_params *p, const type *lhs, const type *rhs, type *output)
+#define MG_BATCH_MATMUL_KERNEL(name, body, type, constant)                                         \
+    MG_BATCH_MATMUL_OUT_OF_LINE(name, body, type);                                                 \
+    MG_BATCH_MATMUL_OUT_OF_LINE(name, body, type)                                                  \
     {                                                                                              \
-        mg_batch_matmul_s8_body(p, lhs, rhs, output, requantization);                              \
+        body##_body(p, lhs, rhs, output, constant);                                                \
     }
+
+#define MG_BATCH_MATMUL_S8_PROTOTYPE(name)                                                         \
+    MG_BATCH_MATMUL_OUT_OF_LINE(name, mg_batch_matmul_s8, int8_t)
+#define MG_BATCH_MATMUL_S8_KERNEL(name, requantization)                                            \
+    MG_BATCH_MATMUL_KERNEL(name, mg_batch_matmul_s8, int8_t, requantization)
 
 #ifdef MG_BATCH_MATMUL_IMPLEMENTATION /* the out-of-line forms */
 MG_DEFINE_BINARY(mg_batch_matmul_f32, float, float)

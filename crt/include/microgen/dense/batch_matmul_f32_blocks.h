@@ -66,11 +66,7 @@ MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t 
     const int32_t is_odd = depth % 2;
     const int32_t bytes = step * (int32_t)sizeof(float);
 
-    if (fused != MG_SEPARATE_F32) {
-        MG_MATMUL_TILE_F32(MG_COLUMN_FUSED_F32);
-    } else {
-        MG_MATMUL_TILE_F32(MG_COLUMN_SEPARATE_F32);
-    }
+    MG_ADDED_F32(fused, MG_MATMUL_TILE_F32, MG_COLUMN);
 }
 #else
 MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t row_step,
@@ -109,7 +105,7 @@ MG_INLINE void mg_batch_matmul_f32_matrix(const mg_batch_matmul_shape *s, const 
             } else {
                 mg_add_tile_f32(&tile, &reads, &lhs[row * s->lhs_row], first, fused);
             }
-            mg_copy_tile_f32(&tile, &output[row * s->columns + column], s->columns);
+            mg_copy_16_f32(&tile.sums, &output[row * s->columns + column], s->columns);
         }
     }
 }
@@ -130,14 +126,8 @@ MG_INLINE void mg_batch_matmul_f32_blocks_body(const mg_batch_matmul_f32_blocks_
 }
 
 #define MG_BATCH_MATMUL_F32_BLOCKS_PROTOTYPE(name)                                                 \
-    void name(const mg_batch_matmul_f32_blocks_params *p, const float *lhs, const float *rhs,      \
-              float *output)
-
+    MG_BATCH_MATMUL_OUT_OF_LINE(name, mg_batch_matmul_f32_blocks, float)
 #define MG_BATCH_MATMUL_F32_BLOCKS_KERNEL(name, fused)                                             \
-    MG_BATCH_MATMUL_F32_BLOCKS_PROTOTYPE(name);                                                    \
-    MG_BATCH_MATMUL_F32_BLOCKS_PROTOTYPE(name)                                                     \
-    {                                                                                              \
-        mg_batch_matmul_f32_blocks_body(p, lhs, rhs, output, fused);                               \
-    }
+    MG_BATCH_MATMUL_KERNEL(name, mg_batch_matmul_f32_blocks, float, fused)
 
 #endif

@@ -41,15 +41,7 @@ MG_INLINE void mg_dense_f32_blocks_body(MG_ARGUMENTS_F32(mg_dense_f32_blocks), i
     }
 }
 
-#define MG_DENSE_F32_BLOCKS_PROTOTYPE(name)                                                        \
-    void name(const mg_dense_f32_blocks_params *p, const float *input, const float *weight,        \
-              const float *bias, float *output)
-
-#define MG_DENSE_F32_BLOCKS_KERNEL(name, fused)                                                    \
-    MG_DENSE_F32_BLOCKS_PROTOTYPE(name);                                                           \
-    MG_DENSE_F32_BLOCKS_PROTOTYPE(name)                                                            \
-    {                                                                                              \
-        mg_dense_f32_blocks_body(p, input, weight, bias, output, fused);                           \
-    }
+#define MG_DENSE_F32_BLOCKS_PROTOTYPE(name) void name(MG_ARGUMENTS_F32(mg_dense_f32_blocks))
+#define MG_DENSE_F32_BLOCKS_KERNEL(name, fused) MG_KERNEL_F32(name, mg_dense_f32_blocks, fused)
 
 #endif

@@ -110,11 +110,7 @@ MG_INLINE mg_sums_f32 mg_depthwise_f32_pixel_sums(mg_sums_f32 sums, const mg_win
         const float *p = &values[row * window->next_row];
         const float *w = &weight[row * window->next_weight_row];
         int32_t count = window->runs;
-        if (fused != MG_SEPARATE_F32) {
-            MG_DEPTHWISE_PIXEL_F32(MG_EACH_FUSED_F32);
-        } else {
-            MG_DEPTHWISE_PIXEL_F32(MG_EACH_SEPARATE_F32);
-        }
+        MG_ADDED_F32(fused, MG_DEPTHWISE_PIXEL_F32, MG_EACH);
     }
     return sums;
 }
@@ -139,11 +135,7 @@ MG_INLINE void mg_depthwise_f32_tile_sums(mg_tile_f32 *tile, const mg_window *wi
     tile->lines = window->rows;
     tile->runs = window->runs;
     if (window->rows > 0) {
-        if (fused != MG_SEPARATE_F32) {
-            MG_DEPTHWISE_TILE_F32(MG_EACH_FUSED_F32);
-        } else {
-            MG_DEPTHWISE_TILE_F32(MG_EACH_SEPARATE_F32);
-        }
+        MG_ADDED_F32(fused, MG_DEPTHWISE_TILE_F32, MG_EACH);
     }
 }
 #else
@@ -224,14 +216,8 @@ MG_INLINE void mg_depthwise_conv2d_f32_blocks_body(MG_ARGUMENTS_F32(mg_depthwise
 }
 
 #define MG_DEPTHWISE_CONV2D_F32_BLOCKS_PROTOTYPE(name)                                             \
-    void name(const mg_depthwise_conv2d_f32_blocks_params *p, const float *input,                  \
-              const float *weight, const float *bias, float *output)
-
+    void name(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_blocks))
 #define MG_DEPTHWISE_CONV2D_F32_BLOCKS_KERNEL(name, fused)                                         \
-    MG_DEPTHWISE_CONV2D_F32_BLOCKS_PROTOTYPE(name);                                                \
-    MG_DEPTHWISE_CONV2D_F32_BLOCKS_PROTOTYPE(name)                                                 \
-    {                                                                                              \
-        mg_depthwise_conv2d_f32_blocks_body(p, input, weight, bias, output, fused);                \
-    }
+    MG_KERNEL_F32(name, mg_depthwise_conv2d_f32_blocks, fused)
 
 #endif
