@@ -62,6 +62,24 @@ MG_INLINE int32x4_t mg_mve_scaled_in_float(int32x4_t x, int32x4_t scales)
     return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(x), vreinterpretq_f32_s32(scales)));
 }
 
+/* Calls a function, or the one whose name also has _float, by the requantization, a constant. */
+#define MG_MVE_EITHER(function, requantization, ...)                                               \
+    do {                                                                                           \
+        if ((requantization) == MG_ROUND_FLOAT_FPU) {                                              \
+            function##_float(__VA_ARGS__);                                                         \
+        } else {                                                                                   \
+            function(__VA_ARGS__);                                                                 \
+        }                                                                                          \
+    } while (0)
+
+#else
+
+#define MG_MVE_EITHER(function, requantization, ...)                                               \
+    do {                                                                                           \
+        (void)(requantization);                                                                    \
+        function(__VA_ARGS__);                                                                     \
+    } while (0)
+
 #endif
 
 /* Four filters and one row of inputs, in the order in which the assembly loads them. */

@@ -410,14 +410,7 @@ static __attribute__((noinline, unused)) void mg_mve_tile_scatter(mg_mve_tile *t
 
 MG_INLINE void mg_mve_tile_any(const mg_mve_tile *tile, int requantization)
 {
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        mg_mve_tile_compute_float(tile);
-        return;
-    }
-#endif
-    (void)requantization;
-    mg_mve_tile_compute(tile);
+    MG_MVE_EITHER(mg_mve_tile_compute, requantization, tile);
 }
 
 /* How a layer's ties are rounded. Where the clamp removes negative results, it does not matter. */
@@ -637,14 +630,7 @@ MG_INLINE void mg_mve_tiles_begin_with(mg_mve_tiles *t, mg_mve_few *few, const m
 MG_INLINE void mg_mve_tiles_run_with(mg_mve_tiles *t, const mg_mve_places *of, const int8_t *input,
                                      int32_t count, int is_again, int requantization)
 {
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        mg_mve_tiles_run_float(t, of, input, count, is_again);
-        return;
-    }
-#endif
-    (void)requantization;
-    mg_mve_tiles_run(t, of, input, count, is_again);
+    MG_MVE_EITHER(mg_mve_tiles_run, requantization, t, of, input, count, is_again);
 }
 
 /* Computes all `count` pixels of a layer, as mg_mve_tiles_run. Out of line. */

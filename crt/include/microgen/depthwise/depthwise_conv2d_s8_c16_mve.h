@@ -231,14 +231,8 @@ MG_INLINE void mg_depthwise_conv2d_s8_c16_mve_body(const mg_depthwise_conv2d_s8_
     int8_t *const used = mg_mve_c16_is_clipped(p) ? window : NULL;
     int8_t *const stored = (int8_t *)output;
 
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        mg_mve_c16_compute_float(p, input, weight, bias, multiplier, shift, stored, used);
-        return;
-    }
-#endif
-    (void)requantization;
-    mg_mve_c16_compute(p, input, weight, bias, multiplier, shift, stored, used);
+    MG_MVE_EITHER(mg_mve_c16_compute, requantization, p, input, weight, bias, multiplier, shift,
+                  stored, used);
 }
 
 #define MG_DEPTHWISE_CONV2D_S8_C16_MVE_KERNEL(name, shifts, ...)                                   \

@@ -202,14 +202,7 @@ mg_mve_strip_outputs_float(const mg_mve_strip_filter *of)
 
 MG_INLINE void mg_mve_strip_outputs_with(const mg_mve_strip_filter *of, int requantization)
 {
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        mg_mve_strip_outputs_float(of);
-        return;
-    }
-#endif
-    (void)requantization;
-    mg_mve_strip_outputs(of);
+    MG_MVE_EITHER(mg_mve_strip_outputs, requantization, of);
 }
 
 /* The sizes of a layer's strips, and their places in the scratch memory. */

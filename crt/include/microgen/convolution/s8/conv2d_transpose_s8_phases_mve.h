@@ -147,14 +147,7 @@ mg_mve_phase_compute_float(const mg_mve_tile *tile, const mg_mve_phase_pixels *o
 MG_INLINE void mg_mve_phase_compute_with(const mg_mve_tile *tile, const mg_mve_phase_pixels *of,
                                          int requantization)
 {
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        mg_mve_phase_compute_float(tile, of);
-        return;
-    }
-#endif
-    (void)requantization;
-    mg_mve_phase_compute(tile, of);
+    MG_MVE_EITHER(mg_mve_phase_compute, requantization, tile, of);
 }
 
 /* The tile of a layer of `filters`, whose pixels and vectors are set later. */
@@ -241,16 +234,10 @@ MG_BODY(mg_conv2d_transpose_s8_phases_mve, int8_t, uint8_t *scratch, int requant
     }
 }
 
-#define MG_CONV2D_TRANSPOSE_S8_PHASES_MVE_KERNEL(name, ...)                                        \
-    MG_KERNEL_SCRATCH(name, mg_conv2d_transpose_s8_phases_mve, int8_t, __VA_ARGS__)
-
-#else
-
-#define MG_CONV2D_TRANSPOSE_S8_PHASES_MVE_KERNEL(name, ...)                                        \
-    MG_CONV2D_TRANSPOSE_S8_PHASES_MVE_PROTOTYPE(name);
-
 #endif
 
+#define MG_CONV2D_TRANSPOSE_S8_PHASES_MVE_KERNEL(name, ...)                                        \
+    MG_KERNEL_SCRATCH_MVE(name, mg_conv2d_transpose_s8_phases_mve, int8_t, __VA_ARGS__)
 #define MG_CONV2D_TRANSPOSE_S8_PHASES_MVE_PROTOTYPE(name)                                          \
     MG_PROTOTYPE_SCRATCH(name, mg_conv2d_transpose_s8_phases_mve, int8_t)
 
@@ -343,16 +330,10 @@ MG_BODY(mg_conv2d_transpose_s8_merged_mve, int8_t, uint8_t *scratch, int requant
     }
 }
 
-#define MG_CONV2D_TRANSPOSE_S8_MERGED_MVE_KERNEL(name, ...)                                        \
-    MG_KERNEL_SCRATCH(name, mg_conv2d_transpose_s8_merged_mve, int8_t, __VA_ARGS__)
-
-#else
-
-#define MG_CONV2D_TRANSPOSE_S8_MERGED_MVE_KERNEL(name, ...)                                        \
-    MG_CONV2D_TRANSPOSE_S8_MERGED_MVE_PROTOTYPE(name);
-
 #endif
 
+#define MG_CONV2D_TRANSPOSE_S8_MERGED_MVE_KERNEL(name, ...)                                        \
+    MG_KERNEL_SCRATCH_MVE(name, mg_conv2d_transpose_s8_merged_mve, int8_t, __VA_ARGS__)
 #define MG_CONV2D_TRANSPOSE_S8_MERGED_MVE_PROTOTYPE(name)                                          \
     MG_PROTOTYPE_SCRATCH(name, mg_conv2d_transpose_s8_merged_mve, int8_t)
 
