@@ -30,6 +30,14 @@ MG_INLINE void mg_conv2d_s16_body(MG_ARGUMENTS_S16(mg_conv2d_s16))
                    mg_conv2d_s16_pixel(s, &window, input, weight, &scaling, group, pixel));
 }
 
+/* Declare kernels with these parameters and with factors. */
+#define MG_DECLARE_CONV2D_S16(symbol, weights)                                                     \
+    typedef mg_conv2d_s16_params symbol##_params;                                                  \
+    MG_EXTERN void symbol(MG_ARGUMENTS_FACTORED(symbol, weights))
+#define MG_DECLARE_CONV2D_S16_SCRATCH(symbol, weights)                                             \
+    typedef mg_conv2d_s16_params symbol##_params;                                                  \
+    MG_EXTERN void symbol(MG_ARGUMENTS_FACTORED(symbol, weights), uint8_t *scratch)
+
 /* Transposed 2-D convolution, int16 with int8 weights and int64 accumulators. */
 
 /* Strides and padding are those of the forward convolution. */

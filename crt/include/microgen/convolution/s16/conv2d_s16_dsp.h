@@ -12,17 +12,13 @@
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/out_of_line.h"
 
-typedef mg_conv2d_s16_params mg_conv2d_s16_dsp_params;
-
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. weight is in the
  * order of microgen/blocks/blocks_s16.h; bias and factor are those of mg_folded_s16. No sum of
  * products and bias may exceed int32. scratch must have 4 bytes for each weight of a filter,
  * rounded up to a multiple of four weights. It must be aligned to 4 bytes. */
-MG_EXTERN void mg_conv2d_s16_dsp(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, int32_t),
-                                 uint8_t *scratch);
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_dsp, int32_t);
 
-MG_INLINE void mg_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, int32_t),
-                                      uint8_t *scratch)
+MG_BODY_FACTORED(mg_conv2d_s16_dsp, int32_t, uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -45,12 +41,11 @@ MG_INLINE void mg_conv2d_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_dsp, i
 }
 
 /* 1x1 convolution, int16 with int8 weights, for the DSP extension: two pixels and two channels at a
- * time. */
-typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_dsp_params;
-
-/* Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
+ * time.
+ *
+ * Computes the same as mg_conv2d_s16_dsp, with kernels of 1x1 and strides of 1, without padding,
  * and with a multiple of four input channels. */
-MG_EXTERN void mg_conv2d_1x1_s16_dsp(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_dsp, int32_t));
+MG_DECLARE_CONV2D_S16(mg_conv2d_1x1_s16_dsp, int32_t);
 
 MG_INLINE void mg_conv2d_1x1_s16_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_dsp, int32_t))
 {

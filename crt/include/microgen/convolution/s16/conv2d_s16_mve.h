@@ -9,18 +9,14 @@
 #include "microgen/convolution/s16/copied_window_s16.h"
 #include "microgen/out_of_line.h"
 
-typedef mg_conv2d_s16_params mg_conv2d_s16_mve_params;
-
 /* Computes the same as mg_conv2d_s16 in one group, rounded by MG_ROUND_REDUCED. bias and factor are
  * those of mg_folded_s16. No sum of products and bias may exceed int32. scratch must have 6 bytes
  * for each weight of a filter. It must be aligned to 2 bytes. */
-MG_EXTERN void mg_conv2d_s16_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_mve, int8_t),
-                                 uint8_t *scratch);
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_mve, int8_t);
 
 #if defined(__ARM_FEATURE_MVE)
 
-MG_INLINE void mg_conv2d_s16_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_mve, int8_t),
-                                      uint8_t *scratch)
+MG_BODY_FACTORED(mg_conv2d_s16_mve, int8_t, uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -47,11 +43,10 @@ MG_OUT_OF_LINE(mg_conv2d_s16_mve, (p, input, weight, bias, factor, output, scrat
 
 #endif
 
-/* 1x1 convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time. */
-typedef mg_conv2d_s16_params mg_conv2d_1x1_s16_mve_params;
-
-/* Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
-MG_EXTERN void mg_conv2d_1x1_s16_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_1x1_s16_mve, int8_t));
+/* 1x1 convolution, int16 with int8 weights, for MVE: three pixels and two channels at a time.
+ *
+ * Computes the same as mg_conv2d_s16_mve, with kernels of 1x1 and strides of 1, without padding. */
+MG_DECLARE_CONV2D_S16(mg_conv2d_1x1_s16_mve, int8_t);
 
 #if defined(__ARM_FEATURE_MVE)
 

@@ -424,16 +424,12 @@ MG_ONCE void mg_dsp_wide_tiles(const mg_folded_s16 *folded, const int16_t *windo
     }
 }
 
-typedef mg_conv2d_s16_params mg_conv2d_s16_tiles_dsp_params;
-
 /* Computes the same as mg_conv2d_s16_dsp, from the same arguments. scratch must have 6 bytes for
  * each weight of a filter, rounded up to a multiple of four weights. It must be aligned to 4 bytes.
  */
-MG_EXTERN void mg_conv2d_s16_tiles_dsp(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t),
-                                       uint8_t *scratch);
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_tiles_dsp, int32_t);
 
-MG_INLINE void mg_conv2d_s16_tiles_dsp_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t),
-                                            uint8_t *scratch)
+MG_BODY_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t, uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;

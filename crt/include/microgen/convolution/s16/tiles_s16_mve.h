@@ -208,14 +208,12 @@ MG_ONCE void mg_mve_wide_tiles(const mg_folded_s16 *folded, const int16_t *windo
 #endif
 
 /* 2-D convolution, int16 with int8 weights, for MVE: the tiles of tiles_s16_mve.h, from windows
- * that are copied first. */
-typedef mg_conv2d_s16_params mg_conv2d_s16_tiles_mve_params;
-
-/* Computes the same as mg_conv2d_s16_mve, with two output channels or more. weight has the layout
+ * that are copied first.
+ *
+ * Computes the same as mg_conv2d_s16_mve, with two output channels or more. weight has the layout
  * of tiles_s16_mve.h. scratch must have 64 bytes for each eight weights of a filter, or fewer at
  * its end. It must be aligned to 2 bytes. */
-MG_EXTERN void mg_conv2d_s16_tiles_mve(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
-                                       uint8_t *scratch);
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_tiles_mve, int8_t);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -299,8 +297,7 @@ MG_INLINE void mg_mve_find_windows_s16(const mg_conv2d_shape *s, mg_mve_windows_
     }
 }
 
-MG_INLINE void mg_conv2d_s16_tiles_mve_body(MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_mve, int8_t),
-                                            uint8_t *scratch)
+MG_BODY_FACTORED(mg_conv2d_s16_tiles_mve, int8_t, uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
