@@ -6,6 +6,7 @@
 #include "microgen/blocks/mve.h"
 #include "microgen/elementwise/affine_sum_s8.h"
 #include "microgen/elementwise/broadcast.h"
+#include "microgen/elementwise/splat_mve.h"
 
 typedef mg_affine_sum_s8_params mg_affine_sum_s8_mve_params;
 
@@ -58,7 +59,7 @@ MG_INLINE void mg_affine_sum_s8_mve_eights(const int8_t *lhs, const int8_t *rhs,
                      "vstrb.32 q0, [%[output]], #4\n\t"
                      "vstrb.32 q1, [%[output]], #4\n\t"
                      "le lr, 1b"
-                     : [lhs] "+l"(lhs), [rhs] "+l"(rhs), [output] "+l"(output)
+                     : MG_PAIR_POINTERS_MVE(lhs, rhs, output)
                      : [a] "w"(a), [b] "r"(coefficient[1]), [c] "r"(coefficient[2]),
                        [right] "r"(-shift), [pairs] "r"(pairs)
                      : "lr", "q0", "q1", "q2", "q3", "memory");

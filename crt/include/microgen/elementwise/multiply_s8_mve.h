@@ -58,7 +58,7 @@ MG_INLINE void mg_multiply_s8_mve_eights(const int32_t scalars[8], int32x4_t low
                      "vstrb.32 q0, [%[output]], #4\n\t"
                      "vstrb.32 q2, [%[output]], #4\n\t"
                      "le lr, 1b"
-                     : [lhs] "+l"(lhs), [rhs] "+l"(rhs), [output] "+l"(output)
+                     : MG_PAIR_POINTERS_MVE(lhs, rhs, output)
                      : [low] "w"(low), [high] "w"(high), [scalars] "l"(scalars)
                      : "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "q0", "q1", "q2",
                        "q3", "memory");

@@ -39,17 +39,24 @@ enum {
     MG_SUM_SQUARED
 };
 
-typedef mg_scaled_sum_rows_params mg_add_rows_s8_params;
-typedef mg_scaled_sum_rows_params mg_subtract_rows_s8_params;
-typedef mg_scaled_sum_rows_params mg_squared_difference_rows_s8_params;
+/* Declare a kernel of these parameters, and define its body: a call of `any` with a kind. */
+#define MG_DECLARE_SCALED_SUM(symbol)                                                              \
+    typedef mg_scaled_sum_rows_params symbol##_params;                                             \
+    MG_DECLARE_BINARY(symbol, int8_t, int8_t)
+#define MG_SCALED_SUM_BODY(symbol, any, kind)                                                      \
+    MG_INLINE void symbol##_body(const symbol##_params *p, const int8_t *lhs, const int8_t *rhs,   \
+                                 int8_t *output)                                                   \
+    {                                                                                              \
+        any(p, lhs, rhs, output, kind);                                                            \
+    }
 
 /* Compute output [rows][size] as mg_add_s8, mg_subtract_s8 and mg_squared_difference_s8 do.
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-MG_DECLARE_BINARY(mg_add_rows_s8, int8_t, int8_t);
-MG_DECLARE_BINARY(mg_subtract_rows_s8, int8_t, int8_t);
-MG_DECLARE_BINARY(mg_squared_difference_rows_s8, int8_t, int8_t);
+MG_DECLARE_SCALED_SUM(mg_add_rows_s8);
+MG_DECLARE_SCALED_SUM(mg_subtract_rows_s8);
+MG_DECLARE_SCALED_SUM(mg_squared_difference_rows_s8);
 
 /* zero + x * 2^bits. In assembly, because compilers add a zero point before they shift. */
 #if defined(__ARM_FEATURE_DSP)
@@ -141,15 +148,19 @@ MG_INLINE void mg_scaled_sum_rows_clamp(const mg_scaled_sum_rows_params *p, int8
     }
 }
 
+/* Declares both operands, with the elements from a row to the next and from a value to the next. */
+#define MG_SCALED_SUM_OPERANDS(p, lhs, rhs)                                                        \
+    const int8_t *const scaled = ((p)->scales_rhs != 0) ? (rhs) : (lhs);                           \
+    const int8_t *const halved = ((p)->scales_rhs != 0) ? (lhs) : (rhs);                           \
+    const int32_t scaled_row = ((p)->scales_rhs != 0) ? (p)->rhs_row : (p)->lhs_row;               \
+    const int32_t halved_row = ((p)->scales_rhs != 0) ? (p)->lhs_row : (p)->rhs_row;               \
+    const int32_t scaled_step = ((p)->scales_rhs != 0) ? (p)->rhs_step : (p)->lhs_step;            \
+    const int32_t halved_step = ((p)->scales_rhs != 0) ? (p)->lhs_step : (p)->rhs_step
+
 MG_INLINE void mg_scaled_sum_rows_any(const mg_scaled_sum_rows_params *p, const int8_t *lhs,
                                       const int8_t *rhs, int8_t *output, int32_t kind)
 {
-    const int8_t *const scaled = (p->scales_rhs != 0) ? rhs : lhs;
-    const int8_t *const halved = (p->scales_rhs != 0) ? lhs : rhs;
-    const int32_t scaled_row = (p->scales_rhs != 0) ? p->rhs_row : p->lhs_row;
-    const int32_t halved_row = (p->scales_rhs != 0) ? p->lhs_row : p->rhs_row;
-    const int32_t scaled_step = (p->scales_rhs != 0) ? p->rhs_step : p->lhs_step;
-    const int32_t halved_step = (p->scales_rhs != 0) ? p->lhs_step : p->rhs_step;
+    MG_SCALED_SUM_OPERANDS(p, lhs, rhs);
 
     for (int32_t row = 0; row < p->rows; row++) {
         const int8_t *const x = &scaled[row * scaled_row];
@@ -164,11 +175,7 @@ MG_INLINE void mg_scaled_sum_rows_any(const mg_scaled_sum_rows_params *p, const 
     }
 }
 
-MG_INLINE void mg_add_rows_s8_body(const mg_add_rows_s8_params *p, const int8_t *lhs,
-                                   const int8_t *rhs, int8_t *output)
-{
-    mg_scaled_sum_rows_any(p, lhs, rhs, output, MG_SUM_OF_BOTH);
-}
+MG_SCALED_SUM_BODY(mg_add_rows_s8, mg_scaled_sum_rows_any, MG_SUM_OF_BOTH)
 
 MG_INLINE void mg_subtract_rows_s8_body(const mg_subtract_rows_s8_params *p, const int8_t *lhs,
                                         const int8_t *rhs, int8_t *output)
@@ -180,12 +187,7 @@ MG_INLINE void mg_subtract_rows_s8_body(const mg_subtract_rows_s8_params *p, con
     }
 }
 
-MG_INLINE void mg_squared_difference_rows_s8_body(const mg_squared_difference_rows_s8_params *p,
-                                                  const int8_t *lhs, const int8_t *rhs,
-                                                  int8_t *output)
-{
-    mg_scaled_sum_rows_any(p, lhs, rhs, output, MG_SUM_SQUARED);
-}
+MG_SCALED_SUM_BODY(mg_squared_difference_rows_s8, mg_scaled_sum_rows_any, MG_SUM_SQUARED)
 
 #ifdef MG_SCALED_SUM_ROWS_S8_IMPLEMENTATION /* the out-of-line forms */
 MG_DEFINE_BINARY(mg_add_rows_s8, int8_t, int8_t)

@@ -8,17 +8,13 @@
 #include "microgen/elementwise/scaled_sum_rows_s8.h"
 #include "microgen/elementwise/splat_mve.h"
 
-typedef mg_scaled_sum_rows_params mg_add_s8_mve_params;
-typedef mg_scaled_sum_rows_params mg_subtract_s8_mve_params;
-typedef mg_scaled_sum_rows_params mg_squared_difference_s8_mve_params;
-
 /* Compute output [rows][size] as mg_add_s8, mg_subtract_s8 and mg_squared_difference_s8 do.
  *
  * Output may be the same buffer as an operand that is not broadcast; otherwise it must not overlap
  * an operand. */
-MG_DECLARE_BINARY(mg_add_s8_mve, int8_t, int8_t);
-MG_DECLARE_BINARY(mg_subtract_s8_mve, int8_t, int8_t);
-MG_DECLARE_BINARY(mg_squared_difference_s8_mve, int8_t, int8_t);
+MG_DECLARE_SCALED_SUM(mg_add_s8_mve);
+MG_DECLARE_SCALED_SUM(mg_subtract_s8_mve);
+MG_DECLARE_SCALED_SUM(mg_squared_difference_s8_mve);
 
 #if defined(__ARM_FEATURE_MVE)
 
@@ -187,12 +183,7 @@ MG_INLINE void mg_scaled_sum_mve_rest(const mg_scaled_sum_rows_params *p, const 
 MG_INLINE void mg_scaled_sum_mve_any(const mg_scaled_sum_rows_params *p, const int8_t *lhs,
                                      const int8_t *rhs, int8_t *output, int32_t kind)
 {
-    const int8_t *const scaled = (p->scales_rhs != 0) ? rhs : lhs;
-    const int8_t *const halved = (p->scales_rhs != 0) ? lhs : rhs;
-    const int32_t scaled_row = (p->scales_rhs != 0) ? p->rhs_row : p->lhs_row;
-    const int32_t halved_row = (p->scales_rhs != 0) ? p->lhs_row : p->rhs_row;
-    const int32_t scaled_step = (p->scales_rhs != 0) ? p->rhs_step : p->lhs_step;
-    const int32_t halved_step = (p->scales_rhs != 0) ? p->lhs_step : p->rhs_step;
+    MG_SCALED_SUM_OPERANDS(p, lhs, rhs);
     int8_t splat[MG_SPLAT_MVE];
 #if defined(__OPTIMIZE__)
     const int32_t unit = (kind == MG_SUM_SQUARED) ? 1 << MG_SQUARE_SHIFTED : 1 << MG_SUM_SHIFTED;
@@ -229,25 +220,10 @@ MG_INLINE void mg_scaled_sum_mve_any(const mg_scaled_sum_rows_params *p, const i
     }
 }
 
-MG_INLINE void mg_add_s8_mve_body(const mg_add_s8_mve_params *p, const int8_t *lhs,
-                                  const int8_t *rhs, int8_t *output)
-{
-    mg_scaled_sum_mve_any(p, lhs, rhs, output, MG_SUM_OF_BOTH);
-}
-
-MG_INLINE void mg_subtract_s8_mve_body(const mg_subtract_s8_mve_params *p, const int8_t *lhs,
-                                       const int8_t *rhs, int8_t *output)
-{
-    mg_scaled_sum_mve_any(p, lhs, rhs, output,
-                          (p->scales_rhs != 0) ? MG_SUM_LESS_SCALED : MG_SUM_LESS_HALVED);
-}
-
-MG_INLINE void mg_squared_difference_s8_mve_body(const mg_squared_difference_s8_mve_params *p,
-                                                 const int8_t *lhs, const int8_t *rhs,
-                                                 int8_t *output)
-{
-    mg_scaled_sum_mve_any(p, lhs, rhs, output, MG_SUM_SQUARED);
-}
+MG_SCALED_SUM_BODY(mg_add_s8_mve, mg_scaled_sum_mve_any, MG_SUM_OF_BOTH)
+MG_SCALED_SUM_BODY(mg_subtract_s8_mve, mg_scaled_sum_mve_any,
+                   (p->scales_rhs != 0) ? MG_SUM_LESS_SCALED : MG_SUM_LESS_HALVED)
+MG_SCALED_SUM_BODY(mg_squared_difference_s8_mve, mg_scaled_sum_mve_any, MG_SUM_SQUARED)
 
 #ifdef MG_SCALED_SUM_ROWS_S8_MVE_IMPLEMENTATION /* the out-of-line forms */
 MG_DEFINE_BINARY(mg_add_s8_mve, int8_t, int8_t)
