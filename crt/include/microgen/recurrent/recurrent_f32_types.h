@@ -7,19 +7,25 @@
 
 #include "microgen/inline.h"
 
-typedef struct {
-    int32_t steps;
-    int32_t batches;
-    int32_t features;     /* of the input */
-    int32_t cells;        /* at least 1 */
-    int32_t keeps;        /* 1: the output has the hidden states of all steps; 0: the last one */
-    int32_t reverse;      /* 1: sequences are read from their ends */
+/* The parameters that hybrid layers have, too: those of sequences, and those of activations. */
+#define MG_RECURRENT_SEQUENCES                                                                     \
+    int32_t steps;                                                                                 \
+    int32_t batches;                                                                               \
+    int32_t features;     /* of the input */                                                       \
+    int32_t cells;        /* at least 1 */                                                         \
+    int32_t keeps;        /* 1: the output has the hidden states of all steps; 0: the last one */  \
+    int32_t reverse;      /* 1: sequences are read from their ends */                              \
     int32_t resets_after; /* GRU: 1: the reset gate applies to the product of the hidden state */
-    int32_t couples;      /* LSTM: 1: the forget gate is one minus the input gate */
-    float clip;           /* the largest magnitude of a gate's sum; may be infinite */
-    int32_t function[3];  /* MG_RECURRENT_* */
-    float alpha[3];
+#define MG_RECURRENT_ACTIVATIONS                                                                   \
+    int32_t function[3]; /* MG_RECURRENT_* */                                                      \
+    float alpha[3];                                                                                \
     float beta[3];
+
+typedef struct {
+    MG_RECURRENT_SEQUENCES
+    int32_t couples; /* LSTM: 1: the forget gate is one minus the input gate */
+    float clip;      /* the largest magnitude of a gate's sum; may be infinite */
+    MG_RECURRENT_ACTIVATIONS
 } mg_recurrent_f32_params;
 
 /* The model's constants, with `gates` 1, 3 or 4. */

@@ -12,19 +12,11 @@
 
 typedef struct {
     int32_t kind; /* MG_RECURRENT_RNN, MG_RECURRENT_GRU or MG_RECURRENT_LSTM */
-    int32_t steps;
-    int32_t batches;
-    int32_t features;         /* of the input */
-    int32_t cells;            /* at least 1 */
-    int32_t keeps;            /* 1: the output has the hidden states of all steps; 0: the last */
-    int32_t reverse;          /* 1: sequences are read from their ends */
-    int32_t resets_after;     /* GRU: 1: the reset gate applies to the hidden state's product */
+    MG_RECURRENT_SEQUENCES
     int32_t asymmetric;       /* 1: rows are quantized with a zero point */
     int32_t input_scales;     /* 1: input_scale has one scale for each row; 0: one for all */
     int32_t recurrent_scales; /* the same of recurrent_scale */
-    int32_t function[3];      /* MG_RECURRENT_* */
-    float alpha[3];
-    float beta[3];
+    MG_RECURRENT_ACTIVATIONS
 } mg_recurrent_hybrid_f32_params;
 
 /* Computes output from input [steps][batches][features]: if p->keeps [steps][batches][cells], the
