@@ -67,6 +67,16 @@ def vectors(
     )
 
 
+def both(
+    stem: str, params: base.Params, work: Count, layout: WeightLayout
+) -> tuple[base.Implementation, ...]:
+    """The kernels of both headers for ops in one group: MVE takes any number of channels."""
+    return (
+        vectors(stem, base.only(DType.FLOAT32), params, work, layout),
+        *kernels(stem, refuses, params, work),
+    )
+
+
 def refuses(node: Node, graph: Graph) -> str | None:
     """Refusal unless four channels can be computed together from the same values."""
     why = base.only(DType.FLOAT32)(node, graph)

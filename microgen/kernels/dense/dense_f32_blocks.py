@@ -3,21 +3,11 @@ floats."""
 
 from __future__ import annotations
 
-from microgen.graph.ir.graph import DType
-from microgen.kernels import base, float_work, floats
+from microgen.kernels import float_work, floats
 from microgen.kernels.dense import dense
 
 OP_NAME = "nn.dense"
 PRECEDENCE = 2
 
 
-IMPLEMENTATIONS = (
-    floats.vectors(
-        "dense_f32",
-        base.only(DType.FLOAT32),
-        dense.plain_params,
-        float_work.dense,
-        floats.WIDE_BLOCKS,
-    ),
-    *floats.kernels("dense_f32", floats.refuses, dense.plain_params, float_work.dense),
-)
+IMPLEMENTATIONS = floats.both("dense_f32", dense.plain_params, float_work.dense, floats.WIDE_BLOCKS)
