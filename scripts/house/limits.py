@@ -84,7 +84,7 @@ QUICK = {
     # 230 for channels with marks. 360 for phases of transposed convolutions. 710 for LSTMs with
     # paired weights and with floats. 440 for strips of depthwise convolutions.
     # 885 for sums of int8 in rows, and for rows, lookups, means and resizing by words and vectors.
-    "lines of C": Limit(35_000, 42_489),
+    "lines of C": Limit(35_000, 42_486),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 90),
 }

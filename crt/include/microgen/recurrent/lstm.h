@@ -4,6 +4,7 @@
 #define MICROGEN_LSTM_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* The first parameters of all kernels. */
 #define MG_LSTM_SIZES                                                                              \
@@ -32,5 +33,19 @@ enum {
     MG_LSTM_CELL = 2,
     MG_LSTM_OUTPUT = 3
 };
+
+/* The body of a kernel without projection, with its arguments: `step` computes the outputs of one
+ * step, of the type `value`, from p, the weights w, the input, the state before, and the cell
+ * state, which it updates. */
+#define MG_LSTM_STEPS(value, step)                                                                 \
+    for (int32_t n = 0; n < p->batches; n++) {                                                     \
+        value *const state = &output_state[n * p->cells];                                          \
+        for (int32_t t = 0; t < p->steps; t++) {                                                   \
+            const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;      \
+            value *const to = &output[row * p->cells];                                             \
+            step(p, &w, &input[row * p->features], state, &cell_state[n * p->cells], to);          \
+            (void)memcpy(state, to, (size_t)p->cells * sizeof(value));                             \
+        }                                                                                          \
+    }
 
 #endif

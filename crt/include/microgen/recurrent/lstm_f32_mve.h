@@ -132,16 +132,7 @@ MG_INLINE void mg_lstm_f32_mve_body(const mg_lstm_f32_mve_params *p, const float
 {
     const mg_lstm_f32_weights w = {input_weight, recurrent_weight, bias, NULL, NULL, NULL};
 
-    for (int32_t n = 0; n < p->batches; n++) {
-        float *const state = &output_state[n * p->cells];
-        for (int32_t t = 0; t < p->steps; t++) {
-            const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
-            float *const to = &output[row * p->cells];
-            mg_lstm_f32_mve_step(p, &w, &input[row * p->features], state, &cell_state[n * p->cells],
-                                 to);
-            (void)memcpy(state, to, (size_t)p->cells * sizeof(float));
-        }
-    }
+    MG_LSTM_STEPS(float, mg_lstm_f32_mve_step)
 }
 
 #ifdef MG_LSTM_F32_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -268,16 +268,7 @@ MG_INLINE void mg_lstm_s8_mve_body(const mg_lstm_s8_mve_params *p, const int8_t 
 {
     const mg_lstm_s8_mve_weights w = {{input_weight, recurrent_weight}, {bias, recurrent_bias}};
 
-    for (int32_t n = 0; n < p->batches; n++) {
-        int8_t *const state = &output_state[n * p->cells];
-        for (int32_t t = 0; t < p->steps; t++) {
-            const int32_t row = (p->time_major != 0) ? t * p->batches + n : n * p->steps + t;
-            int8_t *const to = &output[row * p->cells];
-            mg_lstm_s8_mve_step(p, &w, &input[row * p->features], state, &cell_state[n * p->cells],
-                                to);
-            (void)memcpy(state, to, (size_t)p->cells);
-        }
-    }
+    MG_LSTM_STEPS(int8_t, mg_lstm_s8_mve_step)
 }
 
 #ifdef MG_LSTM_S8_MVE_IMPLEMENTATION /* the out-of-line form */
