@@ -42,7 +42,7 @@ QUICK = {
     # Groups, dilated columns, products of matrices, LSTMs for MVE, pools, dense layers (180).
     # Phases and strips for MVE (30).
     # Sums of int8 in rows, and the loops of concatenations and sums over axes (75).
-    "lines of costs": Limit(5_000, 5_667),
+    "lines of costs": Limit(5_000, 5_678),
     "kilobytes of costs": Limit(700, 720),
     "longest line of costs": Limit(200, 200),
     # 58,200 before shapes of .tflite files were inferred (90), loops were recognised (730), and
@@ -66,7 +66,7 @@ QUICK = {
     # Phases of transposed convolutions (190). LSTMs with paired weights and with floats (200).
     # Strips of depthwise convolutions (210).
     # Plans of candidates from the calls that differ, and their parts of flash (150).
-    "lines of Python code": Limit(50_000, 71_215),
+    "lines of Python code": Limit(50_000, 71_217),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
@@ -84,7 +84,7 @@ QUICK = {
     # 230 for channels with marks. 360 for phases of transposed convolutions. 710 for LSTMs with
     # paired weights and with floats. 440 for strips of depthwise convolutions.
     # 885 for sums of int8 in rows, and for rows, lookups, means and resizing by words and vectors.
-    "lines of C": Limit(35_000, 42_486),
+    "lines of C": Limit(35_000, 42_504),
     "pairs of alike places, crt": Limit(150, 150),
     "pairs of alike places, microgen": Limit(80, 90),
 }

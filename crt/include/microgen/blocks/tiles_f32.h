@@ -23,9 +23,16 @@ typedef struct {
 } mg_tile_reads_f32;
 
 #if defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && defined(__OPTIMIZE__)
+#define MG_HAS_TILES_F32 1
+#else
+#define MG_HAS_TILES_F32 0
+#endif
+
+#if MG_HAS_TILES_F32
 /* In assembly, because compilers load numbers one by one, and do not keep 16 sums in registers
- * beside what they load. A pass of the inner loop adds two products to each sum. Sums are s0 to
- * s15: those of a pixel, then the next one's. */
+ * beside what they load. Only products that are rounded before the addition: cores that fuse both
+ * in one cycle load a number beside it, which several at a time would prevent. A pass of the inner
+ * loop adds two products to each sum. Sums are s0 to s15: those of a pixel, then the next one's. */
 
 /* A tile. What follows the sums is for the assembly: bytes, in this order. */
 typedef struct {
@@ -40,11 +47,6 @@ typedef struct {
 } mg_tile_f32;
 
 /* The products of a number of each pixel with a weight, added to the sums of one channel. */
-#define MG_COLUMN_FUSED_F32(w, p, q, r, s, sum_p, sum_q, sum_r, sum_s)                             \
-    "vfma.f32 " sum_p ", " p ", " w "\n\t"                                                         \
-    "vfma.f32 " sum_q ", " q ", " w "\n\t"                                                         \
-    "vfma.f32 " sum_r ", " r ", " w "\n\t"                                                         \
-    "vfma.f32 " sum_s ", " s ", " w "\n\t"
 #define MG_COLUMN_SEPARATE_F32(w, p, q, r, s, sum_p, sum_q, sum_r, sum_s)                          \
     "vmul.f32 s28, " p ", " w "\n\t"                                                               \
     "vmul.f32 s29, " q ", " w "\n\t"                                                               \
@@ -124,19 +126,9 @@ typedef struct {
           "s28", "s29", "s30", "s31", "cc", "memory")
 /* clang-format on */
 
-/* Sums before any product. */
-MG_INLINE void mg_begin_tile_f32(mg_tile_f32 *tile, mg_sums_f32 start)
-{
-    tile->sums.p = start;
-    tile->sums.q = start;
-    tile->sums.r = start;
-    tile->sums.s = start;
-    tile->total = 0.0F;
-}
-
-/* Adds products to the sums. */
-MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads,
-                               const float *values, const float *weights, int fused)
+/* Adds products, rounded before, to the sums of a tile of which the assembly reads the rest. */
+MG_INLINE void mg_add_separate_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads,
+                                        const float *values, const float *weights)
 {
     const int32_t size = (int32_t)sizeof(float);
     const int32_t line = reads->length * size;
@@ -157,7 +149,7 @@ MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads
     tile->next_weight = reads->next_weight * size - line;
     tile->lines = reads->lines;
     if (reads->lines > 0) {
-        MG_ADDED_F32(fused, MG_TILE_F32, MG_COLUMN);
+        MG_TILE_F32(MG_COLUMN_SEPARATE_F32);
     }
 }
 
@@ -178,8 +170,8 @@ MG_INLINE void mg_store_positive_f32(mg_sums_f32 sums, float *output)
 }
 
 /* Stores the outputs; those of pixels are `step` apart. */
-MG_INLINE void mg_store_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range, float *output,
-                                 int32_t step)
+MG_INLINE void mg_store_separate_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range,
+                                          float *output, int32_t step)
 {
     const mg_sums_f32 *sums = &tile->sums.p;
     const int is_finite = (tile->total >= -FLT_MAX) && (tile->total <= FLT_MAX);
@@ -202,19 +194,30 @@ MG_INLINE void mg_store_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range, fl
 typedef struct {
     mg_sums_16_f32 sums;
 } mg_tile_f32;
+#endif
 
-/* The same, one number after the other. */
+/* Sums before any product. */
 MG_INLINE void mg_begin_tile_f32(mg_tile_f32 *tile, mg_sums_f32 start)
 {
     tile->sums.p = start;
     tile->sums.q = start;
     tile->sums.r = start;
     tile->sums.s = start;
+#if MG_HAS_TILES_F32
+    tile->total = 0.0F;
+#endif
 }
 
+/* Adds products to the sums. */
 MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads,
                                const float *values, const float *weights, int fused)
 {
+#if MG_HAS_TILES_F32
+    if (fused == MG_SEPARATE_F32) {
+        mg_add_separate_tile_f32(tile, reads, values, weights);
+        return;
+    }
+#endif
     for (int32_t line = 0; line < reads->lines; line++) {
         const mg_filters_f32 filters = {&weights[line * reads->next_weight], reads->weight_step};
         tile->sums = mg_dot_16_f32(tile->sums, &values[line * reads->next_value], reads->value_step,
@@ -222,11 +225,19 @@ MG_INLINE void mg_add_tile_f32(mg_tile_f32 *tile, const mg_tile_reads_f32 *reads
     }
 }
 
+/* Stores the outputs; those of pixels are `step` apart. */
 MG_INLINE void mg_store_tile_f32(const mg_tile_f32 *tile, mg_range_f32 range, float *output,
-                                 int32_t step)
+                                 int32_t step, int fused)
 {
+#if MG_HAS_TILES_F32
+    if (fused == MG_SEPARATE_F32) {
+        mg_store_separate_tile_f32(tile, range, output, step);
+        return;
+    }
+#else
+    (void)fused;
+#endif
     mg_clamp_16_f32(range, tile->sums, output, step);
 }
-#endif
 
 #endif

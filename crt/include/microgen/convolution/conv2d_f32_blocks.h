@@ -67,7 +67,7 @@ MG_INLINE void mg_conv2d_f32_block(const mg_conv2d_f32_blocks_params *p,
         mg_tile_f32 tile;
         mg_begin_tile_f32(&tile, start);
         mg_conv2d_f32_tile_sums(&tile, window, values, lines->value_step, filters, fused);
-        mg_store_tile_f32(&tile, range, output, lines->output_step);
+        mg_store_tile_f32(&tile, range, output, lines->output_step, fused);
     } else {
         mg_clamp_4_f32(range, mg_conv2d_f32_pixel_sums(start, window, values, filters, fused),
                        output);

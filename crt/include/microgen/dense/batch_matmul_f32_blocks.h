@@ -10,7 +10,7 @@ typedef mg_batch_matmul_f32_params mg_batch_matmul_f32_blocks_params;
 
 /* Adds the products of `depth` values of four rows, which are `row_step` apart, with as many values
  * of four neighbouring columns, which are `step` apart. */
-#if defined(__ARM_FEATURE_FMA) && defined(__thumb2__) && defined(__OPTIMIZE__)
+#if MG_HAS_TILES_F32
 /* In assembly as in microgen/blocks/tiles_f32.h: a pass of the loop adds two products to each sum.
  */
 #define MG_FOUR_COLUMNS_F32(column, p, q, r, s)                                                    \
@@ -54,8 +54,8 @@ typedef mg_batch_matmul_f32_params mg_batch_matmul_f32_blocks_params;
           "s26", "s27", "s28", "s29", "s30", "s31", "cc", "memory")
 /* clang-format on */
 
-MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t row_step,
-                                  const float *columns, int32_t step, int32_t depth, int fused)
+MG_INLINE void mg_matmul_separate_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t row_step,
+                                           const float *columns, int32_t step, int32_t depth)
 {
     const float *p = rows;
     const float *q = &p[row_step];
@@ -66,12 +66,19 @@ MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t 
     const int32_t is_odd = depth % 2;
     const int32_t bytes = step * (int32_t)sizeof(float);
 
-    MG_ADDED_F32(fused, MG_MATMUL_TILE_F32, MG_COLUMN);
+    MG_MATMUL_TILE_F32(MG_COLUMN_SEPARATE_F32);
 }
-#else
+#endif
+
 MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t row_step,
                                   const float *columns, int32_t step, int32_t depth, int fused)
 {
+#if MG_HAS_TILES_F32
+    if (fused == MG_SEPARATE_F32) {
+        mg_matmul_separate_tile_f32(tile, rows, row_step, columns, step, depth);
+        return;
+    }
+#endif
     for (int32_t i = 0; i < depth; i++) {
         const float *w = &columns[i * step];
         const float *x = &rows[i];
@@ -82,7 +89,6 @@ MG_INLINE void mg_matmul_tile_f32(mg_tile_f32 *tile, const float *rows, int32_t 
         tile->sums.s = mg_add_4_f32(tile->sums.s, x[3 * row_step], weights, fused);
     }
 }
-#endif
 
 /* Computes one matrix of the output. The last four rows and columns may be computed together with
  * some that are already known. */

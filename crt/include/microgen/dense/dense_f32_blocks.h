@@ -32,7 +32,8 @@ MG_INLINE void mg_dense_f32_blocks_body(MG_ARGUMENTS_F32(mg_dense_f32_blocks), i
             mg_tile_f32 tile;
             mg_begin_tile_f32(&tile, start);
             mg_add_tile_f32(&tile, &reads, &input[n * depth], filters.first, fused);
-            mg_store_tile_f32(&tile, range, &results[n * p->output_features], p->output_features);
+            mg_store_tile_f32(&tile, range, &results[n * p->output_features], p->output_features,
+                              fused);
         }
         for (int32_t n = fours; n < p->batches; n++) {
             mg_clamp_4_f32(range, mg_dot_pixel_f32(start, &input[n * depth], filters, depth, fused),
