@@ -32,8 +32,11 @@ from tests.support.tools import NEEDS_CC, NEEDS_NINJA
 SMALL = ("few_channels", "lstm_36", "speech_4")
 NAME = "few_channels"
 # On Cortex-M55 strips of three channels take fewer cycles than fitted. On Cortex-M3 a depthwise
-# convolution of one channel with many filters takes more.
-BEYOND = {("few_channels", "M55"), ("bc_resnet_36", "M55"), ("speech_8", "M3")}
+# convolution of one channel with many filters takes more, on RV32 convolutions of three channels.
+BEYOND = {
+    *(("few_channels", "M55"), ("bc_resnet_36", "M55"), ("speech_8", "M3")),
+    ("few_channels", "RV32"),
+}
 FOUND = Found(
     *(Asked(NAME, "M4", "int8"), "a", 500, 1000, 1100, 4000, 3000, 2400),
     layers={"add": (10, 40), "mean": (5, 9)},
@@ -52,7 +55,7 @@ def test_all_networks_have_figures_of_the_peer_for_the_bytes_that_are_made() -> 
     for name, row in table.ROWS.items():
         digest = hashlib.sha256(table.model(name)).hexdigest()
         assert (known[name].kind, known[name].sha256) == (row.kind, digest), name
-        for core in (*BOARDS, "M3"):
+        for core in (*BOARDS, "M3", "RV32"):
             figures = known[name].cores[core]
             assert figures.peer is not None
             assert figures.peer.instructions > 0
@@ -60,12 +63,15 @@ def test_all_networks_have_figures_of_the_peer_for_the_bytes_that_are_made() -> 
 
 def test_estimated_cycles_were_within_15_percent() -> None:
     """Of networks that no cost was fitted to: see ``tests/qemu/test_estimated_cycles.py``. Without
-    an FPU the cycles of float32 layers depend on their values."""
+    an FPU the cycles of float32 layers depend on their values, and most kernels of int16 are alone
+    on such cores, so they have no costs."""
     errors = {
         (name, core): figures.ours.estimated / figures.ours.cycles - 1
         for name, one in stored.load().items()
         for core, figures in one.cores.items()
-        if figures.ours and figures.ours.estimated and (one.kind, core) != ("float32", "M3")
+        if figures.ours
+        and figures.ours.estimated
+        and (one.kind == "int8" or core not in ("M3", "RV32"))
     }
     assert len({name for name, _ in errors}) >= 40
     assert {key for key, error in errors.items() if abs(error) > 0.15} <= BEYOND
