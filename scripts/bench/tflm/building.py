@@ -72,6 +72,7 @@ class Core:
 
 
 _MPS2 = Memory(0, (0x1000, 0x3FF000), 0x20000000, (0x21000000, 0x800000), 0x21800000)
+_AN500 = Memory(0, (0x1000, 0x3FF000), 0x20000000, (0x60000000, 0x800000), 0x60800000)
 _MPS3 = Memory(0, (0x01000000, 0x200000), 0x20000000, (0x21000000, 0x400000), 0x28000000)
 _VIRT = Memory(
     *(0x80000000, (0x80001000, 0x3FF000), 0x80400000, (0x81000000, 0x800000), 0x82000000)
@@ -89,7 +90,7 @@ CORES = {
     "M4": Core(_ARM, _M4, f"{_QEMU}mps2-an386", True, _MPS2, 40.0),
     "M55": Core(_ARM, f"-mcpu=cortex-m55 {_HARD}", f"{_QEMU}mps3-an547", True, _MPS3, 31.25),
     "M3": Core(_ARM, "-mcpu=cortex-m3 -mthumb", f"{_QEMU}mps2-an385", False, _MPS2, 40.0),
-    "M7": Core(_ARM, _M7, f"{_QEMU}mps2-an500", True, _MPS2, 40.0),
+    "M7": Core(_ARM, _M7, f"{_QEMU}mps2-an500", True, _AN500, 40.0),
     "RV32": Core(
         "riscv64-unknown-elf-",
         _RV32,
@@ -160,7 +161,7 @@ def _rules(sources: Path, place: Path, core: str) -> Iterator[str]:
         rule = "cc" if source.endswith(".c") else "cxx"
         yield f"build {name}: {rule} {source}\n flags = {level} {silent} {plain}"
     main = f"{place.name}/firmware.o"
-    yield f"build {main}: cxx {HERE / 'firmware.cc'}"
+    yield f"build {main}: cxx {HERE / 'firmware.cc'} | {HERE / 'cortex_m.h'} {HERE / 'riscv.h'}"
     yield f' flags = -O2 {_SILENT} {places} "-DOPERATORS={listed}"'
     yield f"build {place.name}/library.a: ar {' '.join(objects)}"
     yield f"build {place.name}/firmware.elf: link {main} {place.name}/library.a"

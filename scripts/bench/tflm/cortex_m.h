@@ -3,7 +3,8 @@
 
 extern "C" {
 extern uint32_t __stack;
-void start();
+// Not inlined, because it may save registers of the floating-point unit, which is off at first.
+__attribute__((noinline)) void start();
 void fault();
 
 void start_core()
