@@ -198,6 +198,7 @@ MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_para
             mg_tile_f32 tile;
             mg_begin_tile_f32(&tile, start);
             mg_depthwise_f32_tile_sums(&tile, window, values, lines->value_step, taps, fused);
+            /* These tiles are in assembly for fused additions, too. */
             mg_store_tile_f32(&tile, range, &pixel[from], lines->output_step, MG_SEPARATE_F32);
         } else {
             mg_clamp_4_f32(range, mg_depthwise_f32_pixel_sums(start, window, values, taps, fused),
