@@ -27,7 +27,7 @@ MG_INLINE mg_sums_f32 mg_add_each_f32(mg_sums_f32 sums, const float *values, mg_
 /* Adds the products of the windows of four pixels that are `step` values apart to the sums of the
  * same four channels of each. */
 #if MG_HAS_TILES_F32
-/* In assembly as microgen/blocks/tiles_f32.h, with the tile's steps, rows and runs. */
+/* In assembly as microgen/blocks/tiles_f32.h, for fused additions, too, so all are stored alike. */
 #define MG_EACH_FUSED_F32(a, b, c, d)                                                              \
     "vfma.f32 " a ", s20, s16\n\t"                                                                 \
     "vfma.f32 " b ", s21, s17\n\t"                                                                 \
@@ -198,7 +198,6 @@ MG_INLINE void mg_depthwise_f32_pixels(const mg_depthwise_conv2d_f32_blocks_para
             mg_tile_f32 tile;
             mg_begin_tile_f32(&tile, start);
             mg_depthwise_f32_tile_sums(&tile, window, values, lines->value_step, taps, fused);
-            /* These tiles are in assembly for fused additions, too. */
             mg_store_tile_f32(&tile, range, &pixel[from], lines->output_step, MG_SEPARATE_F32);
         } else {
             mg_clamp_4_f32(range, mg_depthwise_f32_pixel_sums(start, window, values, taps, fused),
