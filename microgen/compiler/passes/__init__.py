@@ -12,6 +12,7 @@ from microgen.compiler.passes.fold_constants import fold_constants
 from microgen.compiler.passes.fuse_activation import fuse_activation
 from microgen.compiler.passes.inner_graphs import inner_graphs
 from microgen.compiler.passes.merge_affine import merge_affine
+from microgen.compiler.passes.one_channel import one_channel
 from microgen.compiler.passes.own_copies import own_outputs, own_updates
 from microgen.compiler.passes.padding import canonical_padding, fold_pad
 from microgen.compiler.passes.scale_weights import scale_weights
@@ -38,6 +39,7 @@ DEFAULT_PIPELINE: tuple[Pass, ...] = (
     cancel_layouts,  # comes first, because the changes of layout that it leaves may be constant
     fold_constants,  # then no other pass sees nodes that are constant
     inside,  # constants are known, and move into the graphs inside loops and branches
+    one_channel,  # weights are known, and no pass has looked at windows yet
     canonical_padding,  # SAME and VALID become numbers, to which fold_pad adds
     fold_pad,  # a pad with the zero point becomes the window's own padding
     scale_weights,  # factors and offsets per channel move into weights and biases of floats
