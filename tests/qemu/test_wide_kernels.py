@@ -32,7 +32,7 @@ from tests.kernels.convolution import convolving, test_conv2d_transpose
 from tests.kernels.convolution.convolving import Geometry
 from tests.kernels.dense import matmuls, test_dense_hybrid
 from tests.kernels.quantization import test_conversions
-from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases, test_lstm
+from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases, test_lstm, test_svdf
 from tests.qemu import mve_elementwise
 from tests.support import minimal_project
 from tests.support.sampling import seeds
@@ -213,6 +213,7 @@ def _cases() -> Iterator[c.Case]:
         yield test_lstm.paired_case(seed)
         yield test_lstm.table_case(seed, DType.INT8)
         yield test_lstm.random_case(seed, DType.FLOAT32, is_plain=seed % 2 == 0)
+        yield test_svdf.random_case(seed, DType.INT8)
 
 
 # Calls
@@ -229,7 +230,10 @@ def _kernels(board: str) -> tuple[Implementation, ...]:
         if kernel.symbol in SEVERAL
         or (
             (kernel.needs and kernel.needs <= features and "_s4" not in kernel.symbol)
-            and ("_s8" not in kernel.symbol or kernel.symbol.startswith("mg_lstm_s8_"))
+            and (
+                "_s8" not in kernel.symbol
+                or kernel.symbol.startswith(("mg_lstm_s8_", "mg_svdf_s8_"))
+            )
         )
     )
 

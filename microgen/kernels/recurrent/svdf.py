@@ -82,6 +82,7 @@ _INTEGER = base.Implementation(
 )
 
 IMPLEMENTATIONS = (
+    dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_mve", needs=base.MVE),
     dataclasses.replace(_INTEGER, symbol="mg_svdf_s8_dsp", needs=base.DSP),
     _INTEGER,
     dataclasses.replace(

@@ -10,7 +10,7 @@ from tests.kernels.conformance import conformance as c
 from tests.kernels.recurrent import svdf_cases
 
 
-def _case(seed: int, dtype: DType, *, is_narrow: bool = False) -> c.Case:
+def random_case(seed: int, dtype: DType, *, is_narrow: bool = False) -> c.Case:
     """A random layer with a random state."""
     layer = svdf_cases.random_layer(seed, dtype)
     layer = svdf_cases.narrowed(layer, seed) if is_narrow else layer
@@ -47,8 +47,10 @@ def _case(seed: int, dtype: DType, *, is_narrow: bool = False) -> c.Case:
 
 
 def _cases(count: int) -> list[c.Case]:
-    wide = [_case(seed, dtype) for dtype in (DType.INT8, DType.FLOAT32) for seed in range(count)]
-    return [*wide, *(_case(seed, DType.INT8, is_narrow=True) for seed in range(count))]
+    wide = [
+        random_case(seed, dtype) for dtype in (DType.INT8, DType.FLOAT32) for seed in range(count)
+    ]
+    return [*wide, *(random_case(seed, DType.INT8, is_narrow=True) for seed in range(count))]
 
 
 def test_kernels_equal_the_reference(tmp_path: Path) -> None:

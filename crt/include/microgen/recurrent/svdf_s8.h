@@ -4,6 +4,7 @@
 #define MICROGEN_SVDF_S8_H
 
 #include "microgen/arithmetic/fixed_point_16.h"
+#include "microgen/blocks/blocks_s16.h"
 #include "microgen/blocks/blocks_s8.h"
 #include "microgen/recurrent/svdf.h"
 #include "microgen/requantization/requantize.h"
@@ -31,14 +32,43 @@ MG_INLINE int16_t mg_svdf_s8_latest(const mg_svdf_s8_params *p, int32_t sum)
     return (int16_t)mg_saturate_16(mg_requantize(sum, p->feature_multiplier, p->feature_shift));
 }
 
-/* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
-MG_INLINE uint32_t mg_svdf_s8_remember(const mg_svdf_s8_params *p, int16_t *memory,
-                                       const int16_t *weight, int16_t latest)
+/* sum + the products of two int16 values with two weights, modulo 2^32. */
+MG_INLINE uint32_t mg_svdf_s8_times_2(uint32_t sum, uint32_t values, const int16_t *weight)
 {
-    const int32_t last = p->memory - 1;
+    const uint32_t weights = mg_load_2_s16(weight);
+#ifdef __ARM_FEATURE_DSP
+    return (uint32_t)mg_smlad(values, weights, (int32_t)sum); /* wraps */
+#else
+    return sum + (uint32_t)mg_smlabb(values, weights, 0) + (uint32_t)mg_smlatt(values, weights, 0);
+#endif
+}
+
+/* Drops the oldest values of a memory by moving its first `count` successors one place down, and
+ * returns their weighted sum. count is a multiple of 4. */
+MG_INLINE uint32_t mg_svdf_s8_moved(int16_t *memory, const int16_t *weight, int32_t count)
+{
     uint32_t sum = 0U;
 
-    for (int32_t m = 0; m < last; m++) {
+    for (int32_t m = 0; m < count; m += 4) {
+        const uint32_t low = mg_load_2_s16(&memory[m + 1]);
+        const uint32_t high = mg_load_2_s16(&memory[m + 3]);
+        memcpy(&memory[m], &low, sizeof(low));
+        memcpy(&memory[m + 2], &high, sizeof(high));
+        sum = mg_svdf_s8_times_2(sum, low, &weight[m]);
+        sum = mg_svdf_s8_times_2(sum, high, &weight[m + 2]);
+    }
+    return sum;
+}
+
+/* Drops the oldest value of a memory, appends the latest, and returns the weighted sum. */
+MG_INLINE uint32_t mg_svdf_s8_remember(const mg_svdf_s8_params *p, int16_t *memory,
+                                       const int16_t *weight, int16_t latest, int dsp)
+{
+    const int32_t last = p->memory - 1;
+    const int32_t moved = dsp ? last - last % 4 : 0;
+    uint32_t sum = dsp ? mg_svdf_s8_moved(memory, weight, moved) : 0U;
+
+    for (int32_t m = moved; m < last; m++) {
         memory[m] = memory[m + 1];
         sum += (uint32_t)(memory[m] * weight[m]);
     }
@@ -90,7 +120,7 @@ MG_INLINE void mg_svdf_s8_row(const mg_svdf_s8_params *p, const int8_t *input, i
         const int32_t count = mg_svdf_s8_filters(p, input, feature_weight, f, latest, dsp);
         for (int32_t i = 0; i < count; i++) {
             const int32_t place = (f + i) * p->memory;
-            sum += mg_svdf_s8_remember(p, &state[place], &time_weight[place], latest[i]);
+            sum += mg_svdf_s8_remember(p, &state[place], &time_weight[place], latest[i], dsp);
             summed++;
             if (summed == p->rank) {
                 output[unit] = mg_svdf_s8_stored(p, bias, unit, sum);
