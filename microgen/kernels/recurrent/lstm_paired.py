@@ -119,7 +119,7 @@ def _start_gates(sources: Sequence[Array], arguments: transforms.Arguments) -> A
     row = _row(sources[0])
     raw = start + paired.missing(weight, row)
     limit = 2**31
-    worst = int((np.abs(_UNIT * raw) + paired.largest(weight, row)).max())
+    worst = int(paired.reached(_UNIT * raw, weight, row).max())
     if worst >= limit:
         raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {limit - 1}")
     # The kernel shifts sums once more to the left than their scale says.

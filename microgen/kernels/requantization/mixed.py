@@ -67,7 +67,7 @@ def _paired(
     weight = sources[1]
     channels = linear.channels(sources, arguments, paired.missing(weight, arguments))
     folded = np.array(channels.folded, np.int64)
-    most = high.UNIT * np.abs(folded) + paired.largest(weight, arguments)
+    most = paired.reached(high.UNIT * folded, weight, arguments)
     return paired.fitted(sources, arguments), folded, most
 
 

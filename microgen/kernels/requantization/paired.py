@@ -188,7 +188,7 @@ def refusal(node: Node, graph: Graph, group: int) -> str | None:
     if why:
         return why
     sizes = dict(_sizes(node, graph))
-    worst = int(_measured(graph.constants[node.inputs[1]], sizes, _largest).max())
+    worst = int(reached(0, graph.constants[node.inputs[1]], sizes).max())
     if worst < 2**31:
         return None
     return f"sums times 256 may reach {worst}, the kernel's accumulator 2147483647"
@@ -219,19 +219,28 @@ def _measured(
     return blocks.by_channels(weight, 0, lambda x: measure(np.where(at < 0, 0, x[:, at])))
 
 
-def _largest(ordered: Array) -> Array:
-    """The largest magnitude of any partial sum of a channel, times 256 as in the kernel. The first
-    of two values is then between -255 and 0, the second between -128 and 127."""
-    magnitudes = np.abs(ordered)
-    products = 255 * magnitudes[:, ::2].sum(axis=1) + 128 * magnitudes[:, 1::2].sum(axis=1)
-    largest: Array = high.UNIT * products + _UNITS
-    return largest
+def _least(ordered: Array) -> Array:
+    """The least partial sum of a channel that begins with 0, times 256 as in the kernel. The first
+    of two values is then between -255 and 0, the second between -128 and 127. Each product may be
+    0, so no sum of some of them is less than the sum of the least ones."""
+    first, second = ordered[:, ::2].astype(np.int64), ordered[:, 1::2].astype(np.int64)
+    products = 255 * np.maximum(first, 0), np.maximum(128 * second, -127 * second)
+    return -high.UNIT * sum(each.sum(axis=1) for each in products) - _UNITS
 
 
-def largest(weight: Array, arguments: transforms.Arguments) -> Array:
-    """The largest magnitude of each channel's sums in the kernel, without what they begin with:
-    int64 [channels]."""
-    return _measured(weight, arguments, _largest)
+def _most(ordered: Array) -> Array:
+    """The greatest partial sum of such a channel."""
+    first, second = ordered[:, ::2].astype(np.int64), ordered[:, 1::2].astype(np.int64)
+    products = 255 * np.maximum(-first, 0), np.maximum(127 * second, -128 * second)
+    return high.UNIT * sum(each.sum(axis=1) for each in products) + _UNITS
+
+
+def reached(starts: Array | int, weight: Array, arguments: transforms.Arguments) -> Array:
+    """The largest magnitude of each channel's partial sums in the kernel, times 256. ``starts``
+    are the numbers that the sums begin with, times 256: int64 [channels], or one for all. The
+    magnitudes are int64 [channels]."""
+    least = np.abs(starts + _measured(weight, arguments, _least))
+    return np.maximum(least, np.abs(starts + _measured(weight, arguments, _most)))
 
 
 def missing(weight: Array, arguments: transforms.Arguments) -> Array:
@@ -248,7 +257,7 @@ def fitted(sources: Sequence[Array], arguments: transforms.Arguments) -> high.Hi
     channels = linear.channels(sources, arguments, missing(weight, arguments))
     fit = high.fit_equal if arguments["single"] else high.fit
     found = fit(channels, int(arguments["shift"]))
-    is_inside = np.abs(found.biases) + largest(weight, arguments) < 2**31
+    is_inside = reached(found.biases, weight, arguments) < 2**31
     return dataclasses.replace(found, is_exact=found.is_exact & is_inside)
 
 
@@ -274,7 +283,7 @@ def _fold_paired_high(sources: Sequence[Array], arguments: transforms.Arguments)
         # Times 256, such a bias would leave int32. Its channel has a scale times 4 instead.
         quarters = sources[1].astype(np.float32).astype(np.int64) >> 2
         starts = np.where(_are_large(*sources), quarters, starts)
-    worst = int((np.abs(starts) + _measured(sources[0], arguments, _largest)).max())
+    worst = int(reached(starts, sources[0], arguments).max())
     if worst >= 2**31:
         raise ValueError(f"sums times 256 may reach {worst}, the accumulator holds {2**31 - 1}")
     return starts.astype(np.int32)
