@@ -224,15 +224,17 @@ def _least(ordered: Array) -> Array:
     of two values is then between -255 and 0, the second between -128 and 127. Each product may be
     0, so no sum of some of them is less than the sum of the least ones."""
     first, second = ordered[:, ::2].astype(np.int64), ordered[:, 1::2].astype(np.int64)
-    products = 255 * np.maximum(first, 0), np.maximum(128 * second, -127 * second)
-    return -high.UNIT * sum(each.sum(axis=1) for each in products) - _UNITS
+    firsts = 255 * np.maximum(first, 0).sum(axis=1)
+    least: Array = firsts + np.maximum(128 * second, -127 * second).sum(axis=1)
+    return -high.UNIT * least - _UNITS
 
 
 def _most(ordered: Array) -> Array:
     """The greatest partial sum of such a channel."""
     first, second = ordered[:, ::2].astype(np.int64), ordered[:, 1::2].astype(np.int64)
-    products = 255 * np.maximum(-first, 0), np.maximum(127 * second, -128 * second)
-    return high.UNIT * sum(each.sum(axis=1) for each in products) + _UNITS
+    firsts = 255 * np.maximum(-first, 0).sum(axis=1)
+    most: Array = firsts + np.maximum(127 * second, -128 * second).sum(axis=1)
+    return high.UNIT * most + _UNITS
 
 
 def reached(starts: Array | int, weight: Array, arguments: transforms.Arguments) -> Array:
@@ -240,7 +242,9 @@ def reached(starts: Array | int, weight: Array, arguments: transforms.Arguments)
     are the numbers that the sums begin with, times 256: int64 [channels], or one for all. The
     magnitudes are int64 [channels]."""
     least = np.abs(starts + _measured(weight, arguments, _least))
-    return np.maximum(least, np.abs(starts + _measured(weight, arguments, _most)))
+    most = np.abs(starts + _measured(weight, arguments, _most))
+    magnitudes: Array = np.maximum(least, most)
+    return magnitudes
 
 
 def missing(weight: Array, arguments: transforms.Arguments) -> Array:
