@@ -46,6 +46,9 @@ _WINDOWS: tuple[tuple[tuple[int, int, int, int], Pair, Padding], ...] = (
     ((1, 6, 5, 4), (2, 3), "VALID"),
     ((2, 9, 3, 2), (4, 1), (1, 0, 2, 0)),
     ((1, 8, 6, 1), (5, 4), "SAME"),
+    # more values than four columns on the stack have
+    ((1, 5, 6, 21), (3, 3), "SAME"),
+    ((2, 3, 5, 43), (2, 2), "VALID"),
 )
 # Data, filters and dilation of those that copy taps: of groups, merged groups, and dilated columns.
 _TAPS: tuple[tuple[tuple[int, int, int, int], tuple[int, int, int, int], Pair], ...] = (

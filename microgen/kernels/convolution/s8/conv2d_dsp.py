@@ -70,6 +70,52 @@ def _work(node: Node, graph: Graph) -> Work:
     }
 
 
+def _single_refusal(node: Node, graph: Graph) -> str | None:
+    needed = paired.columns(node, graph)
+    if needed <= paired.STACK:  # one pixel at a time would save no memory
+        return f"the columns of four pixels need {needed} bytes, which fit the stack"
+    return _refusal(node, graph)
+
+
+def _single_in_place(node: Node, graph: Graph) -> base.Lags:
+    batches, height, width, _ = graph.types[node.outputs[0]].shape
+    return lags.blocks(node, graph, range(batches * height * width))
+
+
+def _single_work(node: Node, graph: Graph) -> Work:
+    """Parts of the loop of single pixels: values gathered of windows inside the input, and of
+    others; pixels, two pairs of channels of each, and their steps."""
+    attrs = base.attrs_of(node, Conv2DAttrs)
+    inputs, output = base.types(node, graph)
+    channels, rows, width, depth = inputs[1].shape
+    size, places = base.spatial(inputs[0]), base.spatial(output)
+    own = output.shape[0] * places[0] * places[1]
+    inner = output.shape[0] * _inner(attrs, size, places, (rows, width))
+    steps, run, fours = paired.steps(node, graph), width * depth, own * -(-channels // 4)
+    return {
+        **common(node, graph),
+        "single": inner,
+        **_gathered("single", inner, rows, run),
+        "window": own - inner,
+        **_gathered("window", own - inner, rows, run),
+        "lone_pixel": own,
+        "lone_four": fours,
+        "lone_four_step": fours * steps,
+    }
+
+
+@functools.cache
+def _inner(attrs: Conv2DAttrs, size: Pair, places: Pair, kernel: Pair) -> int:
+    """The number of pixels of an image whose windows are inside the input."""
+    top, left, *_ = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
+    counts = []
+    for k, before in enumerate((top, left)):
+        reach = (kernel[k] - 1) * attrs.dilation[k]
+        begins = (i * attrs.strides[k] - before for i in range(places[k]))
+        counts.append(sum(0 <= begin <= size[k] - 1 - reach for begin in begins))
+    return counts[0] * counts[1]
+
+
 def _gathered(name: str, count: int, rows: int, run: int) -> dict[str, int]:
     return {
         f"{name}_row": count * rows,
@@ -123,8 +169,21 @@ _STACK = dataclasses.replace(
     family="conv2d_s8_paired_stack",
 )
 
+# One pixel at a time takes more instructions and a quarter of the memory.
+_SINGLE = dataclasses.replace(
+    _SCRATCH,
+    suffix="single",
+    family="conv2d_s8_single",
+    refusal=_single_refusal,
+    scratch=paired.values,
+    in_place=_single_in_place,
+    cores=("mg_paired_pixel_{}",),
+    core_parts=("lone_pixel",),
+    work=_single_work,
+)
 _ROUNDED = (TWICE_NARROW, UPWARD_NARROW)
 
 IMPLEMENTATIONS = (
     *conv2d.LAYER.kernels((_STACK, _SCRATCH), (*HIGH, *HIGH_MIXED, *_ROUNDED, *HIGH_FLOATS)),
+    *conv2d.LAYER.kernels((_SINGLE,), (*HIGH, *HIGH_MIXED)),
 )

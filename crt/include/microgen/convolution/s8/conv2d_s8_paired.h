@@ -243,10 +243,69 @@ MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int
     }
 }
 
+/* A row of a window inside the image. */
+MG_INLINE void mg_paired_add_inner_row(mg_paired_column *column, const int8_t *values, int32_t run)
+{
+    const uint32_t less = mg_paired_less();
+    const int32_t whole = run - run % 4;
+    uint32_t *to = column->to;
+
+    for (int32_t i = 0; i < whole; i += 4) {
+        mg_paired_put(to, 1, mg_load_4_s8(&values[i]), less);
+        to += 2;
+    }
+    column->to = to;
+    for (int32_t i = whole; i < run; i++) {
+        mg_paired_leave(column, values[i]);
+    }
+}
+
+/* The column of pixel n on its own. */
+MG_INLINE void mg_paired_single(const mg_conv2d_s8_params *p, const mg_paired_image *image,
+                                int32_t n, uint32_t *to)
+{
+    const int32_t y = n / image->output_width;
+    const int32_t top = y * p->stride_height - p->pad_top;
+    const int32_t left = (n - y * image->output_width) * p->stride_width - p->pad_left;
+    const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
+    const int32_t depth = p->input_channels;
+    mg_paired_column column = {to, 1, 0, 0};
+
+    if ((top < 0) || (left < 0) || (left + p->kernel_width > image->width) ||
+        (bottom >= image->height)) {
+        mg_paired_window(p, image, n, 1, to);
+        return;
+    }
+    for (int32_t ky = 0; ky < p->kernel_height; ky++) {
+        const int32_t at = (top + ky * p->dilation_height) * image->width + left;
+        mg_paired_add_inner_row(&column, &image->image[at * depth], p->kernel_width * depth);
+    }
+    if (column.count > 0) {
+        mg_paired_next(&column, column.left);
+    }
+}
+
+/* The same pixels one by one, with columns of a quarter of the size. */
+MG_INLINE void mg_conv2d_s8_single_image(const mg_conv2d_s8_params *p, const int8_t *image,
+                                         const mg_paired_filters *filters,
+                                         const mg_scaling *scaling, int8_t *output,
+                                         uint32_t *column, int requantization)
+{
+    const mg_paired_image windows = mg_paired_image_at(p, image);
+    const int32_t pixels = p->output_height * p->output_width;
+
+    for (int32_t n = 0; n < pixels; n++) {
+        mg_paired_single(p, &windows, n, column);
+        mg_paired_pixel(filters, scaling, column, &output[n * p->output_channels], requantization);
+    }
+}
+
+/* The convolution by four pixels at a time, or `single`. */
 MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8_t *input,
                                         const int32_t *weight, const int32_t *bias,
                                         const int32_t *multiplier, const int8_t *shift,
-                                        void *output, uint32_t *columns, int requantization)
+                                        void *output, uint32_t *columns, int single,
+                                        int requantization)
 {
     const mg_scaling scaling = MG_SCALING_OF(p, multiplier, shift);
     const mg_paired_filters filters = {weight, bias, mg_conv2d_s8_paired_steps(p),
@@ -255,8 +314,9 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
     const int32_t results = p->output_height * p->output_width * p->output_channels;
 
     for (int32_t n = 0; n < p->batches; n++) {
-        mg_conv2d_s8_paired_image(p, &input[n * values], &filters, &scaling,
-                                  (int8_t *)output + n * results, columns, requantization);
+        (single ? mg_conv2d_s8_single_image : mg_conv2d_s8_paired_image)(
+            p, &input[n * values], &filters, &scaling, (int8_t *)output + n * results, columns,
+            requantization);
     }
 }
 
@@ -269,7 +329,7 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
 MG_BODY(mg_conv2d_s8_paired, int32_t, uint8_t *scratch, int requantization)
 {
     mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output,
-                             (uint32_t *)(void *)scratch, requantization);
+                             (uint32_t *)(void *)scratch, 0, requantization);
 }
 
 #define MG_CONV2D_S8_PAIRED_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_paired, int32_t)
@@ -284,7 +344,7 @@ MG_BODY(mg_conv2d_s8_paired_stack, int32_t, int requantization)
 {
     uint32_t columns[MG_PAIRED_STACK];
 
-    mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output, columns,
+    mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output, columns, 0,
                              requantization);
 }
 
@@ -292,5 +352,20 @@ MG_BODY(mg_conv2d_s8_paired_stack, int32_t, int requantization)
     MG_PROTOTYPE(name, mg_conv2d_s8_paired_stack, int32_t)
 #define MG_CONV2D_S8_PAIRED_STACK_KERNEL(name, ...)                                                \
     MG_KERNEL(name, mg_conv2d_s8_paired_stack, int32_t, __VA_ARGS__)
+
+/* conv2d_s8_paired.h one pixel at a time: the scratch memory has two words for each four values of
+ * a window. */
+typedef mg_conv2d_s8_params mg_conv2d_s8_single_params;
+
+/* As mg_conv2d_s8_paired_body. */
+MG_BODY(mg_conv2d_s8_single, int32_t, uint8_t *scratch, int requantization)
+{
+    mg_conv2d_s8_paired_with(p, input, weight, bias, multiplier, shift, output,
+                             (uint32_t *)(void *)scratch, 1, requantization);
+}
+
+#define MG_CONV2D_S8_SINGLE_PROTOTYPE(name) MG_PROTOTYPE_SCRATCH(name, mg_conv2d_s8_single, int32_t)
+#define MG_CONV2D_S8_SINGLE_KERNEL(name, ...)                                                      \
+    MG_KERNEL_SCRATCH(name, mg_conv2d_s8_single, int32_t, __VA_ARGS__)
 
 #endif
