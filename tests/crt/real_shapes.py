@@ -236,7 +236,7 @@ def _products() -> Iterator[c.Case]:
         yield from _weighted("nn.depthwise_conv2d", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_hybrid", image, filters, 3, **window)
         yield from _weighted("nn.depthwise_conv2d_weight_only", image, filters, 3, **window)
-    for number in (1, 3, 4):
+    for number in (1, 3, 4, 6):
         yield from _mixed("nn.conv2d", CONVOLUTIONS[number], 0)
     for number in (1, 2, 3):
         multiplier = DEPTHWISE[number][1][3] // DEPTHWISE[number][0][3]
