@@ -60,6 +60,22 @@ def test_vectors_of_filters_end_with_the_last_two() -> None:
         transforms.apply("vectors_of_filters", [filters[:1]], {})
 
 
+@pytest.mark.parametrize(
+    ("name", "filters", "multiple"),
+    [("wide_pairs_of_filters", 2, 4), ("wide_fours_of_filters", 4, 2)],
+)
+def test_wide_filters_are_pairs_of_int16(name: str, filters: int, multiple: int) -> None:
+    weight = np.arange(-20, 25, dtype=np.int8).reshape(3, 1, 3, 5)
+    found = transforms.apply(name, [weight], {})
+    assert found.dtype == np.int32
+    rows = np.pad(weight.reshape(3, 15), ((0, 1), (0, 1)))
+    halves = found.view("<i2").reshape(4 // filters, 16 // 2, filters, 2)
+    assert rows.shape[1] % multiple == 0
+    assert halves.transpose(0, 2, 1, 3).reshape(4, 16).tolist() == rows.tolist()
+    with pytest.raises(ProjectError, match="without arguments"):
+        transforms.apply(name, [weight.astype(np.int16)], {})
+
+
 def test_multiplier_and_shift_mean_the_effective_scale() -> None:
     multipliers, shifts = table(SCALES, CONV)
     effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))

@@ -56,12 +56,26 @@ _VECTOR = dataclasses.replace(
     refusal=_refusal,
     constants=functools.partial(_constants, layout=AS_IS),
 )
+_PAIRS = dataclasses.replace(
+    _VECTOR,
+    symbol="mg_dense_s16_dsp",
+    needs=base.DSP,
+    constants=functools.partial(_constants, layout=layouts.PAIRS),
+)
+
+
+def _in_words(symbol: str) -> base.Implementation:
+    """A kernel of ``dense_words_s16.h``, whose weights are stored as int16."""
+    return dataclasses.replace(
+        _PAIRS,
+        symbol=symbol,
+        constants=functools.partial(_constants, layout=layouts.WIDE_FOURS),
+    )
+
+
 IMPLEMENTATIONS = (
     _VECTOR,
-    dataclasses.replace(
-        _VECTOR,
-        symbol="mg_dense_s16_dsp",
-        needs=base.DSP,
-        constants=functools.partial(_constants, layout=layouts.PAIRS),
-    ),
+    _PAIRS,
+    _in_words("mg_dense_s16_words_dsp"),
+    _in_words("mg_dense_s16_doubles_dsp"),
 )

@@ -19,6 +19,8 @@ VECTOR = 8  # values of int16
 
 INTERLEAVED = WeightLayout("interleave_4")
 PAIRS = WeightLayout("pairs_of_filters", "int32_t")
+WIDE_PAIRS = WeightLayout("wide_pairs_of_filters", "int32_t")
+WIDE_FOURS = WeightLayout("wide_fours_of_filters", "int32_t")
 VECTORS = WeightLayout("vectors_of_filters")
 SWAPPED = WeightLayout("sxtb16_order")
 
@@ -59,6 +61,31 @@ def _pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
     return ordered.reshape(-1).view("<i4").astype(np.int32)
 
 
+# wide_pairs_of_filters: the same weights as int16, in the order of MG_TILE_WORDS in
+# microgen/convolution/s16/tiles_s16_dsp.h. wide_fours_of_filters: in that of
+# microgen/dense/dense_words_s16.h.
+def _wide_pairs_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
+    return _words_of_two(sources, arguments, filters=2, multiple=WORD)
+
+
+def _wide_fours_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
+    return _words_of_two(sources, arguments, filters=4, multiple=2)
+
+
+def _words_of_two(
+    sources: Sequence[Array], arguments: Arguments, *, filters: int, multiple: int
+) -> Array:
+    """int32 words of two int16, [groups of filters][pairs of a filter][filters], with zeros for
+    filters and weights that do not exist."""
+    (weight,) = sources
+    if arguments or weight.dtype != np.int8:
+        raise TypeError("int8 weights are widened without arguments")
+    rows = weight.reshape(len(weight), -1).astype("<i2")
+    rows = np.pad(rows, ((0, -len(rows) % filters), (0, -rows.shape[1] % multiple)))
+    ordered = rows.reshape(len(rows) // filters, filters, -1, 2).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(ordered).reshape(-1).view("<i4").astype(np.int32)
+
+
 # vectors_of_filters: two or more filters; int8, in the order of
 # microgen/convolution/s16/tiles_s16_mve.h.
 def _vectors_of_filters(sources: Sequence[Array], arguments: Arguments) -> Array:
@@ -86,6 +113,8 @@ def _swapped(sources: Sequence[Array], arguments: Arguments) -> Array:
 TRANSFORMS: Mapping[str, Function] = {
     "interleave_4": _interleave_4,
     "pairs_of_filters": _pairs_of_filters,
+    "wide_pairs_of_filters": _wide_pairs_of_filters,
+    "wide_fours_of_filters": _wide_fours_of_filters,
     "vectors_of_filters": _vectors_of_filters,
     "sxtb16_order": _swapped,
 }

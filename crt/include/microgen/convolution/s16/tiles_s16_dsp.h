@@ -200,6 +200,13 @@ typedef struct {
     uint32_t most;
 } mg_limits_s16;
 
+/* How a tile reads its operands. These are constants of what is compiled. */
+enum {
+    MG_TILE_BYTES = 0,  /* words of four int8 weights, [pairs][words][2 channels] */
+    MG_TILE_WORDS = 1,  /* weights in int16, [pairs][pairs of a filter][2 channels][2] */
+    MG_TILE_DOUBLES = 2 /* the same, without loads of several words */
+};
+
 /* A tile, in the order in which the assembly loads it. */
 typedef struct {
     const int16_t *windows;
@@ -241,6 +248,47 @@ typedef struct {
     "smlad r12, r2, r6, r12\n"                                                                     \
     "smlad lr, r3, r6, lr\n"
 
+/* The same with weights that are already int16. */
+#define MG_WORDS_3X2_S16                                                                           \
+    "ldmia r0!, {r1-r3}\n"                                                                         \
+    "ldrd r5, r6, [r4], #8\n"                                                                      \
+    "smlad r8, r1, r5, r8\n"                                                                       \
+    "smlad r9, r2, r5, r9\n"                                                                       \
+    "smlad r10, r3, r5, r10\n"                                                                     \
+    "smlad r11, r1, r6, r11\n"                                                                     \
+    "smlad r12, r2, r6, r12\n"                                                                     \
+    "smlad lr, r3, r6, lr\n"                                                                       \
+    "ldmia r0!, {r1-r3}\n"                                                                         \
+    "ldrd r5, r6, [r4], #8\n"                                                                      \
+    "smlad r8, r1, r5, r8\n"                                                                       \
+    "smlad r9, r2, r5, r9\n"                                                                       \
+    "smlad r10, r3, r5, r10\n"                                                                     \
+    "smlad r11, r1, r6, r11\n"                                                                     \
+    "smlad r12, r2, r6, r12\n"                                                                     \
+    "smlad lr, r3, r6, lr\n"
+
+/* The same for cores that issue a load with a product, but wait for LDM. Nothing is loaded right
+ * before its use, as far as registers allow. */
+#define MG_DOUBLES_3X2_S16                                                                         \
+    "ldrd r1, r2, [r0], #12\n"                                                                     \
+    "ldrd r5, r6, [r4], #8\n"                                                                      \
+    "ldr r3, [r0, #-4]\n"                                                                          \
+    "smlad r8, r1, r5, r8\n"                                                                       \
+    "smlad r11, r1, r6, r11\n"                                                                     \
+    "smlad r9, r2, r5, r9\n"                                                                       \
+    "smlad r12, r2, r6, r12\n"                                                                     \
+    "ldrd r1, r2, [r0], #12\n"                                                                     \
+    "smlad r10, r3, r5, r10\n"                                                                     \
+    "ldrd r7, r5, [r4], #8\n"                                                                      \
+    "smlad lr, r3, r6, lr\n"                                                                       \
+    "ldr r3, [r0, #-4]\n"                                                                          \
+    "smlad r8, r1, r7, r8\n"                                                                       \
+    "smlad r11, r1, r5, r11\n"                                                                     \
+    "smlad r9, r2, r7, r9\n"                                                                       \
+    "smlad r12, r2, r5, r12\n"                                                                     \
+    "smlad r10, r3, r7, r10\n"                                                                     \
+    "smlad lr, r3, r5, lr\n"
+
 /* The six outputs from their sums and the factors in r5 and r6. */
 #define MG_SCALED_3X2_S16                                                                          \
     "smmulr r8, r8, r5\n"                                                                          \
@@ -264,75 +312,93 @@ typedef struct {
 /* Computes the tile's pairs of channels. In assembly, because that takes all registers. r7 and r11
  * may be frame pointers and are restored. Where one pixel stands for others, the last one to be
  * stored is the first. */
-MG_INLINE void mg_tile_s16_compute(const mg_tile_s16 *tile)
+#define MG_TILE_S16_ASSEMBLY(step)                                                                 \
+    __asm__ volatile(                                                                              \
+        "push {r7, r11}\n"                                                                         \
+        "ldm r0, {r1-r12}\n"                                                                       \
+        "push {r1-r12}\n"                                                                          \
+        "1:\n"                                                                                     \
+        "ldr r7, [sp, #16]\n"                                                                      \
+        "ldrd r0, r4, [sp]\n"                                                                      \
+        "ldrd r8, r11, [r7], #8\n"                                                                 \
+        "str r7, [sp, #16]\n"                                                                      \
+        "ldr r7, [sp, #12]\n"                                                                      \
+        "mov r9, r8\n"                                                                             \
+        "mov r10, r8\n"                                                                            \
+        "mov r12, r11\n"                                                                           \
+        "mov lr, r11\n"                                                                            \
+        "cmp r7, #0\n"                                                                             \
+        "bne 3f\n"                                                                                 \
+        "2:\n"                                                                                     \
+        step                                                                                       \
+        "3:\n"                                                                                     \
+        step                                                                                       \
+        "ldr r7, [sp, #8]\n"                                                                       \
+        "cmp r0, r7\n"                                                                             \
+        "bne 2b\n"                                                                                 \
+        "ldr r7, [sp, #20]\n"                                                                      \
+        "str r4, [sp, #4]\n"                                                                       \
+        "ldrd r5, r6, [r7], #8\n"                                                                  \
+        "str r7, [sp, #20]\n"                                                                      \
+        MG_SCALED_3X2_S16                                                                          \
+        "ldrd r6, r4, [sp, #40]\n"                                                                 \
+        "cmp r6, #1\n"                                                                             \
+        "bne 4f\n"                                                                                 \
+        MG_SATURATED_3X2_S16("usat", "#15")                                                        \
+        "b 5f\n"                                                                                   \
+        "4:\n"                                                                                     \
+        MG_SATURATED_3X2_S16("ssat", "#16")                                                        \
+        "5:\n"                                                                                     \
+        "pkhbt r8, r8, r11, lsl #16\n"                                                             \
+        "pkhbt r9, r9, r12, lsl #16\n"                                                             \
+        "pkhbt r10, r10, lr, lsl #16\n"                                                            \
+        "ble 6f\n"                                                                                 \
+        "ldrd r5, r6, [r4]\n"                                                                      \
+        MG_LIMITED_3X2_S16("r8")                                                                   \
+        MG_LIMITED_3X2_S16("r9")                                                                   \
+        MG_LIMITED_3X2_S16("r10")                                                                  \
+        "6:\n"                                                                                     \
+        "ldrd r0, r1, [sp, #24]\n"                                                                 \
+        "ldrd r2, r3, [sp, #32]\n"                                                                 \
+        "str r10, [r0, r2]\n"                                                                      \
+        "str r9, [r0, r1]\n"                                                                       \
+        "str r8, [r0], #4\n"                                                                       \
+        "subs r3, r3, #1\n"                                                                        \
+        "str r0, [sp, #24]\n"                                                                      \
+        "str r3, [sp, #36]\n"                                                                      \
+        "bne 1b\n"                                                                                 \
+        "add sp, sp, #48\n"                                                                        \
+        "pop {r7, r11}"                                                                            \
+        : "+r"(at)                                                                                 \
+        :                                                                                          \
+        : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "cc", "memory")
+
+MG_INLINE void mg_tile_s16_compute(const mg_tile_s16 *tile, int form)
 {
     register const mg_tile_s16 *at __asm__("r0") = tile;
 
-    __asm__ volatile(
-        "push {r7, r11}\n"
-        "ldm r0, {r1-r12}\n"
-        "push {r1-r12}\n"
-        "1:\n"
-        "ldr r7, [sp, #16]\n"
-        "ldrd r0, r4, [sp]\n"
-        "ldrd r8, r11, [r7], #8\n"
-        "str r7, [sp, #16]\n"
-        "ldr r7, [sp, #12]\n"
-        "mov r9, r8\n"
-        "mov r10, r8\n"
-        "mov r12, r11\n"
-        "mov lr, r11\n"
-        "cmp r7, #0\n"
-        "bne 3f\n"
-        "2:\n"
-        MG_STEP_3X2_S16
-        "3:\n"
-        MG_STEP_3X2_S16
-        "ldr r7, [sp, #8]\n"
-        "cmp r0, r7\n"
-        "bne 2b\n"
-        "ldr r7, [sp, #20]\n"
-        "str r4, [sp, #4]\n"
-        "ldrd r5, r6, [r7], #8\n"
-        "str r7, [sp, #20]\n"
-        MG_SCALED_3X2_S16
-        "ldrd r6, r4, [sp, #40]\n"
-        "cmp r6, #1\n"
-        "bne 4f\n"
-        MG_SATURATED_3X2_S16("usat", "#15")
-        "b 5f\n"
-        "4:\n"
-        MG_SATURATED_3X2_S16("ssat", "#16")
-        "5:\n"
-        "pkhbt r8, r8, r11, lsl #16\n"
-        "pkhbt r9, r9, r12, lsl #16\n"
-        "pkhbt r10, r10, lr, lsl #16\n"
-        "ble 6f\n"
-        "ldrd r5, r6, [r4]\n"
-        MG_LIMITED_3X2_S16("r8")
-        MG_LIMITED_3X2_S16("r9")
-        MG_LIMITED_3X2_S16("r10")
-        "6:\n"
-        "ldrd r0, r1, [sp, #24]\n"
-        "ldrd r2, r3, [sp, #32]\n"
-        "str r10, [r0, r2]\n"
-        "str r9, [r0, r1]\n"
-        "str r8, [r0], #4\n"
-        "subs r3, r3, #1\n"
-        "str r0, [sp, #24]\n"
-        "str r3, [sp, #36]\n"
-        "bne 1b\n"
-        "add sp, sp, #48\n"
-        "pop {r7, r11}"
-        : "+r"(at)
-        :
-        : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12", "lr", "cc", "memory");
+    if (form == MG_TILE_BYTES) {
+        MG_TILE_S16_ASSEMBLY(MG_STEP_3X2_S16);
+    } else if (form == MG_TILE_WORDS) {
+        MG_TILE_S16_ASSEMBLY(MG_WORDS_3X2_S16);
+    } else {
+        MG_TILE_S16_ASSEMBLY(MG_DOUBLES_3X2_S16);
+    }
 }
 
 /* clang-format on */
 #else
+/* Two pairs of weights of a filter, from its next words on. */
+MG_INLINE mg_four_s16 mg_tile_s16_weights(const int32_t *weights, int form)
+{
+    const uint32_t word = (uint32_t)weights[0];
+    const mg_four_s16 four = {(form == MG_TILE_BYTES) ? mg_sxtb16(word) : word,
+                              (form == MG_TILE_BYTES) ? mg_sxtb16_odd(word) : (uint32_t)weights[2]};
+    return four;
+}
+
 /* The outputs of two channels of a pixel. */
-MG_INLINE void mg_tile_s16_pixel(const mg_tile_s16 *tile, const int16_t *values,
+MG_INLINE void mg_tile_s16_pixel(const mg_tile_s16 *tile, int form, const int16_t *values,
                                  const int32_t *weights, int32_t c, int16_t *output)
 {
     int32_t sum_a = tile->bias[c];
@@ -341,12 +407,13 @@ MG_INLINE void mg_tile_s16_pixel(const mg_tile_s16 *tile, const int16_t *values,
     for (; values < tile->end; values += 2 * MG_TILE_PAIR_S16) {
         const uint32_t low = mg_load_2_s16(values);
         const uint32_t high = mg_load_2_s16(&values[MG_TILE_PAIR_S16]);
-        const uint32_t a = (uint32_t)*weights++;
-        const uint32_t b = (uint32_t)*weights++;
-        sum_a = mg_smlad(low, mg_sxtb16(a), sum_a);
-        sum_a = mg_smlad(high, mg_sxtb16_odd(a), sum_a);
-        sum_b = mg_smlad(low, mg_sxtb16(b), sum_b);
-        sum_b = mg_smlad(high, mg_sxtb16_odd(b), sum_b);
+        const mg_four_s16 a = mg_tile_s16_weights(weights, form);
+        const mg_four_s16 b = mg_tile_s16_weights(&weights[1], form);
+        sum_a = mg_smlad(low, a.low, sum_a);
+        sum_a = mg_smlad(high, a.high, sum_a);
+        sum_b = mg_smlad(low, b.low, sum_b);
+        sum_b = mg_smlad(high, b.high, sum_b);
+        weights += (form == MG_TILE_BYTES) ? 2 : 4;
     }
     output[0] = mg_activated_s16(mg_smmulr(sum_a, tile->factor[c]), mg_low_s16(tile->limits->least),
                                  mg_low_s16(tile->limits->most));
@@ -354,17 +421,17 @@ MG_INLINE void mg_tile_s16_pixel(const mg_tile_s16 *tile, const int16_t *values,
                                  mg_low_s16(tile->limits->least), mg_low_s16(tile->limits->most));
 }
 
-MG_INLINE void mg_tile_s16_compute(const mg_tile_s16 *tile)
+MG_INLINE void mg_tile_s16_compute(const mg_tile_s16 *tile, int form)
 {
-    const int32_t size = (int32_t)(tile->end - tile->windows) / MG_TILE_PAIR_S16;
+    const int32_t pairs = (int32_t)(tile->end - tile->windows) / MG_TILE_PAIR_S16;
     int16_t *output = tile->output;
     const int32_t *weights = tile->weights;
 
     for (int32_t c = 0; c < 2 * tile->pairs; c += 2) {
-        mg_tile_s16_pixel(tile, &tile->windows[4], weights, c, &output[c + tile->third / 2]);
-        mg_tile_s16_pixel(tile, &tile->windows[2], weights, c, &output[c + tile->second / 2]);
-        mg_tile_s16_pixel(tile, tile->windows, weights, c, &output[c]);
-        weights += size;
+        mg_tile_s16_pixel(tile, form, &tile->windows[4], weights, c, &output[c + tile->third / 2]);
+        mg_tile_s16_pixel(tile, form, &tile->windows[2], weights, c, &output[c + tile->second / 2]);
+        mg_tile_s16_pixel(tile, form, tile->windows, weights, c, &output[c]);
+        weights += (form == MG_TILE_BYTES) ? pairs : 2 * pairs;
     }
 }
 #endif
@@ -382,9 +449,9 @@ MG_INLINE int32_t mg_clamp_kind_s16(int32_t least, int32_t most)
 }
 
 /* Computes all channels of the first `count` pixels of a tile, 1 to 3. */
-MG_ONCE void mg_dsp_wide_tiles(const mg_folded_s16 *folded, const int16_t *windows, int32_t count,
-                               const int32_t *weights, int32_t channels, int32_t words,
-                               int16_t *output)
+MG_INLINE void mg_tile_s16_channels(const mg_folded_s16 *folded, const int16_t *windows,
+                                    int32_t count, const int32_t *weights, int32_t channels,
+                                    int32_t words, int form, int16_t *output)
 {
     const int32_t last = channels - channels % 2;
     const int32_t next = (int32_t)sizeof(int16_t) * channels;
@@ -404,32 +471,43 @@ MG_ONCE void mg_dsp_wide_tiles(const mg_folded_s16 *folded, const int16_t *windo
                         &limits};
 
     if (last > 0) {
-        mg_tile_s16_compute(&tile);
+        mg_tile_s16_compute(&tile, form);
     }
     if (last < channels) { /* a channel without a neighbour */
         const int32_t bias[2] = {folded->bias[last], 0};
         const int32_t factor[2] = {folded->factor[last], 0};
         int16_t outputs[2 * MG_TILE_S16];
-        tile.weights = &weights[last * words];
+        tile.weights = &weights[last * words * ((form == MG_TILE_BYTES) ? 1 : 2)];
         tile.bias = bias;
         tile.factor = factor;
         tile.output = outputs;
         tile.second = 2 * (int32_t)sizeof(int16_t);
         tile.third = 2 * tile.second;
         tile.pairs = 1;
-        mg_tile_s16_compute(&tile);
+        mg_tile_s16_compute(&tile, form);
         for (int32_t k = 0; k < count; k++) {
             output[k * channels + last] = outputs[2 * k];
         }
     }
 }
 
-/* Computes the same as mg_conv2d_s16_dsp, from the same arguments. scratch must have 6 bytes for
- * each weight of a filter, rounded up to a multiple of four weights. It must be aligned to 4 bytes.
- */
-MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_tiles_dsp, int32_t);
+/* The same as a function that is compiled once. */
+#define MG_TILES_S16(symbol, form)                                                                 \
+    MG_ONCE void symbol(const mg_folded_s16 *folded, const int16_t *windows, int32_t count,        \
+                        const int32_t *weights, int32_t channels, int32_t words, int16_t *output)  \
+    {                                                                                              \
+        mg_tile_s16_channels(folded, windows, count, weights, channels, words, form, output);      \
+    }
 
-MG_BODY_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t, uint8_t *scratch)
+MG_TILES_S16(mg_dsp_wide_tiles, MG_TILE_BYTES)
+MG_TILES_S16(mg_dsp_words_tiles, MG_TILE_WORDS)
+MG_TILES_S16(mg_dsp_doubles_tiles, MG_TILE_DOUBLES)
+
+/* Computes a convolution's tiles. */
+MG_INLINE void mg_conv2d_s16_in_tiles(const mg_conv2d_s16_params *p, const int16_t *input,
+                                      const int32_t *weight, const int32_t *bias,
+                                      const int32_t *factor, int form, int16_t *output,
+                                      uint8_t *scratch)
 {
     const mg_folded_s16 folded = {bias, factor, p->activation_min, p->activation_max};
     const mg_conv2d_shape *s = &p->shape;
@@ -444,14 +522,53 @@ MG_BODY_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t, uint8_t *scratch)
     for (int32_t i = 0; i < pixels; i += MG_TILE_S16) {
         const int32_t count = (pixels - i < MG_TILE_S16) ? (pixels - i) : MG_TILE_S16;
         mg_fill_tile_s16(s, &tile, input, count);
-        mg_dsp_wide_tiles(&folded, tile.windows, count, weight, s->output_channels, tile.words,
-                          &output[i * s->output_channels]);
+        int16_t *to = &output[i * s->output_channels];
+        if (form == MG_TILE_BYTES) {
+            mg_dsp_wide_tiles(&folded, tile.windows, count, weight, s->output_channels, tile.words,
+                              to);
+        } else if (form == MG_TILE_WORDS) {
+            mg_dsp_words_tiles(&folded, tile.windows, count, weight, s->output_channels, tile.words,
+                               to);
+        } else {
+            mg_dsp_doubles_tiles(&folded, tile.windows, count, weight, s->output_channels,
+                                 tile.words, to);
+        }
     }
 }
 
-#ifdef MG_TILES_S16_DSP_IMPLEMENTATION /* the out-of-line form */
+/* Computes the same as mg_conv2d_s16_dsp, from the same arguments. scratch must have 6 bytes for
+ * each weight of a filter, rounded up to a multiple of four weights. It must be aligned to 4 bytes.
+ */
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_tiles_dsp, int32_t);
+
+MG_BODY_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t, uint8_t *scratch)
+{
+    mg_conv2d_s16_in_tiles(p, input, weight, bias, factor, MG_TILE_BYTES, output, scratch);
+}
+
+/* The same with weights in int16, in the order of MG_TILE_WORDS. */
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_words_dsp, int32_t);
+
+MG_BODY_FACTORED(mg_conv2d_s16_words_dsp, int32_t, uint8_t *scratch)
+{
+    mg_conv2d_s16_in_tiles(p, input, weight, bias, factor, MG_TILE_WORDS, output, scratch);
+}
+
+/* The same for cores that issue two instructions at a time. */
+MG_DECLARE_CONV2D_S16_SCRATCH(mg_conv2d_s16_doubles_dsp, int32_t);
+
+MG_BODY_FACTORED(mg_conv2d_s16_doubles_dsp, int32_t, uint8_t *scratch)
+{
+    mg_conv2d_s16_in_tiles(p, input, weight, bias, factor, MG_TILE_DOUBLES, output, scratch);
+}
+
+#ifdef MG_TILES_S16_DSP_IMPLEMENTATION /* the out-of-line forms */
 MG_OUT_OF_LINE(mg_conv2d_s16_tiles_dsp, (p, input, weight, bias, factor, output, scratch),
                MG_ARGUMENTS_FACTORED(mg_conv2d_s16_tiles_dsp, int32_t), uint8_t *scratch)
+MG_OUT_OF_LINE(mg_conv2d_s16_words_dsp, (p, input, weight, bias, factor, output, scratch),
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_words_dsp, int32_t), uint8_t *scratch)
+MG_OUT_OF_LINE(mg_conv2d_s16_doubles_dsp, (p, input, weight, bias, factor, output, scratch),
+               MG_ARGUMENTS_FACTORED(mg_conv2d_s16_doubles_dsp, int32_t), uint8_t *scratch)
 #endif
 
 #endif
