@@ -120,6 +120,52 @@ def _extreme_clipped(value: int, *, ties_upward: bool) -> c.Case:
     return c.Case(name, "nn.avg_pool2d", attrs, (data,), data.type.quant)
 
 
+def int16_sum(seed: int) -> c.Case:
+    """A sum or a difference of int16 values of the whole range, with any activation: one row or
+    several, of which one operand may have only one. At times both scales are the same."""
+    rng = np.random.default_rng(seed)
+    size, rows = 1 + seed % 19, 1 + seed % 3
+    shapes = [(rows, size), (rows, size)]
+    if seed % 5 == 0:
+        shapes[seed % 2] = (1, size)
+    scale = 10 ** rng.uniform(-5, -2)
+    scales = scale * 2.0 ** rng.uniform(-6, 0, 2) if seed % 4 else (scale, scale)
+    operands = []
+    for shape, each in zip(shapes, scales, strict=True):
+        values = rng.integers(-(2**15), 2**15, shape)
+        ends = rng.integers(0, 4, shape)
+        values = np.where(ends == 0, rng.choice([-(2**15), 2**15 - 1, 0, -1, 1], shape), values)
+        kind = ArrayType(shape, DType.INT16, c.quant(float(each)))
+        operands.append(c.Tensor(kind, values.astype(np.int16)))
+    output = c.quant(float(sum(scales) * 2.0 ** rng.uniform(-3, 1)))
+    activation = list(Activation)[int(rng.integers(4))]
+    op, attrs = (("add", AddAttrs), ("subtract", SubtractAttrs))[seed // 2 % 2]
+    return c.Case(f"int16 {op} {seed}", op, attrs(activation), tuple(operands), output, DType.INT16)
+
+
+def int16_pool(seed: int) -> c.Case:
+    """A maximum or a mean of int16 values, whose windows may be at the border."""
+    rng = np.random.default_rng(seed)
+    channels = 1 + seed % 21
+    shape = (1 + seed % 2, *(int(n) for n in rng.integers(4, 9, 2)), channels)
+    values = rng.choice(np.array([-(2**15), 2**15 - 1, 0, 1, -1]), shape)
+    if seed % 7 == 1:  # the largest sums
+        shape = (1, 16, 16, channels)
+        values = np.full(shape, -(2**15) if seed % 2 else 2**15 - 1)
+    elif seed % 3:
+        values = rng.integers(-(2**15), 2**15, shape)
+    quant = c.quant(0.25)
+    data = c.Tensor(ArrayType(shape, DType.INT16, quant), values.astype(np.int16))
+    size = (int(rng.integers(1, 5)), int(rng.integers(1, 5)))
+    size = (16, 16) if seed % 7 == 1 else size
+    strides = (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    padding: Padding = "SAME" if seed % 4 < 2 else "VALID"
+    activation = list(Activation)[int(rng.integers(4))]
+    op, attrs = (("max", MaxPool2DAttrs), ("avg", AvgPool2DAttrs))[seed % 2]
+    of = attrs(size, strides, padding, activation)
+    return c.Case(f"int16 {op} {seed}", f"nn.{op}_pool2d", of, (data,), quant, DType.INT16)
+
+
 def _mean(seed: int) -> c.Case:
     rng = np.random.default_rng(seed)
     shape = (int(rng.integers(1, 3)), int(rng.integers(1, 9)), int(rng.integers(1, 9)), 1 + seed)

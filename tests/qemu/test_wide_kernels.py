@@ -207,6 +207,8 @@ def _cases() -> Iterator[c.Case]:
         yield _looked_up(seed)
         yield _resized(seed)
     yield from map(mve_elementwise.reduced, seeds(40))
+    yield from map(mve_elementwise.int16_sum, seeds(60))
+    yield from map(mve_elementwise.int16_pool, seeds(60))
     yield from map(recurrent_cases.constant_case, seeds(120))
     for seed in seeds(20):
         yield test_lstm.random_case(seed, DType.INT8, is_plain=True)

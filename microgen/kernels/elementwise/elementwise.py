@@ -32,6 +32,7 @@ def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
     return (
         *affine.KERNELS,
         *scaled_rows.kernels(op),
+        *scaled_rows.int16_kernels(op),
         *in_float32.elementwise(op),
         in_float32.without(
             broadcast.kernel(f"mg_{op}_s8", DType.INT8, _addition_params, is_scaled=True)
