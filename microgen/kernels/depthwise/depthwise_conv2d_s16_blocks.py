@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
 from microgen.kernels import base, blocks, lags
 from microgen.kernels.requantization import layouts, wide
+from microgen.kernels.work import Work, seen, work
 
 OP_NAME = "nn.depthwise_conv2d"
 PRECEDENCE = 6
@@ -30,8 +32,27 @@ def _refuses_odd(node: Node, graph: Graph) -> str | None:
     return refusal
 
 
+def _eights(node: Node, graph: Graph) -> Work:
+    """The usual parts, and the blocks of channels of all pixels with their rows and taps: eight
+    channels at a time, or four if there are fewer than eight."""
+    attrs = base.attrs_of(node, DepthwiseConv2DAttrs)
+    (data, weight, *_), output = base.types(node, graph)
+    shapes = (base.spatial(data), base.spatial(output), base.spatial(weight))
+    rows, columns = seen(attrs.padding, *shapes, attrs.strides, attrs.dilation)
+    images, channels = output.shape[0], output.shape[3]
+    count = -(-channels // (layouts.VECTOR if channels >= layouts.VECTOR else layouts.WORD))
+    return {
+        **work(node, graph),
+        "block_8": images * len(rows) * len(columns) * count,
+        "line_8": images * sum(rows) * len(columns) * count,
+        "tap_8": images * sum(rows) * sum(columns) * count,
+    }
+
+
 IMPLEMENTATIONS = (
-    wide.convolution("mg_depthwise_conv2d_s16_mve", _refusal, needs=base.MVE, axis=3),
+    wide.convolution(
+        "mg_depthwise_conv2d_s16_mve", _refusal, needs=base.MVE, axis=3, counts=_eights
+    ),
     wide.convolution(
         "mg_depthwise_conv2d_s16_dsp",
         _refuses_odd,

@@ -15,6 +15,7 @@ from microgen.kernels.work import Work, common, seen, work
 from microgen.target.cpu import Feature
 
 _MOST = 128  # values of a window with means by one product: see ``avg_pool2d_s8_blocks.h``
+_MOST_INT16 = 256  # the same for int16: see ``pools_s16_mve.h``
 
 
 def _params(node: Node, graph: Graph) -> base.Fields:
@@ -139,6 +140,38 @@ def _blocks(suffix: str, needs: frozenset[Feature], in_place: base.InPlace) -> b
     return dataclasses.replace(made, needs=needs, work=_max_pool2d_work, in_place=in_place)
 
 
+def _vectors_of_int16(stem: str) -> base.Implementation:
+    """A kernel of ``pools_s16_mve.h``."""
+    made = kernel(f"{stem}_s16_mve", DType.INT16)
+
+    def counted(node: Node, graph: Graph) -> Work:
+        found = work(node, graph)
+        blocks = -(-graph.types[node.outputs[0]].shape[3] // 8)
+        pixels, taps = found["pixel"] * blocks, found["pixel_tap"] * blocks
+        return {**found, "block_8": pixels, "tap_8": taps}
+
+    return dataclasses.replace(
+        made,
+        needs=base.MVE,
+        work=counted,
+        in_place=lags.depthwise_by_8,
+        family="pools_s16_mve",
+    )
+
+
+def _means_of_int16() -> base.Implementation:
+    """``mg_avg_pool2d_s16_mve``, whose means are products."""
+    made = _vectors_of_int16("mg_avg_pool2d")
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        height, width = base.attrs_of(node, AvgPool2DAttrs).pool_size
+        if height * width > _MOST_INT16:
+            return f"a window has {height * width} values, the kernel adds up to {_MOST_INT16}"
+        return made.refusal(node, graph)
+
+    return _rounding(dataclasses.replace(made, refusal=refusal))
+
+
 _MEANS = (
     _means("portable", base.REFERENCE, (4, 1), lags.depthwise_by_4),
     _means("dsp", base.DSP, (8, 4, 1), lags.depthwise_by_4),
@@ -150,13 +183,14 @@ BY_OP = {
         *window_mean.KERNELS,
         *mean_rows.ROWS,
         window_mean.IN_FLOAT32,
-        *map(in_float32.without, (*_MEANS, *_SPECIFIED)),
+        *map(in_float32.without, (_means_of_int16(), *_MEANS, *_SPECIFIED)),
         in_float32.only(_in_float32()),
     ),
     "nn.max_pool2d": (
         _blocks("mve", base.MVE, lags.depthwise_by_16),
         _blocks("dsp", base.DSP, lags.depthwise_by_4),
         _blocks("portable", base.REFERENCE, lags.depthwise_by_4),
+        _vectors_of_int16("mg_max_pool2d"),
         *kernels("mg_max_pool2d"),
     ),
 }

@@ -74,14 +74,96 @@ MG_INLINE int32x4_t mg_depthwise_s16_mve_sums(const mg_window *window, const int
     return sums;
 }
 
-/* Computes all channels of a pixel. The last four may be computed together with some that are
- * already known. */
+/* The sums of eight channels: of the first, the third and so on, and of the others. */
+typedef struct {
+    int32x4_t even;
+    int32x4_t odd;
+} mg_sums_8_s16;
+
+/* Adds the products of a row of a window. */
+MG_INLINE mg_sums_8_s16 mg_depthwise_s16_mve_taps(mg_sums_8_s16 sums, const mg_window *window,
+                                                  const int16_t *value, const int8_t *tap)
+{
+#if defined(__OPTIMIZE__)
+    /* In assembly, because GCC 12 counts and compares in three instructions. */
+    __asm__("wls lr, %[runs], 2f\n"
+            "1:\n\t"
+            "vldrh.u16 q0, [%[value]]\n\t"
+            "add %[value], %[value], %[next_value]\n\t"
+            "vldrb.s16 q1, [%[tap]]\n\t"
+            "add %[tap], %[tap], %[next_tap]\n\t"
+            "vmullb.s16 q2, q0, q1\n\t"
+            "vmullt.s16 q3, q0, q1\n\t"
+            "vadd.i32 %q[even], %q[even], q2\n\t"
+            "vadd.i32 %q[odd], %q[odd], q3\n\t"
+            "le lr, 1b\n"
+            "2:"
+            : [value] "+r"(value), [tap] "+l"(tap), [even] "+w"(sums.even), [odd] "+w"(sums.odd)
+            : [runs] "r"(window->runs), [next_tap] "r"(window->next_weight_run),
+              [next_value] "r"(window->next_run * (int32_t)sizeof(int16_t))
+            : "lr", "q0", "q1", "q2", "q3", "memory");
+#else
+    for (int32_t run = window->runs; run > 0; run--) {
+        const int16x8_t values = vldrhq_s16(value);
+        const int16x8_t weights = vldrbq_s16(tap);
+        sums.even = vaddq_s32(sums.even, vmullbq_int_s16(values, weights));
+        sums.odd = vaddq_s32(sums.odd, vmulltq_int_s16(values, weights));
+        value += window->next_run;
+        tap += window->next_weight_run;
+    }
+#endif
+    return sums;
+}
+
+/* Computes eight channels of a pixel. */
+MG_INLINE void mg_depthwise_s16_mve_eight(const mg_window *window, const int16_t *values,
+                                          const int8_t *weights, const int32_t *bias,
+                                          const int32_t *factor, int16x8_t least, int16x8_t most,
+                                          int16_t *output)
+{
+    const int32x4x2_t biases = vld2q_s32(bias);
+    const int32x4x2_t factors = vld2q_s32(factor);
+    mg_sums_8_s16 sums = {biases.val[0], biases.val[1]};
+
+    for (int32_t row = window->rows; row > 0; row--) {
+        sums = mg_depthwise_s16_mve_taps(sums, window, values, weights);
+        values += window->next_row;
+        weights += window->next_weight_row;
+    }
+    const int16x8_t even = vqmovnbq_s32(vdupq_n_s16(0), vrmulhq_s32(sums.even, factors.val[0]));
+    const int16x8_t both = vqmovntq_s32(even, vrmulhq_s32(sums.odd, factors.val[1]));
+    vstrhq_s16(output, vminq_s16(vmaxq_s16(both, least), most));
+}
+
+/* Computes all channels of a pixel, eight or more. The last eight may be computed together with
+ * some that are already known. */
+MG_INLINE void mg_depthwise_s16_mve_eights(const mg_conv2d_shape *s, const mg_window *window,
+                                           const int16_t *input, const int8_t *weight,
+                                           const mg_folded_s16 *folded, int16_t *pixel)
+{
+    const int16x8_t least = vdupq_n_s16((int16_t)folded->activation_min);
+    const int16x8_t most = vdupq_n_s16((int16_t)folded->activation_max);
+    const int32_t last = s->output_channels - 8;
+
+    for (int32_t c = 0; c < s->output_channels; c += 8) {
+        const int32_t from = (c < last) ? c : last;
+        mg_depthwise_s16_mve_eight(window, &input[window->value + from],
+                                   &weight[window->weight + from], &folded->bias[from],
+                                   &folded->factor[from], least, most, &pixel[from]);
+    }
+}
+
+/* The same for any channels from four on, four at a time. */
 MG_INLINE void mg_depthwise_s16_mve_pixel(const mg_conv2d_shape *s, const mg_window *window,
                                           const int16_t *input, const int8_t *weight,
                                           const mg_folded_s16 *folded, int16_t *pixel)
 {
     const int32_t last = s->output_channels - MG_MVE_ROWS;
 
+    if (last >= MG_MVE_ROWS) {
+        mg_depthwise_s16_mve_eights(s, window, input, weight, folded, pixel);
+        return;
+    }
     for (int32_t c = 0; c < s->output_channels; c += MG_MVE_ROWS) {
         const int32_t from = (c < last) ? c : last;
         const int32x4_t sums = mg_depthwise_s16_mve_sums(window, &input[window->value + from],
