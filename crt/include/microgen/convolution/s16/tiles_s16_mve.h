@@ -237,6 +237,42 @@ MG_INLINE int32_t mg_mve_has_windows_s16(const mg_mve_windows_s16 *t, int32_t va
     return value + (MG_MVE_TILE_PIXELS_S16 - 1) * step + t->length <= t->values;
 }
 
+/* Copies four runs of `count` values. From one to the next there are `step` values, and `to_step`
+ * of their copies. */
+#if defined(__OPTIMIZE__)
+/* In assembly as mg_copy_s16. A loop ends a whole number of vectors after its first value. */
+#define MG_MVE_COPY_S16                                                                            \
+    "wlstp.16 lr, %[count], 2f\n"                                                                  \
+    "1:\n\t"                                                                                       \
+    "vldrh.16 q0, [%[from]], #16\n\t"                                                              \
+    "vstrh.16 q0, [%[to]], #16\n\t"                                                                \
+    "letp lr, 1b\n"                                                                                \
+    "2:\n\t"
+#define MG_MVE_NEXT_COPY_S16                                                                       \
+    "add %[from], %[from], %[next]\n\t"                                                            \
+    "add %[to], %[to], %[to_next]\n\t" MG_MVE_COPY_S16
+
+MG_INLINE void mg_mve_copy_four_s16(int16_t *to, int32_t to_step, const int16_t *from, int32_t step,
+                                    int32_t count)
+{
+    const int32_t copied = (count + MG_MVE_LANES_S16 - 1) / MG_MVE_LANES_S16 * MG_MVE_LANES_S16;
+
+    __asm__ volatile(MG_MVE_COPY_S16 MG_MVE_NEXT_COPY_S16 MG_MVE_NEXT_COPY_S16 MG_MVE_NEXT_COPY_S16
+                     : [to] "+r"(to), [from] "+r"(from)
+                     : [count] "r"(count), [next] "r"((step - copied) * (int32_t)sizeof(int16_t)),
+                       [to_next] "r"((to_step - copied) * (int32_t)sizeof(int16_t))
+                     : "lr", "q0", "memory");
+}
+#else
+MG_INLINE void mg_mve_copy_four_s16(int16_t *to, int32_t to_step, const int16_t *from, int32_t step,
+                                    int32_t count)
+{
+    for (int32_t k = 0; k < MG_MVE_TILE_PIXELS_S16; k++) {
+        mg_copy_s16(&to[k * to_step], &from[k * step], count);
+    }
+}
+#endif
+
 /* Finds the windows of four pixels of a row whose columns are inside the input. */
 MG_INLINE void mg_mve_row_windows_s16(const mg_conv2d_shape *s, mg_mve_windows_s16 *t,
                                       const int16_t *input)
@@ -257,11 +293,7 @@ MG_INLINE void mg_mve_row_windows_s16(const mg_conv2d_shape *s, mg_mve_windows_s
         for (int32_t run = 0; run < w.runs; run++) {
             const int16_t *from = &input[w.value + row * w.next_row + run * w.next_run];
             int16_t *to = &t->room[w.weight + row * w.next_weight_row + run * w.next_weight_run];
-            for (int32_t k = 0; k < MG_MVE_TILE_PIXELS_S16; k++) {
-                mg_copy_s16(to, from, w.length);
-                from += step;
-                to += t->length;
-            }
+            mg_mve_copy_four_s16(to, t->length, from, step, w.length);
         }
     }
 }
