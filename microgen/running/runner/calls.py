@@ -79,6 +79,7 @@ class Walker:
     def __init__(self, program: DebuggedProgram, machine: str) -> None:
         self._program = program
         self._convention = CONVENTIONS[machine]
+        self._stopped: tuple[int, ...] | None = None  # the registers since the program stopped
 
     def run_to(self, address: int) -> None:
         """Let the program run up to the instruction at ``address``."""
@@ -91,7 +92,7 @@ class Walker:
         # program is stopped contains the program's own instructions.
         for address in addresses:
             self._program.insert_breakpoint(address, kind)
-        stop = self._program.resume()
+        stop = self._resume()
         if stop.exit_code is not None:
             raise EndError(stop.exit_code)
         at = self.registers()[self._convention.pc]
@@ -105,14 +106,17 @@ class Walker:
 
     def finish(self) -> NoReturn:
         """Let the program run to its end."""
-        stop = self._program.resume()
+        stop = self._resume()
         if stop.exit_code is None:
             raise GdbError("the program stopped without a breakpoint")
         raise EndError(stop.exit_code)
 
     def registers(self) -> tuple[int, ...]:
         """The registers of the convention's list."""
-        return self._program.registers(self._convention.registers, self._convention.width)
+        if self._stopped is None:
+            own = self._convention
+            self._stopped = self._program.registers(own.registers, own.width)
+        return self._stopped
 
     def argument(self, registers: tuple[int, ...], index: int) -> int:
         """An argument of the function at whose entry the program is."""
@@ -140,6 +144,10 @@ class Walker:
     def read(self, address: int, size: int) -> bytes:
         """Bytes of memory."""
         return self._program.read(address, size)
+
+    def _resume(self) -> Stop:
+        self._stopped = None
+        return self._program.resume()
 
     def _word(self, address: int) -> int:
         return int.from_bytes(self.read(address, self._convention.width), "little")

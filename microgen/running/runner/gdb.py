@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 _ESCAPE, _ESCAPED = 0x7D, 0x20  # "}", then the byte xor 0x20
 _RUN_LENGTH, _RUN_BIAS = 0x2A, 29  # "*", then the count plus 29, which is printable
+_CODED = re.compile(rb"[}*].?", re.DOTALL)  # an escape or a run length, with the byte after it
 # A packet is sent again so often if its checksum was wrong.
 _RETRIES = 5
 _MOST = 1 << 20  # bytes of a packet; no server needs a thousandth of it
@@ -43,22 +44,19 @@ def checksum(body: bytes) -> bytes:
 
 def decode(body: bytes) -> bytes:
     """A packet's data with escapes and run lengths undone. Raises GdbError if it is damaged."""
-    data, k = bytearray(), 0
-    while k < len(body):
-        byte = body[k]
-        if byte in (_ESCAPE, _RUN_LENGTH):
-            k += 1
-            # An escape needs a byte after it, and a run length a byte before it, which it repeats.
-            if k == len(body) or (byte == _RUN_LENGTH and not data):
-                raise GdbError(f"damaged packet {body[:40]!r}")
-        if byte == _ESCAPE:
-            data.append(body[k] ^ _ESCAPED)
-        elif byte == _RUN_LENGTH:
-            data += data[-1:] * (body[k] - _RUN_BIAS)
+    data, plain = bytearray(), 0
+    for coded in _CODED.finditer(body):
+        data += body[plain : coded.start()]
+        plain = coded.end()
+        mark, *follows = coded[0]
+        # An escape needs a byte after it, and a run length a byte before it, which it repeats.
+        if not follows or (mark == _RUN_LENGTH and not data):
+            raise GdbError(f"damaged packet {body[:40]!r}")
+        if mark == _ESCAPE:
+            data.append(follows[0] ^ _ESCAPED)
         else:
-            data.append(byte)
-        k += 1
-    return bytes(data)
+            data += data[-1:] * (follows[0] - _RUN_BIAS)
+    return bytes(data + body[plain:])
 
 
 def parse_stop(reply: bytes) -> Stop:
@@ -73,17 +71,25 @@ def parse_stop(reply: bytes) -> Stop:
 
 class Stub:
     """The other end of a connection to a program. The program is stopped; a ``running`` program is
-    stopped first. ``limit``: seconds to wait for each answer.
+    stopped first. ``limit``: seconds to wait for each answer. ``acknowledges``: whether packets are
+    acknowledged, as at the start of a connection; it changes if the server knows how to do without.
 
     Every method raises GdbError if the stub refuses or closes the connection, and TimeoutError
     after ``limit``.
     """
 
-    def __init__(self, connection: socket.socket, limit: float, *, running: bool = False) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        limit: float,
+        *,
+        running: bool = False,
+        acknowledges: bool = True,
+    ) -> None:
         self._socket = connection
         self._limit = limit
         self._buffer = bytearray()
-        self._acknowledges = True
+        self.acknowledges = acknowledges
         if running:
             self.interrupt()
         else:
@@ -94,6 +100,9 @@ class Stub:
         # A server that states no size gets small packets.
         chunk = (int(size[1], 16) if size else 400) // 2 - 16
         self._chunk = min(max(1, chunk), _LARGEST_CHUNK)
+        # Nothing is lost on the way, and acknowledgements take as long as the packets themselves.
+        if acknowledges and b"QStartNoAckMode+" in self._features:
+            self.acknowledges = self.command(b"QStartNoAckMode") != b"OK"
 
     def command(self, body: bytes) -> bytes:
         """Send a command, and return the answer."""
@@ -172,7 +181,7 @@ class Stub:
         packet = b"$" + body + b"#" + checksum(body)
         for _ in range(_RETRIES):
             self._write(packet)
-            if not self._acknowledges or self._acknowledged():
+            if not self.acknowledges or self._acknowledged():
                 return
         raise GdbError(f"{body[:40]!r} was never acknowledged")
 
@@ -198,7 +207,7 @@ class Stub:
             body = self._until(b"#", deadline)
             # The checksum is over the packet's bytes, so it is compared before escapes are undone.
             sound = (self._byte(deadline) + self._byte(deadline)).lower() == checksum(body)
-            if self._acknowledges:
+            if self.acknowledges:
                 self._acknowledge(sound)
             if sound:
                 return decode(body)

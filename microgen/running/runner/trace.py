@@ -91,7 +91,7 @@ def until_end(
     """
     image, limit = program.image, program.limit
     items: list[T] = []
-    bias = 0
+    bias, stub = 0, None
     try:
         stub = Stub(program.connection, limit)
         bias = _entry_point(stub) - image.entry if program.relocated else 0
@@ -101,7 +101,7 @@ def until_end(
     except GdbError as error:
         return Followed(tuple(items), None, str(error))
     except TimeoutError as error:
-        at = location(program.connection, image, bias)
+        at = location(program.connection, image, bias, stub)
         raise faults.hang(limit, progress(items), at, image.path) from error
 
 
@@ -141,15 +141,18 @@ def progressed(layers: Sequence[TracedLayer], samples: int, manifest: Manifest) 
     return f"after {len(layers)} of {samples * manifest.seen_count} layers"
 
 
-def location(connection: socket.socket, image: Image, bias: int = 0) -> str:
+def location(
+    connection: socket.socket, image: Image, bias: int = 0, before: Stub | None = None
+) -> str:
     """Stop a program that runs ``bias`` above its ELF's addresses, and return its location as text;
-    empty if it is not known."""
+    empty if it is not known. ``before`` has used the connection until now."""
     convention = CONVENTIONS.get(image.machine)
     if convention is None:
         # The location only makes the report better, so without it the report is still made.
         return ""
     try:
-        stub = Stub(connection, _INTERRUPT_SECONDS, running=True)
+        acknowledges = before is None or before.acknowledges
+        stub = Stub(connection, _INTERRUPT_SECONDS, running=True, acknowledges=acknowledges)
         registers = stub.registers(convention.registers, convention.width)
     except (GdbError, TimeoutError):
         return ""
@@ -191,6 +194,8 @@ class Tracer(Walker):
         self._image = image
         self.manifest = manifest
         self._bias = bias
+        # Of each module: the buffers by name. There may be thousands, and each call asks for some.
+        self._buffers = {m.module: {b.name: b for b in m.plan.buffers} for m in manifest.modules}
 
     def layers(self, samples: int) -> Iterator[TracedLayer]:
         """Every layer that can be read, sample by sample."""
@@ -281,11 +286,13 @@ class Tracer(Walker):
         self, call: CallRecord, module: ModuleRecord, registers: tuple[int, ...]
     ) -> list[tuple[BufferRecord, int]]:
         """Variables among the arguments, with their addresses."""
-        states = {record.name: record for record in module.plan.buffers if record.is_state}
+        buffers = self._buffers[module.module]
         return [
-            (states[argument.name], self.argument(registers, _parameter(call, k)))
+            (buffers[argument.name], self.argument(registers, _parameter(call, k)))
             for k, argument in enumerate(call.args)
-            if argument.storage == "sid" and argument.name in states
+            if argument.storage == "sid"
+            and argument.name in buffers
+            and buffers[argument.name].is_state
         ]
 
     def _bytes(self, address: int, size: int) -> Array:
@@ -308,7 +315,7 @@ class Tracer(Walker):
     def _planned(self, module: ModuleRecord, buffer: str) -> int:
         """The address of a buffer: its symbol's address, or an offset in main's array for the pool
         or for the port in which it lies."""
-        record = next((b for b in module.plan.buffers if b.name == buffer), None)
+        record = self._buffers[module.module].get(buffer)
         pools = {pool.name: pool for pool in module.plan.pools}
         # A pool without a symbol is an array of main, or lies in the buffer of a port.
         if record is None or pools[record.pool].symbol:
