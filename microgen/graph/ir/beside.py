@@ -166,17 +166,23 @@ class _State:
         only if the node computes something else from the integers; see ``leeway``.
         """
         are_stored = _are_stored(operands)
-        return tuple(
-            self.errors.get(name, np.broadcast_to(0.0, array.shape))
-            + (0.0 if are_stored else self.steps.get(name, 0.0))
-            for name, array in zip(node.inputs, operands.inputs, strict=True)
-        )
+        pairs = zip(node.inputs, operands.inputs, strict=True)
+        return tuple(self._error(name, array, are_stored=are_stored) for name, array in pairs)
+
+    def _error(self, name: str, array: Array, *, are_stored: bool) -> Array:
+        error, step = self.errors.get(name), 0.0 if are_stored else self.steps.get(name, 0.0)
+        # Most inputs have no error. An array of zeros would take longer than the layer itself.
+        if error is None:
+            return np.broadcast_to(step, array.shape)
+        return error + step if step else error
 
     def leeway(self, node: Node, operands: Operands, own: Leeway) -> Leeway:
         """A node's own leeway, or the leeway of the stored integers that it reads."""
         if not _are_stored(operands):
             return own
         waiting = [self.steps.get(name, 0.0) for name in node.inputs]
+        if isinstance(own.more, float) and own.more >= max(waiting, default=0.0):
+            return own
         return replace(own, more=max(float(np.max(own.more)), *waiting))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto, NodeProto, ValueInfoProto
 
 from microgen.frontends.model_format import OracleError
 from microgen.frontends.onnx import convert, halves, reader
@@ -33,6 +33,8 @@ _FATAL = 4  # the severity of messages that are printed: errors are raised, too
 class OnnxRuntime:
     """onnxruntime on one thread, without changes to the file's graph (ORT_DISABLE_ALL)."""
 
+    # One comparison asks for a model's layers several times, and large models take seconds to read.
+    _known: dict[bytes, _Ready] = field(default_factory=dict, repr=False, compare=False)
     name = "ONNX Runtime"
     kernels = "ORT_DISABLE_ALL"
     profile = "onnx"
@@ -50,27 +52,23 @@ class OnnxRuntime:
         """Every tensor that both ONNX Runtime and the graph have, for each sample. OracleError if
         ONNX Runtime refuses the model, for example because its opset is too new."""
         (data,) = files.values()
-        model = ort_maps.without(halves.widened(reader.parsed(data, "the model")))
-        # The graph has the names under which tensors are compared.
-        graph = convert.graph_of(model, file="the model")
-        model = ort_rounds.complete(ort_recurrent.with_floats(model))
-        kept, state = kept_states.pairs(model, "the model"), initial_state(graph)
-        states = ort_states.named(model)
-        wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
-        session = _session(ort_products.widened(model))
+        if data not in self._known:
+            self._known[data] = _ready(data)
+        ready = self._known[data]
+        graph, state = ready.graph, initial_state(ready.graph)
         for sample in samples:
             inputs = {**dict(zip(graph.inputs, sample, strict=True)), **state}
             try:
-                arrays = session.run(wanted, inputs)
+                arrays = ready.session.run(ready.wanted, inputs)
             except Exception as error:  # of the runtime's own kinds
                 raise OracleError(_refusal(error)) from error
-            pairs = zip(wanted, arrays, strict=True)
+            pairs = zip(ready.wanted, arrays, strict=True)
             every = {n: ort_maps.indices(array, graph.labels.get(n, ())) for n, array in pairs}
             items = every.items()
             # By hand: each output of a pair is given as the input of the next inference.
-            state = {own: every[output] for own, output in kept.items()}
+            state = {own: every[output] for own, output in ready.kept.items()}
             known = {n: _stored(graph.types[n], value) for n, value in items if n in graph.types}
-            yield known | _inner(graph, known) | dict(ort_states.of(states, graph, every))
+            yield known | _inner(graph, known) | dict(ort_states.of(ready.states, graph, every))
 
     def slack(self, files: Mapping[str, bytes], graph: Graph) -> Slack:
         """The error that ONNX Runtime's kernels may have in addition to the op's bound."""
@@ -78,6 +76,28 @@ class OnnxRuntime:
         model = reader.parsed(data, "the model")
         # A constant that the graph computed while it was read may have other roundings.
         return ort_slack.of(model, graph.types.keys() - graph.constants.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A model in the runtime. The graph has the names under which tensors are compared. ``wanted``
+    are the tensors that the session computes, ``kept`` the inputs that keep outputs, by the names
+    of both, and ``states`` the nodes whose states are compared."""
+
+    graph: Graph
+    kept: Mapping[str, str]
+    states: Mapping[str, NodeProto]
+    wanted: list[str]
+    session: Any
+
+
+def _ready(data: bytes) -> _Ready:
+    model = ort_maps.without(halves.widened(reader.parsed(data, "the model")))
+    graph = convert.graph_of(model, file="the model")
+    model = ort_rounds.complete(ort_recurrent.with_floats(model))
+    kept, states = kept_states.pairs(model, "the model"), ort_states.named(model)
+    wanted = _watched(model, graph, [name for node in states.values() for name in node.output])
+    return _Ready(graph, kept, states, wanted, _session(ort_products.widened(model)))
 
 
 def _watched(model: ModelProto, graph: Graph, others: Collection[str]) -> list[str]:
