@@ -177,8 +177,10 @@ def compare(
         if one.found is None:
             # The firmware has no such tensor in memory, or it could not be read.
             continue
-        held.append(_held(sample, calls.get(one.name or plain(one.tensor)), one))
-        first = _difference(held[-1], one, shows.get(one.tensor))
+        is_same = np.array_equal(one.found, one.values)
+        call = calls.get(one.name or plain(one.tensor))
+        held.append(_held(sample, call, one, is_same=is_same))
+        first = None if is_same else _difference(held[-1], one, shows.get(one.tensor))
         if first:
             return Comparison(tuple(held), tuple(absent), first)
     return Comparison(tuple(held), tuple(absent), None)
@@ -199,12 +201,13 @@ def rule(one: Expected) -> str:
     return ", then ".join(name for name in one.rules if name != EQUAL) or EQUAL
 
 
-def _held(sample: int, call: int | None, one: Expected) -> Held:
+def _held(sample: int, call: int | None, one: Expected, *, is_same: bool) -> Held:
     assert one.found is not None
-    near = ratio(one.found, one.values, one.bound)
+    near = 0.0 if is_same else ratio(one.found, one.values, one.bound)
     largest = float(one.bound.max(initial=0))
-    layer, departs, name = one.node.origin.layer, one.departures, one.name or one.tensor
-    unlimited = 0 if one.why else one.unlimited
+    layer, name = one.node.origin.layer, one.name or one.tensor
+    departs, unlimited = (0, 0) if is_same else (one.departures, one.unlimited)
+    unlimited = 0 if one.why else unlimited
     return Held(
         *(sample, call, layer, one.tensor, rule(one), largest, near, departs, one.why, name),
         unlimited,
