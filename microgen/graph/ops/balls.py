@@ -149,13 +149,68 @@ class Ball:
         return Ball(value, self.error + apart)
 
 
+class Exact(Ball):
+    """Numbers without errors, whose formulas compute values only: those that balls have, in a
+    quarter of the time. References need nothing else."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Array) -> None:
+        object.__setattr__(self, "value", value)
+
+    @property
+    def error(self) -> Array:
+        """0 for each number."""
+        return np.broadcast_to(0.0, self.value.shape)
+
+    def __getitem__(self, index: Any) -> Ball:
+        return Exact(self.value[index])
+
+    def moved(self, move: Callable[[Array], Array]) -> Ball:
+        """The numbers at other places."""
+        return Exact(move(self.value))
+
+    def __add__(self, other: Ball) -> Ball:
+        return Exact(self.value + other.value)
+
+    def __sub__(self, other: Ball) -> Ball:
+        return Exact(self.value - other.value)
+
+    def __mul__(self, other: Ball) -> Ball:
+        return Exact(self.value * other.value)
+
+    # Python calls these instead of the methods of a ball on the left.
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Ball) -> Ball:
+        return Exact(other.value - self.value)
+
+    def apply(self, function: Callable[[Array], Array], ulps: int) -> Ball:
+        """The function's results, which are not rounded."""
+        del ulps
+        return Exact(function(self.value))
+
+    def clipped(self, low: float, high: float) -> Ball:
+        """The numbers clamped to a range."""
+        return Exact(np.clip(self.value, low, high))
+
+    def stored(self) -> Ball:
+        """The numbers rounded to float32."""
+        with np.errstate(over="ignore"):
+            return Exact(self.value.astype(np.float32).astype(np.float64))
+
+
 def total(products: Sequence[Products], added: Sequence[Ball] = ()) -> Ball:
     """All products and everything in ``added``, summed in any order."""
+    factors = (factor for each in products for factor in (each.left, each.right))
+    is_exact = all(isinstance(ball, Exact) for ball in (*factors, *added))
 
     def summed(part: Callable[[Ball], Array]) -> Array:
         sums: Array = sum((each.of(part) for each in products), start=np.zeros(()))
         return sum((part(ball) for ball in added), start=sums)
 
+    if is_exact:
+        return Exact(summed(lambda ball: ball.value))
     size = summed(lambda ball: ball.largest)
     plain = summed(lambda ball: np.abs(ball.value))
     terms = sum(each.terms for each in products) + len(added)

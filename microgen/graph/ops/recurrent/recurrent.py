@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from microgen.graph.ir.graph import Array, Arrays, ArrayType, Attrs, DType, Types
 from microgen.graph.ops import bounds, floats
-from microgen.graph.ops.balls import Ball, Products, total
+from microgen.graph.ops.balls import Ball, Exact, Products, total
 from microgen.graph.ops.base import Inexact, OpDefinition, Operands, Shape, Shapes
 from microgen.graph.ops.cost import ReferenceCost, products
+from microgen.graph.ops.recurrent import recurrent_errors
+from microgen.graph.ops.recurrent.recurrent_errors import flat
 from microgen.graph.ops.recurrent.recurrent_steps import (
     FORMULAS,
     FUNCTIONS,
@@ -156,6 +158,8 @@ class RecurrentLayer:
     def function(self, position: int, x: Ball) -> Ball:
         """The layer's function at ``position``, applied to ``x``."""
         value = self.attrs.functions[position](x)
+        if isinstance(x, Exact):
+            return Exact(value.value)
         return Ball(value.value, value.error + self.off(self.attrs.functions[position], value))
 
     def step(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
@@ -179,23 +183,28 @@ class RecurrentLayer:
     def at_once(self, x: Ball, states: Ball, cell: Ball) -> tuple[Ball, Ball]:
         """The hidden states after the inputs [steps, batches, features] with the hidden states
         before them, and the last cell state. There are no peepholes."""
-        (steps, batches, features), cells = x.value.shape, states.value.shape[2]
-        whole = steps, batches, cells
-        x = x.moved(lambda each: each.reshape(-1, features))
-        states = states.moved(lambda each: each.reshape(-1, cells))
+        whole = states.value.shape
         if self.attrs.kind != "lstm":
-            hidden, _ = self.step(x, states, cell)
+            hidden, _ = self.step(flat(x), flat(states), cell)
             return hidden.moved(lambda each: each.reshape(whole)), cell
+        output, cells = self.cells(x, states, cell)
+        hidden = output * self.function(2, flat(cells))
+        return hidden.stored().moved(lambda each: each.reshape(whole)), cells[-1]
+
+    def cells(self, x: Ball, states: Ball, cell: Ball) -> tuple[Ball, Ball]:
+        """The output gates of an LSTM in rows, and the cell states after each step; the arguments
+        are those of ``at_once``."""
+        whole = states.value.shape
+        x, states = flat(x), flat(states)
         sums = [self.sums(gate, x, states) for gate in range(GATES["lstm"])]
         take, output, free, change = map(self.gate, sums, (0, 0, 0, 1))
         keep = _ONE - take if self.attrs.couples else free
         kept, taken = (each.moved(lambda e: e.reshape(whole)) for each in (keep, take * change))
         after: list[Ball] = []
-        for step in range(steps):
+        for step in range(whole[0]):
             cell = (kept[step] * cell + taken[step]).stored()
             after.append(cell)
-        hidden = output * self.function(2, Ball.joined(after, np.concatenate))
-        return hidden.stored().moved(lambda each: each.reshape(whole)), cell
+        return output, Ball.joined(after, np.stack)
 
     def _lstm(self, x: Ball, state: Ball, cell: Ball) -> tuple[Ball, Ball]:
         def seen(place: int, state_of_cell: Ball) -> list[Ball]:
@@ -211,14 +220,32 @@ class RecurrentLayer:
         output = self.gate(self.sums(1, x, state, seen(1, cell)), 0)
         return output * self.function(2, cell), cell
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether ``recurrent_errors`` knows the slopes of the layer's functions."""
+        names = [function.name for function in self.attrs.functions]
+        is_lstm = self.attrs.kind == "lstm" and not self.attrs.couples
+        return is_lstm and names == recurrent_errors.FUNCTIONS
 
-def run(layer: RecurrentLayer, actual: Array | None = None) -> tuple[Ball, Ball, Ball]:
+    @property
+    def exact(self) -> RecurrentLayer:
+        """The layer with inputs that have no errors, without states and peepholes."""
+        own = self.inputs
+        roles = (own.data, own.weight, own.recurrent, own.bias, own.lengths)
+        values: list[Ball] = [Exact(each.value) for each in roles]
+        return replace(self, inputs=RecurrentInputs(*values))
+
+
+def run(
+    layer: RecurrentLayer, actual: Array | None = None, expected: Array | None = None
+) -> tuple[Ball, Ball, Ball]:
     """All hidden states [steps, batches, cells], the last hidden states and the last cell states
     [batches, cells].
 
     Each step is computed in float64 from the float32 states that the step before it left.
     ``actual`` has the hidden states that an implementation left. If it is given, each step reads
-    them there, so that errors do not add up over steps.
+    them there, so that errors do not add up over steps. ``expected`` has the reference's hidden
+    states, if they are known: then all steps may be computed at once (``recurrent_errors``).
     """
     inputs, reverse = layer.inputs, layer.attrs.reverse
     steps, batches, _ = inputs.data.value.shape
@@ -226,13 +253,13 @@ def run(layer: RecurrentLayer, actual: Array | None = None) -> tuple[Ball, Ball,
     lengths = inputs.lengths.value.astype(np.int64).clip(0, steps)
     every = np.arange(batches)
     state, cell = (_initial(each, lengths, cells) for each in (inputs.hidden, inputs.cell))
-    if actual is not None and steps and (lengths == steps).all() and inputs.peephole is None:
-        # No step waits for the hidden state of the step before it.
-        order = slice(None, None, -1 if reverse else 1)
-        known = Ball.of(actual[:steps][order][:-1])
-        before = Ball.joined([state[None], known], np.concatenate)
-        found, cell = layer.at_once(inputs.data[order], before, cell)
-        return found[order], found[-1], cell
+    if isinstance(inputs.data, Exact):
+        state, cell = Exact(state.value), Exact(cell.value)
+    order = slice(None, None, -1 if reverse else 1)
+    if steps and (lengths == steps).all() and inputs.peephole is None:
+        found = _at_once(layer, inputs.data[order], (state, cell), actual, expected, order)
+        if found:
+            return found[0][order], found[0][-1], found[1]
     rows = _zeros((steps, batches, cells))
     last = state
     for step in range(int(lengths.max(initial=0))):
@@ -248,6 +275,28 @@ def run(layer: RecurrentLayer, actual: Array | None = None) -> tuple[Ball, Ball,
     return rows, last, cell
 
 
+def _at_once(
+    layer: RecurrentLayer,
+    data: Ball,
+    states: tuple[Ball, Ball],
+    actual: Array | None,
+    expected: Array | None,
+    order: slice,
+) -> tuple[Ball, Ball] | None:
+    """The hidden states after all steps of ``data``, and the last cell state, if it is possible to
+    know them at once. ``states`` are those before the first step."""
+    state, cell = states
+    if actual is not None:
+        # No step waits for the hidden state of the step before it.
+        known = Ball.of(actual[: len(data.value)][order][:-1])
+        before = Ball.joined([state[None], known], np.concatenate)
+        return layer.at_once(data, before, cell)
+    if expected is not None and layer.has_slopes:
+        values = expected[: len(data.value)][order].astype(np.float64)
+        return recurrent_errors.all_steps(layer, layer.exact, data, state, cell, values)
+    return None
+
+
 def _zeros(shape: tuple[int, ...]) -> Ball:
     return Ball(np.zeros(shape), np.zeros(shape))
 
@@ -261,32 +310,43 @@ def _initial(initial: Ball | None, lengths: Array, cells: int) -> Ball:
 def _where(chosen: Array, one: Ball, other: Ball) -> Ball:
     """The rows of one array where chosen, otherwise the rows of the other."""
     column = chosen[:, None]
+    if isinstance(one, Exact) and isinstance(other, Exact):
+        return Exact(np.where(column, one.value, other.value))
     return Ball(np.where(column, one.value, other.value), np.where(column, one.error, other.error))
 
 
 def reference(attrs: RecurrentAttrs, operands: Operands) -> Arrays:
     """The states, each rounded to float32."""
-    outputs = _balls(attrs, tuple(map(Ball.of, operands.inputs)), None)
+    inputs = tuple(Exact(np.asarray(each, np.float64)) for each in operands.inputs)
+    outputs = _balls(attrs, inputs, None)
     return (floats.rounded(outputs.value),)
 
 
 def _balls(
-    attrs: RecurrentAttrs, inputs: Sequence[Ball], actual: Array | None, off: Off = never_off
+    attrs: RecurrentAttrs,
+    inputs: Sequence[Ball],
+    actual: Array | None,
+    off: Off = never_off,
+    expected: Array | None = None,
 ) -> Ball:
-    return states_of(RecurrentLayer(attrs, RecurrentInputs.of(inputs, attrs.kind), off), actual)
+    layer = RecurrentLayer(attrs, RecurrentInputs.of(inputs, attrs.kind), off)
+    return states_of(layer, actual, expected)
 
 
-def states_of(layer: RecurrentLayer, actual: Array | None) -> Ball:
-    """The output of a layer. ``actual`` is the output of an implementation, if it is known."""
+def states_of(layer: RecurrentLayer, actual: Array | None, expected: Array | None = None) -> Ball:
+    """The output of a layer. ``actual`` is the output of an implementation, ``expected`` that of
+    the reference, if they are known."""
     attrs = layer.attrs
     with np.errstate(all="ignore"):
-        rows, last, cell = run(layer, actual if attrs.keeps else None)
+        known = (actual, expected) if attrs.keeps else (None, None)
+        rows, last, cell = run(layer, *known)
     states = [each[None] for each in (last, cell)[: _states(attrs)]]
     return Ball.joined([rows, *states] if attrs.keeps else states, np.concatenate)
 
 
 def _bound(attrs: RecurrentAttrs, inexact: Inexact) -> tuple[Ball, ...]:
-    return (_balls(attrs, bounds.inputs(inexact), inexact.found[0]),)
+    expected = inexact.expected[0]
+    return (_balls(attrs, bounds.inputs(inexact), inexact.found[0], expected=expected),)
 
 
 def farther(attrs: RecurrentAttrs, inexact: Inexact, off: Off) -> Array:
@@ -295,7 +355,8 @@ def farther(attrs: RecurrentAttrs, inexact: Inexact, off: Off) -> Array:
     the result; the bound's own errors are subtracted.
     """
     inputs = bounds.inputs(inexact)
-    more, own = (_balls(attrs, inputs, inexact.found[0], each).error for each in (off, never_off))
+    found, expected = inexact.found[0], inexact.expected[0]
+    more, own = (_balls(attrs, inputs, found, each, expected).error for each in (off, never_off))
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(more), more - own, more)
 
