@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from microgen import kernels
 from microgen.compiler.codegens.base import Primitive, Region
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
+from microgen.compiler.lowering import runs
 from microgen.compiler.lowering.program import may_overlap
 from microgen.compiler.partition import Partition, sections
 from microgen.compiler.passes.views import roots
@@ -31,7 +33,7 @@ MOST = 8  # programs that are kept
 def of(parts: Partition, program: Program, codegen: Remembered, board: Board) -> Exchanges | None:
     """The bounds of partitions near ``parts``, which was lowered to ``program``; None if more than
     one call depends on the kernel of a region."""
-    called = sum(not region.is_assembled for region in parts.regions)
+    called = sum(runs.count(region) for region in parts.regions if not region.is_assembled)
     # A variable may be updated in place, and parts of concatenations may be copied.
     if parts.graph.variables or program.devices or len(program.calls) != called:
         return None
@@ -91,8 +93,9 @@ class Exchanges:
         self._loads = CallLoads(self.program)
         regions, self._bytes_of = self.parts.regions, dict(roots(self.parts.graph))
         self._sections = sections.offsets(self.parts.graph)
-        called = (number for number, region in enumerate(regions) if not region.is_assembled)
-        self._calls = {region: call for call, region in enumerate(called)}
+        called = [number for number, region in enumerate(regions) if not region.is_assembled]
+        calls = accumulate((runs.count(regions[number]) for number in called), initial=0)
+        self._calls = dict(zip(called, calls, strict=False))
         joined = (region.main.inputs for region in regions if region.is_assembled)
         self._joined = frozenset(self._bytes_of[name] for names in joined for name in names)
 
@@ -173,5 +176,5 @@ class Exchanges:
 
 def _is_plain(region: Region) -> bool:
     """Whether the region is one call of a kernel, not in rows."""
-    is_changed = region.is_assembled or region.is_rolled
+    is_changed = region.is_assembled or region.is_rolled or runs.count(region) > 1
     return region.codegen == BUILTIN and not region.function and not is_changed

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from microgen.planner.program.types import Program, Role, RunnerCall, Storage
+from microgen.planner.program.types import PrimFunc, Program, Role, RunnerCall, Storage
 
 Run = tuple[int, int]  # the first byte, and the one after the last
 Key = tuple[Storage, str]
@@ -32,7 +32,8 @@ def problems(program: Program) -> Iterator[str]:
                 yield f"call {call.index} uses {where}, which has {nbytes}"
             elif role is not Role.OUTPUT and not _covers(written[key], run):
                 yield f"call {call.index} reads {where} before they are written"
-            if position in paired and run != (0, nbytes):
+            # Before the first of several calls writes its run, nothing of the result is there.
+            if position in paired and run != (0, nbytes) and (call.run is None or written[key]):
                 yield f"call {call.index} may overlap {where}, which are a part"
         # After all reads of the call, because its outputs do not exist when it begins.
         for key, run, role, _ in used:
@@ -67,8 +68,22 @@ def _used(
     # The context of a device, which is the last argument, has no type.
     for argument, kind, (position, role) in zip(call.args, call.types, pointers, strict=False):
         if (argument.storage, argument.name) in sizes:
-            run = (argument.offset, argument.offset + kind.nbytes)
-            yield (argument.storage, argument.name), run, role, position
+            runs = [(0, kind.nbytes)]
+            if call.run and role is Role.OUTPUT:
+                runs = _runs(program.function(call.function))
+            for start, end in runs:
+                run = (argument.offset + start, argument.offset + end)
+                yield (argument.storage, argument.name), run, role, position
+
+
+def _runs(function: PrimFunc) -> list[Run]:
+    """The bytes that a concatenation of some parts writes, by the arguments of its kernels."""
+    runs: list[Run] = []
+    for kernel in function.body:
+        own = {name: value for name, value in kernel.params if isinstance(value, int)}
+        starts = (row * own["output_row"] + own["offset"] for row in range(own["rows"]))
+        runs += [(start, start + own["input_row"]) for start in starts]
+    return runs
 
 
 def _text(run: Run) -> str:

@@ -25,6 +25,7 @@ from microgen.base.manifest.calls import (
     InnerLayers,
     RoundsRecord,
     RowCall,
+    RunRecord,
     StepRecord,
 )
 from microgen.base.manifest.records import (
@@ -74,6 +75,7 @@ __all__ = [
     "RoundsRecord",
     "RowCall",
     "RowsRecord",
+    "RunRecord",
     "SharedRecord",
     "StepRecord",
     "TypeRecord",
@@ -171,6 +173,9 @@ class Manifest(ModuleRecord):
             for key in _OPTIONAL:
                 if not record.get(key, True):
                     del record[key]
+            for call in record["calls"]:
+                if call["run"] is None:
+                    del call["run"]
         # Lists instead of tuples, as in a manifest that was read.
         return dict(json.loads(json.dumps(data)))
 

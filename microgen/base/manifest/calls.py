@@ -93,6 +93,18 @@ class InnerLayers:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The bytes that a call writes in its last argument, an output of which other calls write the
+    other bytes: ``nbytes`` of each of ``rows`` rows, which are ``pitch`` bytes apart, the first of
+    them ``offset`` bytes after the argument."""
+
+    rows: int
+    nbytes: int
+    pitch: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CallRecord:
     """One operator call, in execution order; ``index`` counts from 0.
 
@@ -100,7 +112,8 @@ class CallRecord:
     are in C order, including scratch. ``packed`` is the ELF symbol of the packed function that
     calls ``function``; it is empty if the runner calls it directly. ``target`` computes the call,
     or the host if ``target`` is empty. ``device`` is the C name of the device whose hooks surround
-    the call, if any. ``can_fail``: ``function`` returns a status.
+    the call, if any. ``can_fail``: ``function`` returns a status. ``run``: the part of its output
+    that it writes, None if that is all of it; the last such call has the layer's result.
     """
 
     index: int
@@ -111,6 +124,7 @@ class CallRecord:
     target: str = ""
     device: str = ""
     can_fail: bool = False
+    run: RunRecord | None = None
 
     @property
     def layers(self) -> tuple[str, ...]:

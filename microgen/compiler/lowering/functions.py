@@ -14,8 +14,10 @@ from typing import TypeAlias
 from microgen.base.errors import MicrogenError
 from microgen.base.names import cnames
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
+from microgen.compiler.lowering import runs
+from microgen.compiler.lowering.runs import RunCall
 from microgen.compiler.partition import Partition
-from microgen.graph.ir.graph import DType
+from microgen.graph.ir.graph import ArrayType, DType
 from microgen.planner.program.control import Control, InnerBranch, InnerCall, InnerFunction
 from microgen.planner.program.external import ExternalModule
 from microgen.planner.program.rolling import Event, KernelPart, PatchLoop, Rolling
@@ -30,10 +32,25 @@ _Compared: TypeAlias = tuple[tuple[Parameter, ...], tuple[KernelCall, ...], Cont
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """The function of one region, and the arguments of its call."""
+    """The function of one region, and the arguments of its call; or, if several calls compute it,
+    ``runs`` with their functions."""
 
     function: PrimFunc
     primitive: Primitive
+    runs: tuple[LoweredRun, ...] = ()
+
+    @property
+    def functions(self) -> tuple[PrimFunc, ...]:
+        """The functions of all calls."""
+        return tuple(one.function for one in self.runs) or (self.function,)
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredRun:
+    """The function of a call that writes a run of a region's result."""
+
+    function: PrimFunc
+    call: RunCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +70,8 @@ class LoweredRegions:
         """Every function once, in the order of first calls. The regions with the numbers
         ``dropped`` are not called."""
         called = [item for i, item in enumerate(self.regions) if i not in dropped]
-        return tuple({item.function.name: item.function for item in called}.values())
+        functions = (function for item in called for function in item.functions)
+        return tuple({function.name: function for function in functions}.values())
 
 
 @dataclass(slots=True)
@@ -219,12 +237,29 @@ def lower_regions(
     lowered: dict[int, Lowered] = {}
     # Loops and branches call operators that are equal to their own functions, so they come last.
     for index, primitive in sorted(primitives.items(), key=lambda item: bool(item[1].control)):
-        kinds = (graph.types[name] for name in (*primitive.inputs, *primitive.outputs))
-        tensors = tuple((kind.size, kind.dtype) for kind in kinds)
-        function = cache.lower(primitive, tensors, _symbol(regions[index]))
-        lowered[index] = Lowered(function, primitive)
+        lowered[index] = _lowered(regions[index], primitive, partition, cache)
     in_order = tuple(lowered[index] for index in range(len(regions)))
     return LoweredRegions(in_order, _modules(regions, in_order))
+
+
+def _lowered(
+    region: Region, primitive: Primitive, partition: Partition, cache: LoweringCache
+) -> Lowered:
+    """The function of a region, or those of the calls that compute it together."""
+    graph, found = partition.graph, list[LoweredRun]()
+    for call in runs.of(region, primitive, graph, is_whole=partition.copies_parts):
+        kinds = (*graph.type_of(call.primitive.inputs), call.result)
+        function = cache.lower(call.primitive, _tensors(kinds))
+        found.append(LoweredRun(function, call))
+    if found:  # the last call has the result
+        return Lowered(found[-1].function, primitive, tuple(found))
+    kinds = graph.type_of((*primitive.inputs, *primitive.outputs))
+    function = cache.lower(primitive, _tensors(kinds), _symbol(region))
+    return Lowered(function, primitive)
+
+
+def _tensors(kinds: Sequence[ArrayType]) -> tuple[_Tensor, ...]:
+    return tuple((kind.size, kind.dtype) for kind in kinds)
 
 
 def _modules(regions: Sequence[Region], lowered: Sequence[Lowered]) -> tuple[ExternalModule, ...]:

@@ -16,9 +16,9 @@ import numpy as np
 from microgen.base.names import cnames
 from microgen.compiler.codegens import selection
 from microgen.compiler.codegens.base import Codegen, Primitive, Region
-from microgen.compiler.lowering import assembling, devices, functions, updates
+from microgen.compiler.lowering import assembling, devices, functions, runs, updates
 from microgen.compiler.lowering.assembling import AssembledRegions
-from microgen.compiler.lowering.functions import Lowered, LoweredRegions
+from microgen.compiler.lowering.functions import Lowered, LoweredRegions, LoweredRun
 from microgen.compiler.lowering.updates import Updates
 from microgen.compiler.partition import Partition, assembly, sections
 from microgen.graph.ir.graph import Array, ArrayType, DType, Graph
@@ -246,7 +246,11 @@ class _Lowering:
         )
 
     def add(self, region: Region, lowered: Lowered, more: Sequence[Step] = ()) -> None:
-        """Append the call of one region's primitive function. It completes the steps ``more``."""
+        """Append the calls of one region. The last one completes the steps ``more``."""
+        for one in lowered.runs:
+            self._add_run(region, one, more if one is lowered.runs[-1] else ())
+        if lowered.runs:
+            return
         primitive = lowered.primitive
         device = next((one for one in self.devices if one.target == region.target), None)
         # Inputs are bound before constants and results: a constant's id precedes its call's.
@@ -270,6 +274,26 @@ class _Lowering:
                 device=device.name if device else "",
                 types=self._types(primitive, arguments),
                 layouts=tuple(dict.fromkeys(pair for n in region.nodes for pair in n.layouts)),
+            )
+        )
+
+    def _add_run(self, region: Region, lowered: LoweredRun, more: Sequence[Step]) -> None:
+        """Append a call that writes a run of a concatenation's result."""
+        primitive, start = lowered.call.primitive, lowered.call.start
+        arguments = [self._read(name) for name in primitive.inputs]
+        arguments += [self._constant(c, _reader(region, c)) for c in primitive.constants]
+        whole = self._assembled(*primitive.outputs)  # the first of the calls gives it its place
+        steps = (*primitive.steps, *(runs.with_start(step, start) for step in more))
+        pairs = may_overlap(primitive, self.bytes_of, self.assembled.places, self.sections)
+        self.calls.append(
+            RunnerCall(
+                *(len(self.calls), lowered.function.name),
+                args=(*arguments, replace(whole, offset=whole.offset + start)),
+                scratch=0,
+                in_place=pairs,
+                steps=tuple(replace(one, tensor=self._model_name(one.tensor)) for one in steps),
+                types=(*self._types(primitive, arguments)[:-1], lowered.call.result),
+                run=lowered.call.run,
             )
         )
 

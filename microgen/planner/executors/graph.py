@@ -211,8 +211,10 @@ class _Building:
         }
         self.nodes.append(GraphNode("tvm_op", self._unique(call.function), inputs, attrs))
         for index, (argument, kind) in enumerate(writes):
+            # Calls that write runs of one value share its storage, and the last has the value.
+            before = self.token_of.get(argument) if call.run else None
             self.entries[argument] = (number, index, 0)
-            self._entry(argument, kind, self.tokens.request(kind.nbytes))
+            self._entry(argument, kind, before or self.tokens.request(kind.nbytes))
         # Outputs were requested before inputs are released, so no output shares its own input's
         # storage.
         self._release([argument for argument, _ in reads], [argument for argument, _ in writes])

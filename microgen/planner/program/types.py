@@ -142,6 +142,18 @@ class InPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class RowRun:
+    """The bytes that a call writes in its output, if other calls write the others: ``nbytes`` of
+    each of ``rows`` rows, which are ``pitch`` bytes apart, the first of them ``offset`` bytes after
+    the output's beginning."""
+
+    rows: int
+    nbytes: int
+    pitch: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RunnerCall:
     """One call by the runner.
 
@@ -151,6 +163,7 @@ class RunnerCall:
     device before the call, passes the context last, and closes it afterwards. ``layouts`` are the
     layouts in which the model declares the operators' tensors. ``types`` are the types of ``args``
     as the call sees them. For a view this is not the shape that was written; a device has no type.
+    ``run``: the part of its only output that it writes; None: all of it.
     """
 
     index: int
@@ -162,6 +175,7 @@ class RunnerCall:
     device: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
     types: tuple[ArrayType, ...] = ()
+    run: RowRun | None = None
 
     @property
     def layers(self) -> tuple[str, ...]:

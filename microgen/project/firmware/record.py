@@ -34,6 +34,7 @@ from microgen.base.manifest import (
     PortRecord,
     RoundsRecord,
     RowsRecord,
+    RunRecord,
     SharedRecord,
     StepRecord,
     TypeRecord,
@@ -190,6 +191,7 @@ def _call(call: RunnerCall, unit: Unit, host: str, options: Options) -> CallReco
         target="" if function.target == host else function.target,
         device=call.device,
         can_fail=unit.program.function(call.function).can_fail,
+        run=_copied(RunRecord, call.run) if call.run else None,
     )
 
 

@@ -114,7 +114,8 @@ def unseen(module: ModuleRecord) -> tuple[Unseen, ...]:
         Unseen(call.index, step.layer, step.tensor, step.unseen)
         for call in module.calls
         for step in call.steps
-        if step not in call.read
+        # A later call has the whole result of which this one writes a run.
+        if step not in call.read and not call.run
     )
 
 

@@ -8,12 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from microgen.base.manifest import CallRecord, ModuleRecord, StepRecord
+from microgen.base.manifest import CallRecord, ModuleRecord, RunRecord, StepRecord
 from microgen.graph.ir.graph import DType
 
 _NBYTES = {dtype.value: dtype.nbytes for dtype in DType}
 
 _BUFFERS = ("sid", "output")
+_MOST_ROWS = 2**24  # so that a damaged record does not take forever
 
 _Place = tuple[str, str]  # the storage, and the buffer in it
 
@@ -22,13 +23,30 @@ def problems(module: ModuleRecord) -> Iterator[str]:
     """Two calls that write the same bytes of a buffer, and results that are only partly written.
 
     Results may be assembled from parts. The first step of an argument is the part that the call
-    itself writes; each later step is a larger result whose last part is the step before it.
+    itself writes; each later step is a larger result whose last part is the step before it. A call
+    may also write a run of each row of a result, which the last of such calls completes.
     Variables are left out, because calls write them again.
     """
     state = {buffer.name for buffer in module.plan.buffers if buffer.is_state}
+    sizes = {
+        **{buffer.name: buffer.nbytes for buffer in module.plan.buffers},
+        **{port.name: port.nbytes for port in module.outputs},
+    }
     written: dict[_Place, _Written] = {}
+    if sum(call.run.rows for call in module.calls if call.run) > _MOST_ROWS:
+        yield "there are more rows of runs than any memory has"
+        return
     for call in module.calls:
         own: set[int] = set()
+        if call.run and call.args and call.args[-1].name not in state:
+            own.add(len(call.args) - 1)
+            argument = call.args[-1]
+            there = written.setdefault((argument.storage, argument.name), _Written())
+            runs = list(_rows(call.run, argument.offset))
+            if not all(0 <= start < end <= sizes.get(argument.name, 0) for start, end in runs):
+                yield f"call {call.index} writes a run that is not in {argument.name}"
+            elif not all(there.add(*run) for run in runs):
+                yield f"call {call.index} writes a run over what another call wrote"
         for step, position in _results(call):
             argument = call.args[position]
             start = argument.offset + step.offset
@@ -71,6 +89,13 @@ class _Written:
             self.starts[first - before : last + after] = [new_start]
             self.ends[first - before : last + after] = [new_end]
         return True
+
+
+def _rows(run: RunRecord, start: int) -> Iterator[tuple[int, int]]:
+    """The bytes of each row of a run in its buffer: the first, and the one after the last."""
+    first = start + run.offset
+    for row in range(run.rows):
+        yield first + row * run.pitch, first + row * run.pitch + run.nbytes
 
 
 def _results(call: CallRecord) -> Iterator[tuple[StepRecord, int]]:
