@@ -267,3 +267,15 @@ def test_weights_of_a_few_bits_remain_integers(
     graph = passes.run(frontends.load(tmp_path / "m.onnx"))
     read = {name for node in graph.nodes for name in node.inputs if node.op == op}
     assert sum(graph.constants[name].nbytes for name in read if name in graph.constants) == nbytes
+
+
+def test_weights_of_many_blocks_remain_integers(tmp_path: Path) -> None:
+    attrs = {"K": 16 * 130, "N": 3, "bits": 4, "block_size": 16}
+    scales = np.abs(floats(3 * 130)) + np.float32(0.01)
+    packed = integers(0, 256, 3, 130, 8, dtype=np.uint8)
+    model, given = one("MatMulNBits", (floats(1, attrs["K"]), packed, scales), attrs)
+    found, wanted = both(model, given, tmp_path)
+    np.testing.assert_allclose(found["y"], wanted["y"], rtol=1e-4, atol=1e-4)
+    graph = passes.run(frontends.load(tmp_path / "m.onnx"))
+    assert sum(node.op == "nn.dense_weight_only" for node in graph.nodes) == 130
+    assert max(array.nbytes for array in graph.constants.values()) < 100

@@ -18,7 +18,7 @@ from microgen.graph.ir.graph import Array, DType, Quant, Stored
 from microgen.graph.ops.dense.dense import DenseAttrs
 
 _WIDTHS = (2, 4, 8)
-_MOST_BLOCKS = 32  # layers, one for each block of a row
+_MOST_BLOCKS = 256  # layers, one for each block of a row
 
 
 @dataclass(frozen=True, slots=True)
