@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from microgen.kernels.constant import Arguments, What
 from microgen.kernels.work import Work
 
 # tree_codes_f32.h: MG_CODE_*
-BITS, VALUE, TARGET, ROW, WINDOW, VOTE = range(6)
+BITS, VALUE, TARGET, ROW, WINDOW, VOTE, GROUP = range(7)
 _WINDOW = 256  # values
 _MOST_WINDOWS = 255
 _MOST_ROWS = 2**13  # of leaves; finding windows takes time
@@ -151,7 +151,7 @@ def work(node: Node, graph: Graph, found: Codes) -> Work:
         "output": rows * targets,
         "key": rows * graph.types[node.inputs[1]].size,
         "tree": rows * trees,
-        "sum": rows * trees * (found.form in (BITS, VALUE)),
+        "sum": rows * trees * (found.form in (BITS, VALUE, GROUP)),
         "target": rows * trees * (found.form == TARGET),
         "leaf": rows * trees * (targets if found.has_rows else 0),
     }
@@ -198,6 +198,21 @@ def with_bits(found: Codes, tables: Sequence[Array], leaves: int) -> Codes:
         return found
     key, split = tables[:2]
     return Codes(BITS, np.where(split == 0, key, 0).astype(np.uint32), _NO_ROWS, _NO_VALUES)
+
+
+def order_by_target(tables: Sequence[Array], given: Given) -> Array:
+    """The order of trees in which each target's follow each other. It changes no sum."""
+    trees, leaves = len(tables[3]), tables[4:]
+    is_target = not given["votes"] and leaves and leaves[0].shape == (trees,)
+    return np.argsort(leaves[0], kind="stable") if is_target else np.arange(trees)
+
+
+def grouped(found: Codes, targets: int) -> Codes:
+    """The same for trees in this order."""
+    if found.form != TARGET:
+        return found
+    counts = np.bincount(found.row, minlength=targets)
+    return replace(found, form=GROUP, row=counts.astype(np.uint16))
 
 
 def _windows(rows: Array) -> tuple[Array, Array] | None:

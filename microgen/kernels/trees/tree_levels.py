@@ -20,6 +20,7 @@ PRECEDENCE = 2
 
 _KIND = "tree_levels"
 _MOST_LEVELS = 12
+_MOST_TREES = 2**16 - 1  # a table has the trees of each target in 16 bits
 _MORE = 1  # times the bytes of the nodes that trees have
 
 
@@ -44,6 +45,9 @@ def _completed(tables: Sequence[Array], given: transforms.Arguments) -> _Levels 
     """The trees with all nodes of their levels; None if these take more bytes than the nodes that
     the trees have."""
     key, split, child, tree = tables[:4]
+    if len(tree) > _MOST_TREES:
+        return None
+    tree = tree[tree_codes.order_by_target(tables, given)]
     most = _MORE * sum(each.nbytes for each in tables)
     rows: list[Array] = []
     nodes = tree[:, :1].astype(np.int64)
@@ -61,15 +65,16 @@ def _completed(tables: Sequence[Array], given: transforms.Arguments) -> _Levels 
     found = tree_codes.codes_of(tables, given)
     if found is None:
         return None
+    found = tree_codes.grouped(found, int(given["targets"]))
     found = tree_codes.with_bits(found, tables, nodes.size)
-    inner = np.concatenate([np.zeros((len(tree), 0), np.int64), *rows], 1).ravel()
+    inner = np.concatenate([np.zeros(0, np.int64), *(row.ravel() for row in rows)])
     is_inner = split[inner] != 0
     limit = np.where(is_inner, key[inner] + np.uint32(1), np.uint32(0))
     place = np.where(is_inner, split[inner].astype(np.int64) - 1, 0)
     code = found.code[nodes.ravel()]
     made = _Levels(
-        np.concatenate([np.zeros(1, np.uint32), limit]),
-        np.concatenate([[0], place]).astype(split.dtype),
+        limit,
+        place.astype(split.dtype),
         code if found.form == tree_codes.BITS else tree_codes.smallest(code),
         len(rows),
         found,

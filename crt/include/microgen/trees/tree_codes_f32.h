@@ -12,6 +12,7 @@
 #define MG_CODE_ROW 3    /* a row [targets] in row, uint8, of indices in value */
 #define MG_CODE_WINDOW 4 /* the same, [1 + targets]: w, and indices in value from 256 w on */
 #define MG_CODE_VOTE 5   /* a target. n leaves of it make value[n]: [trees + 1] */
+#define MG_CODE_GROUP 6  /* as MG_CODE_VALUE, of the next row[k] trees for target k, uint16 */
 
 /* What parameters begin with: also MG_CODE_*, and the bytes of an element of code: 1, 2 or 4. */
 #define MG_TREE_CODES                                                                              \
@@ -49,7 +50,7 @@ MG_INLINE float mg_tree_take(const mg_tree_codes *c, int32_t t, uint32_t code, f
 {
     float next = total;
 
-    if (c->form < MG_CODE_TARGET) {
+    if (c->form < MG_CODE_TARGET || c->form == MG_CODE_GROUP) {
         const float value = (c->form == MG_CODE_BITS) ? mg_f32_of_bits(code) : c->value[code];
         next = mg_tree_combined(c->aggregate, total, value);
     } else if (c->form == MG_CODE_TARGET) {
@@ -80,7 +81,7 @@ MG_INLINE float mg_tree_added(int32_t aggregate, float total, float value)
     return next;
 }
 
-/* Writes `count` results, 1, 2 or 5, from target k on. */
+/* Writes `count` results, 1 to 5, from target k on. */
 MG_INLINE void mg_tree_targets(const mg_tree_codes *c, int32_t k, int32_t count)
 {
     const int32_t window = (c->form == MG_CODE_WINDOW) ? 1 : 0;
@@ -101,7 +102,11 @@ MG_INLINE void mg_tree_targets(const mg_tree_codes *c, int32_t k, int32_t count)
         }
         if (count > 2) {
             t2 = mg_tree_added(c->aggregate, t2, value[index[2]]);
+        }
+        if (count > 3) {
             t3 = mg_tree_added(c->aggregate, t3, value[index[3]]);
+        }
+        if (count > 4) {
             t4 = mg_tree_added(c->aggregate, t4, value[index[4]]);
         }
     }
@@ -111,31 +116,45 @@ MG_INLINE void mg_tree_targets(const mg_tree_codes *c, int32_t k, int32_t count)
     }
     if (count > 2) {
         c->output[k + 2] = t2;
+    }
+    if (count > 3) {
         c->output[k + 3] = t3;
+    }
+    if (count > 4) {
         c->output[k + 4] = t4;
     }
 }
 
-/* Writes the results of a row of input. */
-MG_INLINE void mg_tree_end_codes(const mg_tree_codes *c, float total)
+/* Writes the results of a row of input, or of target `group`. */
+MG_INLINE void mg_tree_end_codes(const mg_tree_codes *c, int32_t group, float total)
 {
     int32_t k = 0;
 
-    if (c->form < MG_CODE_TARGET) {
-        c->output[0] = total;
+    if (c->form < MG_CODE_TARGET || c->form == MG_CODE_GROUP) {
+        c->output[group] = total;
     } else if (c->form == MG_CODE_VOTE) {
         for (; k < c->targets; k++) {
             c->output[k] = c->value[c->reached[k]];
         }
-    } else if (c->form != MG_CODE_TARGET) {
+    } else if (c->form == MG_CODE_ROW || c->form == MG_CODE_WINDOW) {
         for (; k + 5 <= c->targets; k += 5) {
             mg_tree_targets(c, k, 5);
         }
-        for (; k + 2 <= c->targets; k += 2) {
+        switch (c->targets - k) {
+        case 4:
+            mg_tree_targets(c, k, 4);
+            break;
+        case 3:
+            mg_tree_targets(c, k, 3);
+            break;
+        case 2:
             mg_tree_targets(c, k, 2);
-        }
-        if (k < c->targets) {
+            break;
+        case 1:
             mg_tree_targets(c, k, 1);
+            break;
+        default: /* all targets are written */
+            break;
         }
     }
 }

@@ -26,14 +26,17 @@ MG_EXTERN void mg_tree_ensemble_f32(const mg_tree_ensemble_f32_params *p, const 
                                     const void *child, const void *tree, const void *leaf,
                                     const float *value, float *output, uint8_t *scratch);
 
-/* The key of a split's feature, or 0 of split 0. */
+/* The key of a split's feature, or 0 of split 0. Compilers make no branches of differences. */
 MG_INLINE uint32_t mg_tree_asked(const mg_tree_ensemble_f32_params *p, const float *input,
                                  const uint16_t *used, uint32_t split)
 {
-    const uint32_t is_inner = (split > 0U) ? 1U : 0U;
+    const uint32_t is_inner = (0U - split) >> 31;
     const uint32_t place = split - is_inner;
-    const uint32_t offset = (place < (uint32_t)p->above) ? MG_NAN_ABOVE : MG_NAN_BELOW;
+    uint32_t offset = (p->above > 0) ? MG_NAN_ABOVE : MG_NAN_BELOW;
 
+    if (p->above > 0 && p->below > 0) {
+        offset += (((uint32_t)p->above - 1U - place) >> 31) * (MG_NAN_BELOW - MG_NAN_ABOVE);
+    }
     return mg_tree_known(input[used[place]], offset, 0) & (0U - is_inner);
 }
 

@@ -11,13 +11,14 @@ typedef struct {
     int32_t split_bytes; /* of an element of split: 1 or 2 */
 } mg_tree_ensemble_f32_levels_params;
 
-/* The same as mg_tree_ensemble_f32 for trees that have all nodes of their levels. limit and split
- * are [1 + trees (2^levels - 1)]; their first elements mean nothing. Then they have the nodes of
- * each tree from the root on, level by level. A step leads to the second child of a node if its
- * limit is greater than the key of feature used[split], and otherwise to the first one. code
- * [trees][2^levels] has the codes of leaves; row and value are tables for them. The time depends
- * on p only. scratch must have 4 bytes for each used feature, and 4 for each target that gets
- * votes, or 4 for each tree if there are rows of values, at a multiple of 4. Output must not
+/* The same as mg_tree_ensemble_f32 for trees that have all nodes of their levels. Tree t has the
+ * root trees + t, and node n the children 2 n and 2 n + 1; limit and split
+ * [trees (2^levels - 1)] have the nodes from the root of tree 0 on, so that the nodes of a level
+ * follow those of the level above, in the order of trees. A step leads to the second child of a
+ * node if its limit is greater than the key of feature used[split], and otherwise to the first one.
+ * code [trees 2^levels] has the codes of leaves; row and value are tables for them. The time
+ * depends on p only. scratch must have 4 bytes for each used feature, and 4 for each target that
+ * gets votes, or 4 for each tree if there are rows of values, at a multiple of 4. Output must not
  * overlap input. */
 MG_EXTERN void mg_tree_ensemble_f32_levels(const mg_tree_ensemble_f32_levels_params *p,
                                            const float *input, const uint16_t *used,
@@ -25,8 +26,22 @@ MG_EXTERN void mg_tree_ensemble_f32_levels(const mg_tree_ensemble_f32_levels_par
                                            const void *code, const void *row, const float *value,
                                            float *output, uint8_t *scratch);
 
-/* The node below a node of a tree whose root is 1 and whose node n has the children 2 n and
- * 2 n + 1. The second is taken if limit + inverse has a carry. */
+/* Where element 0 of a table would be whose elements begin with number `first`. The address of a
+ * node is then found without a subtraction, and no pointer counts trees. */
+MG_INLINE const void *mg_tree_from(const void *table, uint32_t first, int32_t bytes)
+{
+    return (const void *)((uintptr_t)table - (uintptr_t)first * (uintptr_t)bytes);
+}
+
+/* Hides a number from the compiler, which would count loops by the wide sums below. */
+#if defined(__GNUC__)
+#define MG_TREE_OPAQUE(number) __asm__("" : "+r"(number))
+#else
+#define MG_TREE_OPAQUE(number) (void)(number)
+#endif
+
+/* The node below a node n, whose children are 2 n and 2 n + 1. The second is taken if
+ * limit + inverse has a carry. */
 MG_INLINE uint32_t mg_tree_below(uint32_t node, uint32_t limit, uint32_t inverse)
 {
 #if defined(__thumb__) && !defined(__thumb2__)
@@ -48,13 +63,15 @@ MG_INLINE uint32_t mg_tree_level(const mg_tree_ensemble_f32_levels_params *p,
     return mg_tree_below(node, limit[node], inverse[own]);
 }
 
-/* The node below all levels of a tree. Loops that run once at most are none if levels are known. */
+/* The node below all levels of the tree with this root. Loops that run once at most are none if
+ * levels are known. */
 MG_INLINE uint32_t mg_tree_leaf_below(const mg_tree_ensemble_f32_levels_params *p,
                                       const uint32_t *inverse, const uint32_t *limit,
-                                      const void *split)
+                                      const void *split, uint32_t root)
 {
-    uint32_t node = 1;
+    uint32_t node = root;
 
+    MG_TREE_OPAQUE(node);
     for (int32_t left = p->levels / 4; left > 0; left--) {
         node = mg_tree_level(p, inverse, limit, split, node);
         node = mg_tree_level(p, inverse, limit, split, node);
@@ -71,6 +88,25 @@ MG_INLINE uint32_t mg_tree_leaf_below(const mg_tree_ensemble_f32_levels_params *
     return node;
 }
 
+/* Takes the leaves of trees `first` to `last` - 1. Returns the total of the only target. */
+MG_INLINE float mg_tree_levels_total(const mg_tree_ensemble_f32_levels_params *p,
+                                     const mg_tree_codes *c, const uint32_t *inverse,
+                                     const uint32_t *limit, const void *split, const void *code,
+                                     uint32_t first, uint32_t last)
+{
+    const uint32_t trees = (uint32_t)p->trees;
+    const uint32_t *own_limit = (const uint32_t *)mg_tree_from(limit, trees, 4);
+    const void *own_split = mg_tree_from(split, trees, p->split_bytes);
+    const void *own_code = mg_tree_from(code, trees << p->levels, p->code_bytes);
+    float total = mg_tree_start(p->aggregate);
+
+    for (uint32_t t = first; t < last; t++) {
+        const uint32_t leaf = mg_tree_leaf_below(p, inverse, own_limit, own_split, trees + t);
+        total = mg_tree_take(c, (int32_t)t, mg_tree_entry(own_code, leaf, p->code_bytes), total);
+    }
+    return total;
+}
+
 MG_INLINE void mg_tree_ensemble_f32_levels_body(const mg_tree_ensemble_f32_levels_params *p,
                                                 const float *input, const uint16_t *used,
                                                 const uint32_t *limit, const void *split,
@@ -78,28 +114,23 @@ MG_INLINE void mg_tree_ensemble_f32_levels_body(const mg_tree_ensemble_f32_level
                                                 const float *value, float *output, uint8_t *scratch)
 {
     uint32_t *inverse = (uint32_t *)(void *)scratch;
-    const uint32_t leaves = 1U << p->levels;
     const int32_t splits = p->above + p->below;
+    const int32_t groups = (p->code_form == MG_CODE_GROUP) ? p->targets : 1;
 
     for (int32_t r = 0; r < p->rows; r++) {
         const mg_tree_codes codes = {p->trees, p->targets, p->aggregate, p->code_form,
                                      row,      value,      output,       &inverse[splits]};
-        const uint8_t *own_split = (const uint8_t *)split;
-        const uint32_t *own_limit = limit;
         uint32_t first = 0;
-        float total = mg_tree_start(p->aggregate);
         mg_tree_keys(input, used, 0, p->above, MG_NAN_ABOVE, 1, inverse);
         mg_tree_keys(input, used, p->above, splits, MG_NAN_BELOW, 1, inverse);
         mg_tree_begin_codes(&codes);
-        for (int32_t t = 0; t < p->trees; t++) {
-            const uint32_t node = mg_tree_leaf_below(p, inverse, own_limit, own_split) - leaves;
-            total =
-                mg_tree_take(&codes, t, mg_tree_entry(code, first + node, p->code_bytes), total);
-            own_limit += leaves - 1U;
-            own_split += (leaves - 1U) * (uint32_t)p->split_bytes;
-            first += leaves;
+        for (int32_t k = 0; k < groups; k++) {
+            const uint32_t count = (groups > 1) ? ((const uint16_t *)row)[k] : (uint32_t)p->trees;
+            const float total =
+                mg_tree_levels_total(p, &codes, inverse, limit, split, code, first, first + count);
+            mg_tree_end_codes(&codes, k, total);
+            first += count;
         }
-        mg_tree_end_codes(&codes, total);
         input += p->features;
         output += p->targets;
     }

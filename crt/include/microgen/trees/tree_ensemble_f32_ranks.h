@@ -87,7 +87,7 @@ MG_INLINE void mg_tree_ensemble_f32_ranks_body(const mg_tree_ensemble_f32_ranks_
             }
             total = mg_tree_take(&codes, t, mg_tree_entry(code, node, p->code_bytes), total);
         }
-        mg_tree_end_codes(&codes, total);
+        mg_tree_end_codes(&codes, 0, total);
         input += p->features;
         output += p->targets;
     }
