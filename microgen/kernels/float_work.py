@@ -1,4 +1,4 @@
-"""The numbers of runs of parts of float32 kernels that compute tiles: four pixels, four channels.
+"""The numbers of runs of parts of float32 kernels that compute tiles: pixels and four channels.
 
 docs/explanation/costs.md describes the numbers. Tiles are found as in
 ``microgen/convolution/pixel_lines.h``.
@@ -17,17 +17,20 @@ from microgen.graph.ops.geometry import resolve
 from microgen.kernels import base
 from microgen.kernels.work import Work, common, seen
 
-TILE = 4  # pixels, and channels
+TILE = 4  # channels, and pixels
+SEPARATE = 3  # pixels, if products are rounded before the addition
 WIDE = 16  # features that the dense kernel for MVE computes at a time
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
     """An axis of a window. ``taps`` has, for each place of the window, the number of its taps that
-    are inside the input. ``whole`` are the places at which all taps are inside."""
+    are inside the input. ``whole`` are the places at which all taps are inside. Tiles have
+    ``pixels`` places."""
 
     taps: tuple[int, ...]
     kernel: int
+    pixels: int = TILE
 
     @property
     def whole(self) -> range:
@@ -38,25 +41,25 @@ class _Axis:
     @property
     def tiles(self) -> int:
         """Tiles of a line along this axis."""
-        return len(self.whole) // TILE
+        return len(self.whole) // self.pixels
 
     def lone(self) -> Iterator[int]:
         """The taps of the places of a line that are in no tile."""
         begin = self.whole.start
-        tiled = range(begin, begin + self.tiles * TILE)
+        tiled = range(begin, begin + self.tiles * self.pixels)
         yield from (n for i, n in enumerate(self.taps) if i not in tiled)
 
 
-def _axes(node: Node, graph: Graph) -> tuple[_Axis, _Axis]:
+def _axes(node: Node, graph: Graph, pixels: int) -> tuple[_Axis, _Axis]:
     attrs = node.attrs
     assert isinstance(attrs, Conv2DAttrs | DepthwiseConv2DAttrs)
     (data, weight, *_), output = base.types(node, graph)
     size, places, kernel = (base.spatial(kind) for kind in (data, output, weight))
     pads = resolve(attrs.padding, size, kernel, attrs.strides, attrs.dilation)
     if kernel == (1, 1) and attrs.strides == (1, 1) and not any(pads):  # all pixels are one line
-        return _Axis((1,), 1), _Axis((1,) * (output.shape[0] * places[0] * places[1]), 1)
+        return _Axis((1,), 1), _Axis((1,) * (output.size // output.shape[3]), 1, pixels)
     taps = seen(attrs.padding, size, places, kernel, attrs.strides, attrs.dilation)
-    rows, columns = (_Axis(tuple(own), n) for own, n in zip(taps, kernel, strict=True))
+    rows, columns = (_Axis(tuple(own), n, pixels) for own, n in zip(taps, kernel, strict=True))
     return rows, columns
 
 
@@ -99,11 +102,11 @@ def _blocks(channels: int) -> int:
     return -(-channels // TILE)
 
 
-def conv2d(node: Node, graph: Graph) -> Work:
-    """The work of nn.conv2d."""
+def conv2d(node: Node, graph: Graph, pixels: int = TILE) -> Work:
+    """The work of nn.conv2d, with tiles of ``pixels``."""
     data, weight = (graph.types[name].shape for name in node.inputs[:2])
     groups = data[3] // weight[3]
-    rows, columns = _axes(node, graph)
+    rows, columns = _axes(node, graph, pixels)
     # Without groups and dilation, the values of a window's row follow one another.
     is_one_run = groups == 1 and base.attrs_of(node, Conv2DAttrs).dilation[1] == 1
     parts = _parts(rows, columns, weight[3], is_one_run=is_one_run)
@@ -113,7 +116,7 @@ def conv2d(node: Node, graph: Graph) -> Work:
 
 def depthwise(node: Node, graph: Graph) -> Work:
     """The work of nn.depthwise_conv2d; a row of a window is a run."""
-    rows, columns = _axes(node, graph)
+    rows, columns = _axes(node, graph, TILE)
     channels = graph.types[node.outputs[0]].shape[3]
     parts = _parts(rows, columns, 1, is_one_run=True)
     return common(node, graph) | _times(
@@ -138,12 +141,12 @@ def transposed(node: Node, graph: Graph) -> Work:
     }
 
 
-def dense(node: Node, graph: Graph) -> Work:
-    """The work of nn.dense; rows are pixels."""
+def dense(node: Node, graph: Graph, pixels: int = TILE) -> Work:
+    """The work of nn.dense; rows are pixels, of which tiles have ``pixels``."""
     filters, depth = graph.types[node.inputs[1]].shape
     rows = graph.types[node.outputs[0]].size // filters
     wide, rest = divmod(filters, WIDE)
-    parts = _parts(_Axis((1,), 1), _Axis((1,) * rows, 1), depth, is_one_run=True)
+    parts = _parts(_Axis((1,), 1), _Axis((1,) * rows, 1, pixels), depth, is_one_run=True)
     # A row of data is one run, so runs would only count tiles again.
     del parts["tile_run"], parts["lone_run"]
     return {

@@ -11,7 +11,7 @@ import numpy as np
 from microgen.graph.ir.graph import Array, DType, Graph, Node
 from microgen.kernels import base, weights, window
 from microgen.kernels.constant import WeightLayout
-from microgen.kernels.float_work import TILE, WIDE
+from microgen.kernels.float_work import SEPARATE, TILE, WIDE
 from microgen.kernels.requantization.transforms import Arguments, Function
 from microgen.kernels.work import Work
 
@@ -21,15 +21,28 @@ FUSED = {"fma": "MG_FUSED_F32", "mla": "MG_SEPARATE_F32"}
 
 Count = Callable[[Node, Graph], Work]
 
+
+def separately(work: Callable[[Node, Graph, int], Work]) -> Count:
+    """The work with tiles of the pixels that they have if products are rounded before the
+    addition."""
+    return lambda node, graph: work(node, graph, SEPARATE)
+
+
 PLAIN = WeightLayout(ctype="float")
 BLOCKS = WeightLayout("float_blocks", "float")
 WIDE_BLOCKS = WeightLayout("float_blocks", "float", lambda *_: (("wide", WIDE),))
 
 
 def kernels(
-    stem: str, refusal: base.Refuse, params: base.Params, work: Count
+    stem: str,
+    refusal: base.Refuse,
+    params: base.Params,
+    work: Count,
+    separate: Count | None = None,
 ) -> Iterator[base.Implementation]:
-    """The kernels that the header ``<stem>_blocks.h`` has."""
+    """The kernels that the header ``<stem>_blocks.h`` has. ``separate`` is the work of the one that
+    rounds products before the addition, if its tiles differ."""
+    works = {"fma": work, "mla": separate or work}
     for name, constant in FUSED.items():
         yield base.Implementation(
             symbol=f"mg_{stem}_{name}",
@@ -40,7 +53,7 @@ def kernels(
             params=params,
             inputs=base.DATA_WEIGHT_BIAS,
             ulps=window.FLOAT_ULPS,
-            work=work,
+            work=works[name],
         )
 
 
@@ -68,12 +81,16 @@ def vectors(
 
 
 def both(
-    stem: str, params: base.Params, work: Count, layout: WeightLayout
+    stem: str,
+    params: base.Params,
+    work: Count,
+    layout: WeightLayout,
+    separate: Count | None = None,
 ) -> tuple[base.Implementation, ...]:
     """The kernels of both headers for ops in one group: MVE takes any number of channels."""
     return (
         vectors(stem, base.only(DType.FLOAT32), params, work, layout),
-        *kernels(stem, refuses, params, work),
+        *kernels(stem, refuses, params, work, separate),
     )
 
 

@@ -32,5 +32,8 @@ def _params(node: Node, graph: Graph) -> base.Fields:
 
 IMPLEMENTATIONS = (
     floats.vectors("conv2d_f32", mve.one_group, _params, float_work.conv2d, floats.BLOCKS),
-    *floats.kernels("conv2d_f32", _refusal, _params, float_work.conv2d),
+    *floats.kernels(
+        *("conv2d_f32", _refusal, _params, float_work.conv2d),
+        floats.separately(float_work.conv2d),
+    ),
 )

@@ -30,12 +30,12 @@ def _refusal(node: Node, graph: Graph) -> str | None:
     return None
 
 
-def _work(node: Node, graph: Graph) -> Work:
+def _work(node: Node, graph: Graph, pixels: int = TILE) -> Work:
     """Tiles, and the values of these, by the order of the right matrix."""
     attrs = base.attrs_of(node, BatchMatmulAttrs)
     rows, depth, _, columns = matrices(attrs, *graph.type_of(node.inputs))
     batches = math.prod(graph.types[node.outputs[0]].shape[:-2])
-    tiles = batches * -(-rows // TILE) * -(-columns // TILE)
+    tiles = batches * -(-rows // pixels) * -(-columns // TILE)
     return {
         **common(node, graph),
         "tile": tiles,
@@ -56,6 +56,9 @@ IMPLEMENTATIONS = (
     _MVE,
     *(
         dataclasses.replace(kernel, inputs=(0, 1))
-        for kernel in floats.kernels("batch_matmul_f32", _refusal, batch_matmul.FLOAT.params, _work)
+        for kernel in floats.kernels(
+            *("batch_matmul_f32", _refusal, batch_matmul.FLOAT.params, _work),
+            floats.separately(_work),
+        )
     ),
 )

@@ -10,4 +10,7 @@ OP_NAME = "nn.dense"
 PRECEDENCE = 2
 
 
-IMPLEMENTATIONS = floats.both("dense_f32", dense.plain_params, float_work.dense, floats.WIDE_BLOCKS)
+IMPLEMENTATIONS = floats.both(
+    *("dense_f32", dense.plain_params, float_work.dense, floats.WIDE_BLOCKS),
+    floats.separately(float_work.dense),
+)

@@ -82,7 +82,8 @@ MG_INLINE void mg_conv2d_f32_mve_channels(const mg_conv2d_f32_mve_params *p,
 
 MG_INLINE void mg_conv2d_f32_mve_body(MG_ARGUMENTS_F32(mg_conv2d_f32_mve))
 {
-    MG_PIXELS_F32(mg_conv2d_f32_mve_channels, mg_conv2d_window_at, p, output, input, weight, bias);
+    MG_PIXELS_F32(4, mg_conv2d_f32_mve_channels, mg_conv2d_window_at, p, output, input, weight,
+                  bias);
 }
 
 #ifdef MG_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -74,15 +74,15 @@ MG_INLINE int32_t mg_is_block(const mg_pixel_lines *l, int32_t place, int32_t bl
     return (place >= l->whole.begin) && (place + block <= l->whole.end);
 }
 
-/* Computes the output of a convolution of float32, four pixels of a line at a time where their
+/* Computes the output of a convolution of float32, `block` pixels of a line at a time where their
  * windows have the same extent. `window_at` is the function of conv2d_window.h for the kind of
  * convolution. Calls pixels(p, lines, window, is_block, pixel, ...) for each pixel, and for each
- * four if `is_block` is 1, with the (first) pixel's window and its place in the output. This is a
- * macro so that `pixels` is inlined at every optimisation level. */
-#define MG_PIXELS_F32(pixels, window_at, p, output, ...)                                           \
+ * `block` if `is_block` is 1, with the (first) pixel's window and its place in the output. This is
+ * a macro so that `pixels` is inlined at every optimisation level. */
+#define MG_PIXELS_F32(block, pixels, window_at, p, output, ...)                                    \
     do {                                                                                           \
         const mg_conv2d_shape *s_ = &(p)->shape;                                                   \
-        const mg_pixel_lines lines_ = mg_pixel_lines_of(s_, 4);                                    \
+        const mg_pixel_lines lines_ = mg_pixel_lines_of(s_, (block));                              \
         for (int32_t n_ = 0; n_ < s_->batches; n_++) {                                             \
             for (int32_t line_ = 0; line_ < lines_.lines; line_++) {                               \
                 int32_t place_ = 0;                                                                \
@@ -92,9 +92,9 @@ MG_INLINE int32_t mg_is_block(const mg_pixel_lines *l, int32_t place, int32_t bl
                     const mg_window window_ = window_at(s_, n_, y_, x_);                           \
                     float *pixel_ = &(output)[mg_nhwc(n_, y_, x_, s_->output_height,               \
                                                       s_->output_width, s_->output_channels)];     \
-                    if (mg_is_block(&lines_, place_, 4)) {                                         \
+                    if (mg_is_block(&lines_, place_, (block))) {                                   \
                         pixels((p), &lines_, &window_, 1, pixel_, __VA_ARGS__);                    \
-                        place_ += 4;                                                               \
+                        place_ += (block);                                                         \
                     } else {                                                                       \
                         pixels((p), &lines_, &window_, 0, pixel_, __VA_ARGS__);                    \
                         place_++;                                                                  \

@@ -91,8 +91,8 @@ MG_INLINE void mg_depthwise_f32_mve_channels(const mg_depthwise_conv2d_f32_mve_p
 
 MG_INLINE void mg_depthwise_conv2d_f32_mve_body(MG_ARGUMENTS_F32(mg_depthwise_conv2d_f32_mve))
 {
-    MG_PIXELS_F32(mg_depthwise_f32_mve_channels, mg_depthwise_window_at, p, output, input, weight,
-                  bias);
+    MG_PIXELS_F32(4, mg_depthwise_f32_mve_channels, mg_depthwise_window_at, p, output, input,
+                  weight, bias);
 }
 
 #ifdef MG_DEPTHWISE_CONV2D_F32_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -62,7 +62,7 @@ MG_INLINE mg_sums_f32 mg_lstm_f32_products(const mg_lstm_f32_params *p, const fl
 
     if (form != MG_LSTM_F32_PLAIN) {
         const mg_filters_f32 gates = {weight, p->cells * count};
-        return mg_dot_pixel_f32(sums, values, gates, count, form);
+        return mg_dot_row_f32(sums, values, gates, count, form);
     }
     for (int32_t i = 0; i < count; i++) {
         const float value = values[i];
