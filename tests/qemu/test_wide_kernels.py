@@ -20,8 +20,11 @@ from microgen.graph.ir.graph import ArrayType, DType
 from microgen.graph.ops.dense.batch_matmul import BatchMatmulAttrs
 from microgen.graph.ops.dense.dense import DenseAttrs
 from microgen.graph.ops.detection.resize2d import Resize2DAttrs
+from microgen.graph.ops.elementwise.addition import AddAttrs, SubtractAttrs
+from microgen.graph.ops.elementwise.product import MultiplyAttrs
 from microgen.graph.ops.moves.layouts import ConcatenateAttrs
 from microgen.graph.ops.moves.pads import PadAttrs
+from microgen.graph.ops.pooling.pooling import AvgPool2DAttrs, MaxPool2DAttrs
 from microgen.graph.ops.quantization.conversions import DequantizeAttrs, QuantizeAttrs
 from microgen.graph.ops.tables.tables import LookupAttrs
 from microgen.kernels.base import Implementation
@@ -31,6 +34,7 @@ from tests.kernels.conformance import inlined_calls
 from tests.kernels.convolution import convolving, test_conv2d_transpose
 from tests.kernels.convolution.convolving import Geometry
 from tests.kernels.dense import matmuls, test_dense_hybrid
+from tests.kernels.pooling import pools
 from tests.kernels.quantization import test_conversions
 from tests.kernels.recurrent import recurrent_cases, recurrent_hybrid_cases, test_lstm, test_svdf
 from tests.qemu import mve_elementwise
@@ -146,6 +150,26 @@ def _product(seed: int) -> c.Case:
     return c.Case(f"product {seed}", "nn.batch_matmul", attrs, inputs, None, DType.FLOAT32)
 
 
+def _pooled(seed: int) -> Iterator[c.Case]:
+    """Means and maxima of float32 windows, some of them with NaN and infinities."""
+    yield pools.random_case(seed, "nn.avg_pool2d", AvgPool2DAttrs, DType.FLOAT32)
+    yield pools.random_case(seed, "nn.max_pool2d", MaxPool2DAttrs, DType.FLOAT32)
+
+
+def _combined(seed: int) -> Iterator[c.Case]:
+    """Sums, differences and products of float32, of which an operand may be broadcast."""
+    rng = np.random.default_rng(seed)
+    shapes = ((3, 1 + seed),) * 2 if seed % 2 else mve_elementwise.BROADCASTS[seed % 6]
+    op, kind = (("add", AddAttrs), ("subtract", SubtractAttrs), ("multiply", MultiplyAttrs))[
+        seed % 3
+    ]
+    operands = tuple(c.float32(rng, shape) for shape in shapes)
+    attrs = kind(list(Activation)[int(rng.integers(4))])
+    case = c.Case(f"{op} {seed}", op, attrs, operands, None, DType.FLOAT32)
+    yield case
+    yield _special(case)
+
+
 def _joined(seed: int) -> c.Case:
     """Rows of three tensors, of any number of bytes."""
     rng = np.random.default_rng(seed)
@@ -194,6 +218,9 @@ def _cases() -> Iterator[c.Case]:
         yield from _dense(seed)
         yield _int16_dense(seed)
     yield from map(_product, seeds(24))
+    for seed in seeds(40):
+        yield from _pooled(seed)
+        yield from _combined(seed)
     for case in map(test_conv2d_transpose.random_case, seeds(60)):
         yield test_conv2d_transpose.float_case(case)
     for seed in range(3):

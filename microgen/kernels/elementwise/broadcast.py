@@ -122,9 +122,12 @@ def offsets(node: Node, graph: Graph) -> base.Fields:
 
 def plain_params(node: Node, graph: Graph) -> base.Fields:
     """The fields of kernels for plain numbers that have an activation."""
+    return (*shapes(node, graph), *_activation(node, graph))
+
+
+def _activation(node: Node, graph: Graph) -> base.Fields:
     activation = getattr(node.attrs, "activation", Activation.NONE)
-    output = graph.types[node.outputs[0]]
-    return (*shapes(node, graph), *base.activation_fields(activation, output))
+    return base.activation_fields(activation, graph.types[node.outputs[0]])
 
 
 def sum_params(p: AddParameters, activation: Activation, node: Node, graph: Graph) -> base.Fields:
@@ -190,6 +193,18 @@ def row_kernel(
         in_place=in_place,
         work=_row_work,
     )
+
+
+def of_float_rows(op: str) -> base.Implementation:
+    """The kernel ``mg_<op>_f32_rows`` of ``arithmetic_f32_rows.h``."""
+
+    def refusal(node: Node, graph: Graph) -> str | None:
+        return base.only(DType.FLOAT32)(node, graph) or too_many_for_rows(node, graph)
+
+    def params(node: Node, graph: Graph) -> base.Fields:
+        return (*in_rows(node, graph), *_activation(node, graph))
+
+    return row_kernel(f"mg_{op}_f32_rows", base.FPU, refusal, params)
 
 
 def kernel(

@@ -42,6 +42,7 @@ def _addition_kernels(op: str) -> tuple[base.Implementation, ...]:
         ),
         broadcast.kernel(f"mg_{op}_s32", DType.INT32, plain),
         broadcast.kernel(f"mg_{op}_s64", DType.INT64, broadcast.shapes),
+        broadcast.of_float_rows(op),
         broadcast.kernel(f"mg_{op}_f32", DType.FLOAT32, plain),
         *broadcast.of_integers(op, "integer_arithmetic", but=(DType.INT32, DType.INT64)),
     )

@@ -150,6 +150,7 @@ BY_OP = {
         ),
         broadcast.kernel("mg_multiply_s32", DType.INT32, broadcast.plain_params),
         broadcast.kernel("mg_multiply_s64", DType.INT64, broadcast.shapes),
+        broadcast.of_float_rows("multiply"),
         broadcast.kernel("mg_multiply_f32", DType.FLOAT32, broadcast.plain_params),
         *broadcast.of_integers("multiply", "integer_arithmetic", but=(DType.INT32, DType.INT64)),
     ),

@@ -172,6 +172,12 @@ def _means_of_int16() -> base.Implementation:
     return _rounding(dataclasses.replace(made, refusal=refusal))
 
 
+def _of_floats(symbol: str) -> base.Implementation:
+    """A kernel of ``pool2d_f32_blocks.h``."""
+    made = kernel(symbol, DType.FLOAT32)
+    return dataclasses.replace(made, needs=base.FPU, in_place=lags.depthwise_by_4)
+
+
 _MEANS = (
     _means("portable", base.REFERENCE, (4, 1), lags.depthwise_by_4),
     _means("dsp", base.DSP, (8, 4, 1), lags.depthwise_by_4),
@@ -183,7 +189,9 @@ BY_OP = {
         *window_mean.KERNELS,
         *mean_rows.ROWS,
         window_mean.IN_FLOAT32,
-        *map(in_float32.without, (_means_of_int16(), *_MEANS, *_SPECIFIED)),
+        *map(in_float32.without, (_means_of_int16(), *_MEANS)),
+        in_float32.without(_rounding(_of_floats("mg_avg_pool2d_f32_blocks"))),
+        *map(in_float32.without, _SPECIFIED),
         in_float32.only(_in_float32()),
     ),
     "nn.max_pool2d": (
@@ -191,6 +199,7 @@ BY_OP = {
         _blocks("dsp", base.DSP, lags.depthwise_by_4),
         _blocks("portable", base.REFERENCE, lags.depthwise_by_4),
         _vectors_of_int16("mg_max_pool2d"),
+        _of_floats("mg_max_pool2d_f32_blocks"),
         *kernels("mg_max_pool2d"),
     ),
 }

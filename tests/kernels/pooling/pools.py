@@ -63,7 +63,7 @@ def check_kernels(op: str, make: MakeAttrs, dtype: DType, folder: Path) -> None:
         ("relu", (1, 5, 6, 4), make((2, 3), (1, 1), "SAME", Activation.RELU)),
     )
     cases = [_kernel_case(i, op, dtype, *corner) for i, corner in enumerate(corners)]
-    cases += [_random(seed, op, make, dtype) for seed in range(150)]
+    cases += [random_case(seed, op, make, dtype) for seed in range(150)]
     c.check(cases, folder)
     c.check_inlined(cases[: len(corners) + 6], folder)
 
@@ -92,7 +92,8 @@ def four_windows(op: str, make: MakeAttrs) -> list[list[int]]:
     return [[int(n) for n in row] for row in found[0, :, :, 0]]
 
 
-def _random(seed: int, op: str, make: MakeAttrs, dtype: DType) -> c.Case:
+def random_case(seed: int, op: str, make: MakeAttrs, dtype: DType) -> c.Case:
+    """Any window, strides, padding and activation, of up to five channels."""
     rng = np.random.default_rng(1000 + seed)
     pool = _pair(rng, 1, 5)
     height, width = pool[0] + int(rng.integers(0, 6)), pool[1] + int(rng.integers(0, 6))
