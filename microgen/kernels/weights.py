@@ -12,6 +12,7 @@ from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ops.constraints import leaves_int32, weight_zero
 from microgen.kernels.base import Fields, Mismatch, Params, Trait, computed, only, types
 from microgen.kernels.constant import Arguments, KernelConstant, Tables
+from microgen.kernels.identity import known_of
 from microgen.kernels.requantization.sums import largest_sums
 
 # How scales are multiplied: see microgen.kernels.requantization.transforms.
@@ -70,7 +71,11 @@ def mismatch(
 def overflow(node: Node, graph: Graph, axis: int, wraps: bool) -> str | None:
     """Refusal if sums with these weights, or scaled sums unless the kernel ``wraps``, may exceed
     the accumulator. ``axis`` is the weight's axis of output channels."""
-    return (None if wraps else _wrapped(node, graph)) or _overflow(node, graph, axis)
+    known, key = known_of(node, graph), ("overflow", axis, wraps)
+    if key not in known:
+        known[key] = (None if wraps else _wrapped(node, graph)) or _overflow(node, graph, axis)
+    found: str | None = known[key]
+    return found
 
 
 def _other_zero(node: Node, graph: Graph, has_offset: bool) -> str | None:

@@ -100,7 +100,7 @@ class _Conditions:
     @staticmethod
     def of(channels: linear.OutputChannels, shift: int) -> _Conditions:
         """The conditions of channels."""
-        steps = linear.Steps(channels)
+        steps = linear.Steps.of(channels)
         sums = (steps.sums - np.array(channels.folded, np.int64)[:, None]) * UNIT
         bounds = np.broadcast_to(steps.values << shift, sums.shape)
         has = steps.has_at, steps.has_before

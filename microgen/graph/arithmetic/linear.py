@@ -23,6 +23,7 @@ BIAS_SHIFT = 16  # of mg_linear: C is a multiple of 2**16, and so fits an int32
 LIMIT = 2**30  # of sums: larger ones, times M, may leave int64
 _FAR = np.int64(2**62)
 _AT_ONCE = 256  # channels
+_REMEMBERED = 4  # parts of layers, because thresholds take kilobytes a channel
 _NEAR = 2  # sums by which thresholds usually differ from the scales' estimate
 
 
@@ -89,7 +90,15 @@ def fit(channels: OutputChannels) -> Linear:
 
 
 def _fitted(channels: OutputChannels) -> Linear:
-    steps = Steps(channels)
+    steps = Steps.of(channels)
+    return steps.at(_widest(steps.channels), np.array(channels.folded, np.int64))
+
+
+# The requirements of several kernels for one layer differ only in what is folded.
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _widest(channels: OutputChannels) -> Array:
+    """The multiplier of each channel for which the interval of C is widest, int64 [channels]."""
+    steps = Steps.of(channels)
     # C of a channel may be anything in an interval, whose width is a concave function of M. So a
     # bisection finds the M for which it is widest.
     guess = np.rint(np.minimum(channels.scales, 1) * 2.0**SHIFT).astype(np.int64)
@@ -100,7 +109,7 @@ def _fitted(channels: OutputChannels) -> Linear:
         is_rising = (steps.slope(middle) > 0) & (below < above)
         below, above = np.where(is_rising, middle + 1, below), np.where(is_rising, above, middle)
     # A channel with one output needs no product: with M = 0, C alone gives the output.
-    return steps.at(np.where(steps.is_constant, 0, below))
+    return np.where(steps.is_constant, 0, below)
 
 
 def as_one(channels: OutputChannels) -> OutputChannels:
@@ -124,7 +133,8 @@ def fit_equal(channels: OutputChannels) -> Linear:
     multiplier = fit(as_one(channels)).multipliers
     each = dataclasses.replace(channels, scales=channels.scales[:1] * count)
     return Linear.joined(
-        Steps(part).at(np.repeat(multiplier, len(part.folded))) for part in each.parts()
+        Steps.of(part).at(np.repeat(multiplier, len(part.folded)), np.array(part.folded, np.int64))
+        for part in each.parts()
     )
 
 
@@ -143,6 +153,12 @@ def _none(channels: int) -> Linear:
 class Steps:
     """The thresholds of all channels: the least sums with which an output is at least low + 1, ...,
     high. They are at most one past the reachable sums."""
+
+    @classmethod
+    def of(cls, channels: OutputChannels) -> Steps:
+        """The thresholds of channels. They do not depend on what is folded, and are kept for
+        the next calls."""
+        return _steps(dataclasses.replace(channels, folded=(0,) * len(channels.folded)))
 
     def __init__(self, channels: OutputChannels) -> None:
         self.channels = channels
@@ -209,11 +225,11 @@ class Steps:
         from_ = np.where(from_ == -_FAR, to - (1 << SHIFT), from_)
         return from_, np.where(to == _FAR, from_ + (1 << SHIFT), to)
 
-    def at(self, multipliers: Array) -> Linear:
+    def at(self, multipliers: Array, own: Array) -> Linear:
         """The biases for multipliers int64 [channels], in the middle of the intervals that the
-        thresholds allow."""
+        thresholds allow. ``own`` are the parts of sums that C adds, int64 [channels]."""
         least, most = self._interval(multipliers)
-        folded = np.array(self.channels.folded, np.int64) * multipliers
+        folded = own * multipliers
         is_open = least <= most
         centre = np.where(is_open, least + (most - least) // 2, 0) + folded
         # Rounded to a multiple of 2**16, C may leave its interval; is_exact says whether it did.
@@ -223,6 +239,11 @@ class Steps:
         # Kernels have M and C / 2**16 as int32.
         is_exact &= (multipliers < 2**31) & (np.abs(biases) < 2**31)
         return Linear(multipliers, biases, is_exact)
+
+
+@functools.lru_cache(maxsize=_REMEMBERED)
+def _steps(channels: OutputChannels) -> Steps:
+    return Steps(channels)
 
 
 def _picked(table: Array, columns: Array) -> Array:

@@ -7,11 +7,12 @@ kernel reads the weight. Each part is a value of its own; ``weighted`` combines 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from microgen.graph.ir.graph import Graph, Node
 from microgen.kernels.constant import Arguments, KernelConstant, Tables, WeightLayout
+from microgen.kernels.identity import known_of
 
 _INT32 = (("low", -(2**31)), ("high", 2**31 - 1))
 
@@ -63,12 +64,24 @@ class Recipe:
 
     def constants(self, node: Node, graph: Graph) -> Tables:
         """The constants of the kernel."""
-        tables = self.scales.tables(self, node, graph)
+        known, key = known_of(node, graph), ("tables", self._shared)
+        if key not in known:
+            known[key] = self.scales.tables(self, node, graph)
+        tables: Tables = known[key]
         return tables._replace(weight=self.layout.of(tables.weight, node, graph))
 
     def refusal(self, node: Node, graph: Graph) -> str | None:
         """The reason why the kernel does not suit the node's scales or sums."""
-        return self.scales.refusal(self, node, graph)
+        known, key = known_of(node, graph), ("refusal", self._shared)
+        if key not in known:
+            known[key] = self.scales.refusal(self, node, graph)
+        found: str | None = known[key]
+        return found
+
+    @property
+    def _shared(self) -> Hashable:
+        """Everything but the layout, on which neither scales nor sums depend."""
+        return self.scales, self.sums, self.axis, self.specified
 
     def folded(self, tables: Tables, node: Node, graph: Graph) -> Tables:
         """The tables with the bias that the sums need: the model's bias, minus the zero point's

@@ -16,6 +16,7 @@ from microgen.graph.arithmetic.terms import Rounding
 from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.kernels import base, by_shape, weights
 from microgen.kernels.constant import AS_IS, KernelConstant, Tables, WeightLayout
+from microgen.kernels.identity import known_of
 from microgen.kernels.requantization import by_fpu, linear, mixed, narrow, paired
 from microgen.kernels.requantization.recipe import (
     CENTRED,
@@ -153,8 +154,19 @@ class Loop:
         """The reason why the loop does not suit the node's dtypes, weights, rounding or shape."""
         if self.takes_int4 and node.inputs[1] not in graph.int4:
             return base.Mismatch(base.Trait.WEIGHTS, "its weights are not int4")
-        of = (DType.INT8, requantization.output, requantization.roundings, self.has_offset)
-        return weights.mismatch(node, graph, *of) or self.refusal(node, graph)
+        known, key = known_of(node, graph), (id(requantization), self.has_offset)
+        if key not in known:
+            of = (DType.INT8, requantization.output, requantization.roundings, self.has_offset)
+            # The requantization is kept, because another one could get its id.
+            known[key] = requantization, weights.mismatch(node, graph, *of)
+        why: str | None = known[key][1]
+        if why:
+            return why
+        # All requantizations of the loop have its own requirements.
+        if id(self) not in known:
+            known[id(self)] = self, self.refusal(node, graph)
+        own: str | None = known[id(self)][1]
+        return own
 
 
 def blocks(loop: Loop) -> tuple[Loop, Loop]:
