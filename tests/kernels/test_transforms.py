@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from microgen.base.errors import ProjectError
+from microgen.compiler import passes
+from microgen.kernels.fitting import fitting
 from microgen.kernels.requantization import transforms
+from microgen.target.cpu import CPUS
+from tests.support.graphs import Builder
 
 SCALES = np.array([0.25, 0.003, 0.9], np.float32)
 CONV = {"input_scale": 0.5, "output_scale": 0.1, "rule": "conv", "channels": 3}
@@ -135,3 +139,23 @@ def test_significand_and_shift_are_the_effective_scale_in_double() -> None:
     effective = float(np.float32(0.5)) * SCALES.astype(np.float64) / float(np.float32(0.1))
     found = [m * 2.0 ** -int(n) for m, n in zip(significands.tolist(), shifts, strict=True)]
     assert found == effective.tolist()
+
+
+@pytest.mark.parametrize("core", ["cortex-m0", "cortex-m4f", "cortex-m55"])
+def test_sizes_that_are_known_by_shapes_are_those_of_the_arrays(core: str) -> None:
+    counted = set[str]()
+    for channels in (8, 8, 5):
+        for groups in (1, channels):
+            b = Builder()
+            data = b.conv(b.input(1, 6, 6, channels), channels)
+            last = b.depthwise(data) if groups > 1 else b.conv(data, 8, 1)
+            graph = passes.run(b.graph(last))
+            for node in graph.nodes:
+                for kernel in fitting(node, graph, CPUS[core]).kernels:
+                    for one in kernel.constants(node, graph):
+                        if not one.is_absent:
+                            arguments = dict(one.arguments)
+                            made = transforms.apply(one.transform, one.arrays(graph), arguments)
+                            assert transforms.nbytes(one, graph) == made.nbytes, one
+                            counted.add(one.transform)
+    assert len(counted & transforms.SIZED_BY_SHAPE) > 2, counted

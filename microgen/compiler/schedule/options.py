@@ -260,12 +260,16 @@ class _Ways:
 def _options(nodes: tuple[Node, ...], graph: Graph, cpu: Cpu, *, prefers_shared: bool) -> _Ways:
     joined = patterns.joined(nodes)
     found = fitting(joined, graph, cpu)
-    ways = _Ways()
+    ways, compared = _Ways(), list[Option]()
     for kernel in found.kernels:
         more = measured(nodes, kernel, found, graph, cpu)
-        useless = [option for option in more if _adds_nothing(option, ways.options)]
+        useless = [option for option in more if _adds_nothing(option, compared)]
         ways.lean += [option for option in useless if not option.kernel.stack]
-        ways.options += [option for option in more if option not in useless]
+        useful = [option for option in more if option not in useless]
+        ways.options += useful
+        # Out-of-line forms are always of use, because other nodes may share them. So an option's
+        # own code is compared with all code of the options before it.
+        compared += [option for option in useful if not option.is_shared]
         ways.unmeasured += [] if more else [kernel.symbol]
     if not ways.options:
         first = found.kernels[0]
@@ -289,21 +293,21 @@ def fastest_of(options: Sequence[Option]) -> Option:
 
 
 def _adds_nothing(option: Option, earlier: Sequence[Option]) -> bool:
-    """Whether an option is, by its estimates, no better than an option before it in the
-    registry."""
-    # Out-of-line forms are always of use, because other nodes may share them. So an option's own
-    # code is compared with all code of the options before it.
-    return not option.is_shared and any(
-        not other.is_shared
-        and option.cycles > other.cycles * (1 - NOISE)
-        and option.own_code > other.code * (1 - NOISE)
+    """Whether an option is, by its estimates, no better than one of ``earlier``, which are before
+    it in the registry and not out of line."""
+    if option.is_shared or not earlier:
+        return False
+    cycles, code, scratch = option.cycles, option.own_code, option.scratch
+    return any(
+        cycles > other.cycles * (1 - NOISE)
+        and code > other.code * (1 - NOISE)
         and (
-            option.scratch > other.scratch
-            or (option.scratch == other.scratch and option.kernel.stack >= other.kernel.stack)
+            scratch > other.scratch
+            or (scratch == other.scratch and option.kernel.stack >= other.kernel.stack)
         )
         and option.in_place == other.in_place
         # It comes last, because laying out constants takes longer than everything else.
-        and option.own_code > other.code * (1 - NOISE) + _saved(option, other)
+        and code > other.code * (1 - NOISE) + _saved(option, other)
         for other in earlier
     )
 

@@ -19,7 +19,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -44,7 +44,7 @@ class MeasuredTable:
     # The number that replaces missing ones. It is 0 if a coefficient of 0 means the same.
     absent: int | None = None
 
-    @property
+    @cached_property
     def cores(self) -> tuple[str, ...]:
         """The names of the measured cores."""
         return tuple(dict.fromkeys(name.partition(" ")[0] for name in self.columns))

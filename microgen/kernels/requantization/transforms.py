@@ -10,7 +10,7 @@ have further kinds, as ``TRANSFORMS``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -103,7 +103,33 @@ def nbytes(constant: KernelConstant, graph: Graph) -> int:
     sources = constant.arrays(graph)
     if constant.transform == "identity":
         return sources[0].nbytes
-    return kept(constant.transform, sources, constant.arguments).nbytes
+    if constant.transform not in SIZED_BY_SHAPE:
+        return kept(constant.transform, sources, constant.arguments).nbytes
+    shapes = tuple((source.shape, source.dtype) for source in sources)
+    sizes = tuple(pair for pair in constant.arguments if pair[0] not in _VALUES)
+    key = constant.transform, shapes, sizes
+    if key not in _sizes:
+        if len(_sizes) == KEPT:
+            _sizes.clear()
+        _sizes[key] = kept(constant.transform, sources, constant.arguments).nbytes
+    return _sizes[key]
+
+
+# Transforms whose results have as many bytes for all sources of the same shapes and dtypes. To make
+# the constants of all kernels of a network, only to count them, would take long.
+SIZED_BY_SHAPE = frozenset(
+    (
+        *("clamp", "fold_zero", "requantize_multiplier", "requantize_shift"),
+        *("requantize_rounding_shift", "float_scale", "upward_multiplier", "upward_shift"),
+        *("linear_multiplier", "linear_bias", "high_multiplier", "high_bias", "high_float_scale"),
+        *("mixed_multiplier", "mixed_bias", "mixed_shift", "pair", "fold_paired"),
+        *("fold_paired_high", "interleave_4", "swar_weights", "winograd", "winograd_filters"),
+        *("tiles", "filters_by_channel", "columns_3x3"),
+    )
+)
+# Arguments on which no size depends.
+_VALUES = frozenset(("input_scale", "output_scale", "zero", "input_zero", "output_zero"))
+_sizes: dict[Hashable, int] = {}
 
 
 # identity: one array of any dtype; no arguments. The array itself.
