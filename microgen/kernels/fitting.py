@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from microgen.graph.ir.graph import Graph, Node
+from microgen.graph.ir.graph import DType, Graph, Node
 from microgen.graph.ir.refusal import Refusal, of_node
 from microgen.kernels import registry
 from microgen.kernels.base import Implementation, Mismatch, Trait
@@ -62,13 +62,21 @@ def least_scratch(node: Node, graph: Graph, cpu: Cpu) -> int:
     Plain kernels need no scratch and are the last of the registry.
     """
     least: list[int] = []
-    for kernel in reversed(_of_form(node, graph)):
+    key = node.op, graph.types[node.outputs[0]].dtype, cpu
+    usual, kernels = _plain.get(key), _of_form(node, graph)[::-1]
+    # Most layers of a network have the same plain kernel.
+    for kernel in sorted(kernels, key=lambda one: one is not usual):
         if refusal(kernel, node, graph, cpu) is None:
             least.append(kernel.scratch(node, graph))
         # No kernel needs less, and a refusal may cost a proof.
         if 0 in least:
+            _plain[key] = kernel
             break
     return min(least, default=0)
+
+
+# The last kernels without scratch that fitted, by op, dtype and CPU.
+_plain: dict[tuple[str, DType, Cpu], Implementation] = {}
 
 
 def _of_form(node: Node, graph: Graph) -> list[Implementation]:

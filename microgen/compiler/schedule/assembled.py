@@ -112,5 +112,5 @@ def _copying(node: Node, part: str, graph: Graph, cpu: Cpu) -> Cost | None:
     """The cost of copying a part; None if it is not known."""
     (kernel,) = kernels.registry()[_COPY]
     made = replace(node, op=_COPY, attrs=CopyAttrs(), inputs=(part,))
-    types = {**graph.types, node.outputs[0]: graph.types[part]}
+    types = dict.fromkeys((part, node.outputs[0]), graph.types[part])
     return estimate(kernel, made, graph.replace(types=types), cpu, shared=False)

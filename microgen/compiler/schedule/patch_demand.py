@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import ChainMap
 from collections.abc import Iterator, Sequence
 
-from microgen.compiler.schedule.row_demand import Demand, Reach
+from microgen.compiler.schedule.row_demand import Demand, Reach, with_types
 from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
 from microgen.graph.ops.depthwise.depthwise_conv2d import DepthwiseConv2DAttrs
@@ -164,7 +163,7 @@ def _of_mean(demand: Demand, layers: Sequence[str], count: int) -> int:
         attrs = dataclasses.replace(attrs, rows=times)
     elif isinstance(attrs, AvgPool2DAttrs):
         attrs = dataclasses.replace(attrs, pool_size=(times, count))
-    cut = graph.replace(types=ChainMap({layers[0]: wide}, dict(graph.types)))
+    cut = with_types(mean, graph, {layers[0]: wide})
     alone = least_scratch(*_cut(first, graph, (1, count), (1, count)), demand.cpu)
     return (
         wide.nbytes + alone + least_scratch(dataclasses.replace(mean, attrs=attrs), cut, demand.cpu)
@@ -193,7 +192,7 @@ def _cut(
     kinds, (data, result) = graph.types, (node.inputs[0], node.outputs[0])
     cut = {data: _sized(kinds[data], *read), result: _sized(kinds[result], *made)}
     own = dataclasses.replace(node, attrs=dataclasses.replace(node.attrs, padding=(0, 0, 0, 0)))
-    return own, graph.replace(types=ChainMap(cut, dict(kinds)))
+    return own, with_types(node, graph, cut)
 
 
 def _sized(kind: ArrayType, rows: int, columns: int) -> ArrayType:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -195,8 +194,14 @@ class Demand:
             attrs = dataclasses.replace(attrs, padding=(0, left, 0, right))
         elif isinstance(attrs, MeanAttrs):
             attrs = dataclasses.replace(attrs, rows=kinds[node.inputs[0]].shape[1])
-        graph = self.graph.replace(types=ChainMap(cut, dict(kinds)))
-        return dataclasses.replace(node, attrs=attrs), graph
+        return dataclasses.replace(node, attrs=attrs), with_types(node, self.graph, cut)
+
+
+def with_types(node: Node, graph: Graph, cut: Mapping[str, ArrayType]) -> Graph:
+    """The graph with the types of one node's tensors, some of which are ``cut``."""
+    # A copy of all types for each layer would take longer than everything else.
+    names = (name for name in (*node.inputs, *node.outputs) if name in graph.types)
+    return graph.replace(types={name: cut.get(name, graph.types[name]) for name in names})
 
 
 def _with_rows(kind: ArrayType, rows: int) -> ArrayType:

@@ -17,6 +17,7 @@ import math
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from microgen.graph.ir.graph import ArrayType, Attrs, Graph, Node
 from microgen.graph.ops.convolution.conv2d import Conv2DAttrs
@@ -245,7 +246,7 @@ def _tiles(
         cut = {node.inputs[0]: _cut(data, *size)}
         if not _is_summed(node, graph):
             cut[result] = _cut(graph.types[result], 1, counts[bool(number)])
-        own = graph.replace(types=ChainMap(cut, dict(graph.types)))
+        own = graph.replace(types=ChainMap(cut, cast(dict[str, ArrayType], graph.types)))
         found[result] = dataclasses.replace(node, attrs=_without_padding(node, data, size)), own
     return found
 

@@ -6,6 +6,7 @@ import dataclasses
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from microgen.graph.ir.graph import ArrayType, Graph, Node
 from microgen.graph.rows import geometry, patches, windows
@@ -215,7 +216,7 @@ def _tile(node: Node, graph: Graph, by_rows: windows.ByRows, stage: Stage, known
     if not by_rows.is_summed:
         types[stage.result] = _cut(graph.types[stage.result], stage.rows)
     own = dataclasses.replace(node, attrs=by_rows.attrs)
-    cut = graph.replace(types=ChainMap(types, dict(graph.types)))
+    cut = graph.replace(types=ChainMap(types, cast(dict[str, ArrayType], graph.types)))
     known.tiles[key] = Tile(own, cut, by_rows.is_summed)
     return known.tiles[key]
 
