@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from microgen import kernels
+from microgen.compiler.codegens import builtin
 from microgen.compiler.codegens.base import Primitive, Region
 from microgen.compiler.codegens.remembered import Remembered
 from microgen.compiler.codegens.selection import BUILTIN
@@ -48,28 +49,36 @@ class LoweredCandidates:
     board: Board
     options: Options
     _found: dict[Hashable, Exchanges] = field(default_factory=dict)
+    # What a frame has of a region, by the region's id, with the region.
+    _frames: dict[int, tuple[Region, Hashable]] = field(default_factory=dict)
 
     def add(self, parts: Partition, program: Program) -> None:
         """A partition that was lowered to ``program``."""
         form = memory.only_form(program, self.board, self.options)
         made = of(parts, form, self.codegen, self.board) if form else None
         if made:
-            self._found[_frame(parts)] = made
+            self._found[self._frame(parts)] = made
             if len(self._found) > MOST:
                 # The first one that was added.
                 del self._found[next(iter(self._found))]
 
     def ram(self, parts: Partition, worth: Worth) -> Ram | None:
         """``Exchanges.ram`` by the program of a partition that differs in kernels only."""
-        near = self._found.get(_frame(parts))
+        near = self._found.get(self._frame(parts))
         return near.ram(parts, worth, self.options) if near else None
 
+    def _frame(self, parts: Partition) -> Hashable:
+        """Everything about a partition but the kernels of its plain calls."""
+        # These objects live at least as long as the partition, which is kept.
+        return id(parts.graph), *map(self._framed, parts.regions)
 
-def _frame(parts: Partition) -> Hashable:
-    """Everything about a partition but the kernels of its plain calls."""
-    # These objects live at least as long as the partition, which is kept.
-    own = (tuple(map(id, r.nodes)) if _is_plain(r) else id(r) for r in parts.regions)
-    return id(parts.graph), *own
+    def _framed(self, region: Region) -> Hashable:
+        known = self._frames.get(id(region))
+        # Partitions of one search have most of their regions in common.
+        if known is None or known[0] is not region:
+            own = tuple(map(id, region.nodes)) if _is_plain(region) else id(region)
+            known = self._frames[id(region)] = region, own
+        return known[1]
 
 
 @dataclass(slots=True)
@@ -126,7 +135,8 @@ class Exchanges:
         exchanged: dict[int, Load] = {}
         for number, (old, new) in enumerate(zip(self.parts.regions, parts.regions, strict=True)):
             if old is not new:
-                made = self._known(number, old, new)
+                known = self._made.get((number, id(new)))
+                made = known[1] if known else self._known(number, old, new)
                 if made is None:
                     return None
                 exchanged[made.call] = made
@@ -170,6 +180,8 @@ class Exchanges:
         return self._loads.load(own, after.parameters)
 
     def _lowered(self, region: Region) -> Primitive:
+        if len(region.choices) == 1:
+            return builtin.interface(region.choices[0], self.parts.graph, self.board)
         (primitive,) = self.codegen.lower([region], self.parts.graph, self.board)
         return primitive
 

@@ -98,24 +98,32 @@ def _whole_functions(taken: list[Node], refused: list[Refusal[Node]]) -> list[tu
     return [tuple(nodes) for function, nodes in functions.items() if function not in partial]
 
 
-def _primitive(choice: Choice, graph: Graph, board: Board) -> Primitive:
+def interface(choice: Choice, graph: Graph, board: Board) -> Primitive:
+    """The primitive function of a choice, without its body and its layers: all that decides its
+    memory."""
+    return _primitive(choice, graph, board, has_body=False)
+
+
+def _primitive(choice: Choice, graph: Graph, board: Board, *, has_body: bool = True) -> Primitive:
     node = patterns.joined(choice.nodes)
     kernel = kernels.named(node.op, choice.symbol)
     assert kernel is not None, "the schedule has checked it"
     inputs, constants = _arguments(kernel, node, graph)
     parameters = _parameters(kernel, inputs, constants, node, graph)
     return Primitive(
-        words=tuple(word for one in choice.nodes for word in _words(one, graph)),
+        words=tuple(w for one in choice.nodes for w in _words(one, graph)) if has_body else (),
         target=node.target or board.cpu.name,
         parameters=parameters,
-        body=_kernel_calls(kernel, node, graph, parameters, constants, choice.is_shared),
+        body=_kernel_calls(kernel, node, graph, parameters, constants, choice.is_shared)
+        if has_body
+        else (),
         inputs=tuple(inputs),
         constants=tuple(c for c in constants if not c.is_absent),
         outputs=node.outputs,
         output_bytes=tuple(t.nbytes for t in graph.type_of(node.outputs)),
         scratch=kernel.scratch(node, graph),
         in_place=_in_place(kernel, node, graph, inputs, parameters) if choice.in_place else (),
-        steps=_steps(choice, kernel, graph),
+        steps=_steps(choice, kernel, graph) if has_body else (),
     )
 
 
