@@ -146,6 +146,16 @@ def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
     return nbytes
 
 
+def kept(group: RowGroup, graph: Graph) -> int:
+    """Bytes of the buffers in which rows of earlier steps remain: a part of ``scratch``, beside
+    which each kernel has its own."""
+    return sum(
+        buffer.rows * (graph.types[name].nbytes // graph.types[name].shape[1])
+        for name, buffer in group.geometry.buffers.items()
+        if buffer.rows > buffer.timing.rows
+    )
+
+
 def _spans(group: RowGroup, own: Sequence[int], graph: Graph) -> list[BufferSpan]:
     """The buffers, and the own scratch of each part, patches being one, under its number."""
     units = group.units

@@ -13,6 +13,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from microgen.compiler.codegens.base import Region
 from microgen.compiler.codegens.selection import BUILTIN
@@ -227,7 +228,7 @@ def patched(
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Pieces:
     space: Space
     tiles: Tiles
@@ -236,6 +237,22 @@ class _Pieces:
     # The number of layers of each patch that is possible, by the result of its first.
     patches: Mapping[str, int] = field(default_factory=dict)
     bytes_of: Mapping[str, str] = field(default_factory=dict)  # as ``roots``, for all pieces
+    # For each region, the bytes of tensors whose lives begin, or end, before it; and those that end
+    # with it.
+    begun: list[int] = field(init=False)
+    ended: list[int] = field(init=False)
+    ends: list[list[_Life]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The last number is that of the caller, who reads outputs.
+        count = len(self.space.partition.regions) + 1
+        begins, own = [0] * (count + 1), [0] * (count + 1)
+        self.ends = [[] for _ in range(count)]
+        for life in self.lives.values():
+            begins[life.first + 1] += life.nbytes
+            own[life.last + 1] += life.nbytes
+            self.ends[life.last].append(life)
+        self.begun, self.ended = list(accumulate(begins)), list(accumulate(own))
 
     @property
     def graph(self) -> Graph:
@@ -245,22 +262,18 @@ class _Pieces:
         """Every piece."""
         fed, regions = self.space.partition.fed, self.space.partition.regions
         alone = [list(self._alone(number, region)) for number, region in enumerate(regions)]
+        enough = [self._enough(own) for own in alone]
         for number, own in enumerate(alone):
             # Only the first region's functions can have the model's input in rows.
-            yield from self._rolled(number, alone, fed if number == 0 else 0)
+            yield from self._rolled(number, alone, enough, fed if number == 0 else 0)
             # A single call would need the whole input.
             if not (fed and number == 0):
                 yield from own
 
-    def _live(self, first: int, end: int) -> int:
-        """The bytes of tensors that are live while the regions are computed, without the tensors
-        that only these regions use."""
-        return sum(
-            life.nbytes
-            for life in self.lives.values()
-            if life.first < end and life.last >= first
-            if not (life.first >= first and life.last < end and end - first > 1)
-        )
+    def _live(self, first: int, end: int, inner: int = 0) -> int:
+        """The bytes of tensors that are live while the regions are computed, without the ``inner``
+        ones."""
+        return self.begun[end] - self.ended[first] - inner
 
     def _alone(self, number: int, region: Region) -> Iterator[CallRange]:
         """The region by itself. A region with several nodes has only one form."""
@@ -292,11 +305,16 @@ class _Pieces:
         return max(saved)
 
     def _rolled(
-        self, first: int, alone: Sequence[Sequence[CallRange]], fed: int
+        self,
+        first: int,
+        alone: Sequence[Sequence[CallRange]],
+        enough: Sequence[int],
+        fed: int,
     ) -> Iterator[CallRange]:
         """The functions with rows that begin with a region. If the model's input is ``fed``, each
         function has all layers that read it."""
         nodes: list[Node] = []
+        inner = most = 0  # bytes; ``inner`` are those of tensors that only the layers so far use
         least = feeding.readers(self.space.partition) if fed else 2
         for number, region in enumerate(self.space.partition.regions[first:], first):
             # The layers of a function follow one another, so no longer function can skip this
@@ -307,9 +325,13 @@ class _Pieces:
             is_summed = windows.summed(nodes[-1], self.graph) is not None
             if windows.of(nodes[-1], self.graph) is None and not is_summed:
                 return
+            inner += sum(life.nbytes for life in self.ends[number] if life.first >= first)
+            # From so many bytes on, a function is of no use: its layers by themselves need no more,
+            # and no rows move. But without a function there may be no way to read ``fed`` rows.
+            most = max(most, sys.maxsize if fed else enough[number])
             if len(nodes) >= least and (fed or self._helps(alone[first : number + 1])):
-                live = self._live(first, number + 1)
-                yield from self._in_rows(nodes, first, live, fed)
+                live = self._live(first, number + 1, inner if number > first else 0)
+                yield from self._in_rows(nodes, first, live, fed, most)
             # Nothing after a sum can be computed before its last row is.
             if is_summed and windows.of(nodes[-1], self.graph) is None:
                 return
@@ -319,16 +341,47 @@ class _Pieces:
         limit = self.lean
         return limit is None or any(min(p.nbytes for p in own) > limit for own in alone)
 
+    def _enough(self, alone: Sequence[CallRange]) -> int:
+        """The bytes of the fastest call of a region by itself."""
+        fastest = min(alone, key=lambda one: (one.cycles, one.nbytes), default=None)
+        # Cycles of 0 are not known. And if one call may need more bytes than all the others, a
+        # function can be of use that needs more than its layers.
+        if fastest is None or not fastest.cycles or self.space.partition.planned:
+            return sys.maxsize
+        return fastest.nbytes
+
+    def _kept(self, nodes: Sequence[Node], rows: Sequence[int], columns: Sequence[int]) -> int:
+        """The least bytes of the buffers that keep rows from one time to the next."""
+        made = {node.outputs[0]: place for place, node in enumerate(nodes)}
+        found: dict[str, int] = {}
+        for place, node in enumerate(nodes):
+            reads = self.tiles.layers.by_rows.get((node.outputs[0], place == len(nodes) - 1))
+            for position, window in reads.windows.items() if reads else ():
+                name = node.inputs[position]
+                if name not in made or columns[made[name]] or columns[place]:
+                    continue
+                chunk = rows[made[name]]
+                count = max(window.rows(rows[place]), chunk + window.above)
+                if count > chunk:
+                    kind = self.graph.types[name]
+                    found[name] = max(found.get(name, 0), count * (kind.nbytes // kind.shape[1]))
+        return sum(found.values())
+
     def _in_rows(
-        self, nodes: Sequence[Node], first: int, live: int, fed: int
+        self, nodes: Sequence[Node], first: int, live: int, fed: int, most: int
     ) -> Iterator[CallRange]:
+        result = self.lives.get(nodes[-1].outputs[0])
+        saved = result.nbytes if result else 0  # at most
         none = (0,) * len(nodes)
         ways = [(rows, none) for rows in paces(nodes, self.graph, self.tiles.layers)]
         # Patches compute one row at a time.
         ones = (1,) * len(nodes)
         ways += [(ones, columns) for columns in patched(nodes, self.graph, self.patches)]
         for rows, columns in ways:
-            for found in row_options.options(nodes, rows, self.tiles, fed, columns):
+            limit = most - live + saved
+            if self._kept(nodes, rows, columns) >= limit:
+                continue
+            for found in row_options.options(nodes, rows, self.tiles, fed, columns, limit):
                 picks = {node.outputs[0]: found for node in nodes}
                 end = first + len(nodes)
                 nbytes = live + found.scratch - self._saved(found, first, end)

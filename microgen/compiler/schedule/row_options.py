@@ -6,6 +6,7 @@ The cost of a layer is its kernel's cost for the rows of one step, times the num
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -140,23 +141,31 @@ def options(
     known: Tiles,
     fed: int = 0,
     columns: Sequence[int] = (),
+    most: int = sys.maxsize,
 ) -> Iterator[LineBuffered]:
     """The nodes in one function that computes ``rows`` rows of each at a time: first with the
     fastest kernels, then with kernels that need less scratch. Empty if no such function is
     possible. ``fed`` rows of the input come at a time; 0: the whole input is there. ``columns`` are
-    those of the layers in patches."""
+    those of the layers in patches. Functions that certainly need ``most`` bytes of scratch, or
+    more, may be left out."""
     columns = columns or (0,) * len(nodes)
     try:
         group = tiles.of(nodes, known.graph, rows, fed, columns, known.layers)
     except ValueError:
         return
+    kept = code.kept(group, known.graph)
+    # It is asked first, because to find the kernels of tiles takes long.
+    if kept >= most:
+        return
     every = [known.options(group, node) for node in nodes]
     common = _Common.of(group, known) if all(every) else None
     while common and all(every):
-        yield _made(common, [each[0] for each in every], (rows, columns), known)
+        largest = max(each[0].scratch for each in every)
+        # Each layer has its own scratch beside the rows that are kept.
+        if kept + largest < most:
+            yield _made(common, [each[0] for each in every], (rows, columns), known)
         # Leave out the kernels that need the most scratch, until some layer has no kernel left.
-        most = max(each[0].scratch for each in every)
-        every = [[one for one in each if one.scratch < most] for each in every]
+        every = [[one for one in each if one.scratch < largest] for each in every]
 
 
 @dataclass(frozen=True, slots=True)

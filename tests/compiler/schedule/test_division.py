@@ -100,6 +100,23 @@ def test_the_front_gets_slower_and_smaller(name: str) -> None:
     assert [one.nbytes for one in front] == sorted({one.nbytes for one in front}, reverse=True)
 
 
+@pytest.mark.parametrize("name", GRAPHS)
+def test_functions_that_are_left_out_are_of_no_use(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = parts_of(GRAPHS[name]())
+    found = divided(parts)
+    monkeypatch.setattr(division._Pieces, "_enough", lambda *_: sys.maxsize)
+    all_of_them = divided(parts)
+    assert sum(map(len, found.ending)) < sum(map(len, all_of_them.ending))
+    assert list(map(_numbers, found.front())) == list(map(_numbers, all_of_them.front()))
+    assert _numbers(found.least()) == _numbers(all_of_them.least())
+
+
+def _numbers(one: Division) -> list[tuple[int, int, int, int]]:
+    return [(piece.first, piece.end, piece.nbytes, piece.cycles) for piece in one.pieces]
+
+
 def test_an_input_whose_bytes_are_free_later_takes_the_first_results() -> None:
     """In the workspace the results may begin before it, in the caller's buffer they may not."""
     b = Builder()
