@@ -78,7 +78,7 @@ def compile_models(
     for part in parts:
         capacity.check_regions(part.plan, board)
     stored = sum(len(_graph_json(part.executed) or b"") for part in parts)
-    whole = capacity.Footprint(program, plan, options, len(parts), stored)
+    whole = capacity.Footprint(program, plan, options, len(parts), stored, _code(parts))
     stack = stack_size.of([part.program for part in parts], board, options)
     asked = board
     board = replace(board, stack_bytes=stack.reserve, has_stack=not stack.is_computed)
@@ -102,6 +102,17 @@ def compile_models(
         for part, own in zip(parts, promise.modules, strict=True)
     )
     return Firmware(compiled, promise, files, estimate.doubts)
+
+
+def _code(parts: Sequence[PlannedModel]) -> int | None:
+    """The bytes of the operators' code by the costs of their kernels; None if a cost is not known.
+    Functions that models share count for each."""
+    scores = [part.schedule.score for part in parts]
+    programs = [part.program for part in parts]
+    is_foreign = any(program.external_modules or program.devices for program in programs)
+    if is_foreign or any(score.unmeasured or not score.code for score in scores):
+        return None
+    return sum(score.code for score in scores)
 
 
 def _check(options: Sequence[Options]) -> None:

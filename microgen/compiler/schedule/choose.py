@@ -26,6 +26,7 @@ PROMISING = 4  # divisions that are lowered and planned
 # are smaller if less is live.
 SHARES = (15, 14, 13, 12, 10, 8)
 UNMEASURED = "its cost is not measured for this core"
+FIRST = f"the first implementation that fits; {UNMEASURED}"
 MOST_FORCED = 8  # functions that read the input in rows; a schedule needs one of them
 
 
@@ -209,7 +210,7 @@ def _reason(option: Option, every: list[Option], goal: str) -> str:
         compared = "".join(f"; {_title(o)} {_numbers(o)}" for o in others)
         return f"--optimize {goal}: its parts are computed in its bytes{compared}"
     if option.cost is None:
-        return f"the first implementation that fits; {UNMEASURED}"
+        return FIRST
     if not others:
         return f"the only implementation that fits: {_numbers(option)}"
     fastest = sorted(others, key=lambda other: other.cycles)

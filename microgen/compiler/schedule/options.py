@@ -145,6 +145,11 @@ class Option:
         )
 
     @property
+    def stored(self) -> tuple[tuple[Hashable, int], ...]:
+        """The parts of ``flash`` that are constants."""
+        return self.constants
+
+    @property
     def cycles(self) -> int:
         """Modelled cycles of a call; 0 if they are not known."""
         return self.cost.cycles if self.cost else 0

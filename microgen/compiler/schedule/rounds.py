@@ -26,15 +26,17 @@ def inside(partition: Partition, cpu: Cpu) -> Score:
         for node in region.nodes:
             if isinstance(node.attrs, LoopAttrs | BranchAttrs):
                 total += counted.of(node)
-    return replace(total, flash=sum(nbytes for _, nbytes in counted.parts))
+    flash = sum(nbytes for _, nbytes in counted.parts)
+    return replace(total, flash=flash, code=flash - sum(n for _, n in counted.constants))
 
 
 @dataclass(slots=True)
 class _Counted:
-    """``parts`` are the parts of flash of all layers so far."""
+    """``parts`` are the parts of flash of all layers so far, with the ``constants``."""
 
     cpu: Cpu
     parts: set[tuple[Hashable, int]] = field(default_factory=set)
+    constants: set[tuple[Hashable, int]] = field(default_factory=set)
 
     def of(self, node: Node) -> Score:
         """The costs of a loop or a branch, without flash."""
@@ -62,6 +64,7 @@ class _Counted:
 
     def _layer(self, option: Option) -> Score:
         self.parts.update(option.flash)
+        self.constants.update(option.constants)
         cost = option.cost
         if cost is None:
             return Score(unmeasured=1)

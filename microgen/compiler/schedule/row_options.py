@@ -73,6 +73,11 @@ class LineBuffered(Option):
         return (*dict.fromkeys(parts), ((self.result, self.rows, self.columns), own))
 
     @property
+    def stored(self) -> tuple[tuple[Hashable, int], ...]:
+        """The constants of its parts."""
+        return tuple(dict.fromkeys(found for part in self.parts for found in part.constants))
+
+    @property
     def is_pattern(self) -> bool:
         """True: the search does not exchange it for another implementation of one node."""
         return True

@@ -12,7 +12,7 @@ class Score:
     ``instructions`` and ``cycles`` are of one inference, of the layers whose implementations have
     measured costs; ``unmeasured`` counts the other layers. ``flash`` is bytes of the operators'
     code and of the constants, without start-up, runner and ``main``. ``waited`` and ``followed``
-    are lines of flash, as in ``kernels.cost.Cost``.
+    are lines of flash, as in ``kernels.cost.Cost``. ``code`` is the part of ``flash`` that is code.
     """
 
     instructions: int = 0
@@ -21,6 +21,7 @@ class Score:
     unmeasured: int = 0
     waited: int = 0
     followed: int = 0
+    code: int = 0
 
     def __add__(self, other: Score) -> Score:
         return Score(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

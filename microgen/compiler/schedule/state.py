@@ -137,7 +137,9 @@ class Candidate:
         unmeasured = sum(len(option.nodes) for option in self.options if option.cost is None)
         costs = [option.cost for option in self.options if option.cost]
         lines = sum(c.waited for c in costs), sum(c.followed for c in costs)
-        return Score(*self.time, self.flash, unmeasured, *lines)
+        constants = dict.fromkeys(one for option in self.options for one in option.stored)
+        code = self.flash - sum(nbytes for _, nbytes in constants)
+        return Score(*self.time, self.flash, unmeasured, *lines, code)
 
     @cached_property
     def memory(self) -> tuple[Hashable, ...]:
