@@ -240,6 +240,9 @@ def _allowed(
     """The pairs (input, output) of buffers that may overlap in this call, with their lags."""
     used = _roles(program, call)
     names = {position: name for position, _, name in used}
+    for position, parameter in enumerate(program.function(call.function).parameters):
+        if call.scratch and parameter.role == Role.SCRATCH:
+            names[position] = f"scratch_{call.index}"
     listed = {(pair.input, pair.output): pair.lag for pair in call.in_place}
     outputs = {
         position

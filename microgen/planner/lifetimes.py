@@ -6,6 +6,9 @@ live at [2k, 2k+1]. State for the next inference is live from the first call to 
 Buffers that the caller writes are live from the first call. Buffers that it reads are live to one
 after the last. If an in-place pair is used, its input ends at 2k and its output starts at 2k+1.
 
+A pair may also be the call's scratch and an output, if the bytes that the output's last bytes take
+are not needed any more when these are written. The scratch is such a pair's input.
+
 An output at its input's address must be no larger. Then it cannot reach the input of another pair
 of the same call, which also ends at 2k, but which the kernel still reads while it writes. An output
 may begin before its input, and be larger, only if the call plans no other output. Then everything
@@ -70,11 +73,13 @@ class Liveness:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """The planned buffers that one call uses: (parameter position, sid)."""
+    """The planned buffers that one call uses: (parameter position, sid); and the positions of
+    parameters for scratch, which has no argument."""
 
     call: RunnerCall
     reads: tuple[tuple[int, str], ...]
     writes: tuple[tuple[int, str], ...]
+    scratch: tuple[int, ...]
 
 
 def analyse(program: Program) -> Liveness:
@@ -222,6 +227,7 @@ def _access(call: RunnerCall, parameters: Sequence[Parameter]) -> _Access:
         call,
         tuple((position, name) for position, role, name in planned if role != Role.OUTPUT),
         tuple((position, name) for position, role, name in planned if role == Role.OUTPUT),
+        tuple(i for i, p in enumerate(parameters) if p.role == Role.SCRATCH),
     )
 
 
@@ -256,6 +262,11 @@ def _pairs(access: _Access, buffers: Mapping[str, Lifetime]) -> Iterator[InPlace
     positions: dict[str, list[int]] = {}
     for position, name in access.reads:
         positions.setdefault(name, []).append(position)
+    if access.call.scratch and access.scratch:
+        # Calls that are exchanged have other scratch than the program's calls.
+        own = scratch_of(access.call.index, access.call.scratch)
+        buffers = {**buffers, own.name: own}
+        positions[own.name] = list(access.scratch)
     for out_position, out in access.writes:
         for name, read in positions.items():
             # A buffer that is read at several positions may be overwritten only if all of them

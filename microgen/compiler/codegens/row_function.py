@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from microgen.compiler.codegens import patch_function, placement
+from microgen.compiler.codegens import ending, patch_function
 from microgen.compiler.codegens.base import Primitive
 from microgen.compiler.codegens.placement import BufferSpan
 from microgen.graph.ir.graph import ArrayType, Graph
@@ -36,7 +36,7 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
     The last one gives it its name."""
     primitives = list(_units(group, primitives, graph))
     spans = _spans(group, [one.scratch for one in primitives], graph)
-    offsets, nbytes = placement.placed(spans)
+    offsets, nbytes, lag = ending.placed(group, spans, graph)
     made = _Rolled(group, graph, offsets)
     for number, one in enumerate(primitives):
         made.add(number, one)
@@ -55,7 +55,10 @@ def primitive(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) ->
         constants=tuple(made.constants),
         output_bytes=(graph.types[primitives[-1].outputs[0]].nbytes,),
         scratch=nbytes,
-        in_place=tuple(_in_place(group, primitives[-1], parameters, graph)),
+        in_place=(
+            *_in_place(group, primitives[-1], parameters, graph),
+            *_over_scratch(parameters, lag),
+        ),
         steps=tuple(_steps(group, primitives, graph)),
         rolling=Rolling(
             group.geometry.steps,
@@ -101,6 +104,13 @@ def _in_place(
         yield InPlace(position, names.index(_RESULT), lag)
 
 
+def _over_scratch(parameters: Sequence[Parameter], lag: int | None) -> Iterator[InPlace]:
+    """The pair of scratch and output if they may overlap."""
+    names = [parameter.name for parameter in parameters]
+    if lag is not None:
+        yield InPlace(names.index("scratch"), names.index(_RESULT), lag)
+
+
 def _steps(group: RowGroup, primitives: Sequence[Primitive], graph: Graph) -> Iterator[Step]:
     """The layers, each with the type of its whole result."""
     every = (step for one in primitives for step in one.steps)
@@ -135,15 +145,16 @@ def _places(
         yield ScratchPlace(tensor, is_own, *place, is_kept)
 
 
-def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> int:
-    """Bytes of scratch that the group needs if its kernels need ``own``, in order."""
+def scratch(group: RowGroup, own: Sequence[int], graph: Graph) -> tuple[int, int | None]:
+    """Bytes of scratch that the group needs if its kernels need ``own``, in order, and the number
+    of bytes by which the output must begin before it if they overlap; None if they may not."""
     every, units = iter(own), list[int]()
     for nodes in group.units:
         each = [next(every) for _ in nodes]
         patch = group.patches.get(nodes[-1].outputs[0])
         units.append(patch_function.scratch(patch, each, graph) if patch else each[0])
-    _, nbytes = placement.placed(_spans(group, units, graph))
-    return nbytes
+    _, nbytes, lag = ending.placed(group, _spans(group, units, graph), graph)
+    return nbytes, lag
 
 
 def kept(group: RowGroup, graph: Graph) -> int:

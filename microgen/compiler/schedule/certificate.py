@@ -59,11 +59,13 @@ def bound(
 
 class _Call(NamedTuple):
     """A call of the regions from ``first`` on: a number of bytes that it needs at least, which is
-    all that is known of it unless it computes the layers ``group`` in rows."""
+    all that is known of it unless it computes the layers ``group`` in rows. Results share at most
+    ``shared`` bytes with tensors that die; the number has no bytes twice."""
 
     first: int
     floor: int
     group: tuple[str, ...]
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +173,14 @@ class _Network:
                 # high.
                 living = self.made_before[end + 1] - self.dead_before[first + 1]
                 own = inner if len(group) > 1 else 0  # a single layer's own result is counted
-                yield _Call(first, living - own - min(made, dying), group)
+                shared = min(made, dying)
+                yield _Call(first, living - own - shared, group, shared)
 
     def need(self, call: _Call) -> int:
         """The least bytes of a call."""
         if not call.group:
             return call.floor
-        found = [self._in_rows(call.group, one) for one in self.demands if one.can_be(call.group)]
+        found = [self._in_rows(call, one) for one in self.demands if one.can_be(call.group)]
         return call.floor + min(found, default=sys.maxsize)
 
     def _alone(self, number: int) -> int:
@@ -242,13 +245,19 @@ class _Network:
         one = self.alive.get(name)
         return one is not None and one.made < one.last < end
 
-    def _in_rows(self, group: Sequence[str], demand: Demand) -> int:
-        """The least bytes of a function's buffers and scratch while one of its layers runs."""
-        least = self._at_once(group, demand)
-        if demand.count == 1:  # Patches compute one row at a time.
-            for one, own in patch_demand.ways(demand, group):
-                least = min(least, self._at_once(own, one))
-        return least
+    def _in_rows(self, call: _Call, demand: Demand) -> int:
+        """The least bytes of a function's buffers and scratch while one of its layers runs, without
+        those that the end of its result may take."""
+        if demand.count > 1:
+            return self._at_once(call.group, demand)
+        # Patches compute one row at a time.
+        ways = [(demand, call.group), *patch_demand.ways(demand, call.group)]
+        is_planned = call.group[-1] in self.alive
+        return min(
+            # An output shares bytes with a tensor or with scratch, not with both.
+            self._at_once(own, one) - max(0, is_planned * one.freed(own) - call.shared)
+            for one, own in ways
+        )
 
     def _at_once(self, group: Sequence[str], demand: Demand) -> int:
         """A buffer that keeps rows from one time to the next is always live. Any other buffer is

@@ -20,7 +20,7 @@ from microgen.compiler.codegens.selection import BUILTIN
 from microgen.compiler.passes.views import roots
 from microgen.compiler.schedule import feeding, row_options
 from microgen.compiler.schedule.options import Option, Space
-from microgen.compiler.schedule.row_options import Tiles
+from microgen.compiler.schedule.row_options import LineBuffered, Tiles
 from microgen.graph.ir.graph import Graph, Node
 from microgen.graph.rows import patches, tiles, windows
 from microgen.target.cpu import Cpu
@@ -302,6 +302,8 @@ class _Pieces:
             if life and result and first <= life.last < end and lag <= life.before:
                 together = max(life.nbytes + lag, result.nbytes)
                 saved.append(life.nbytes + result.nbytes - together)
+        if result and isinstance(option, LineBuffered) and option.over is not None:
+            saved.append(min(option.scratch, result.nbytes - option.over))
         return max(saved)
 
     def _rolled(

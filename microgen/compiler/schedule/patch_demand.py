@@ -133,7 +133,7 @@ def _scratch(demand: Demand, layers: Sequence[str], count: int) -> int:
     if demand.is_mean(layers[1]):
         return _of_mean(demand, layers, count)
     across, stride = _across(demand, layers[1])
-    each = math.gcd(stride * count, graph.types[layers[0]].shape[2])
+    each = math.gcd(stride * count, graph.types[layers[0]].shape[2]) if count > 1 else 1
     wide_size = across[0], _kept(across, stride, count, each)
     read, data = (1, each), 0
     if not _is_pointwise(demand, layers[0]):

@@ -91,6 +91,36 @@ class Demand:
     def buffers(self, group: Sequence[str]) -> dict[str, tuple[int, int]]:
         """The buffers of a function, by their tensors: their rows, and how many they get at a time.
         A tensor from outside is copied into one if windows leave it, or if it is fed."""
+        return self._timed(group)[0]
+
+    def freed(self, group: Sequence[str]) -> int:
+        """The most bytes of buffers whose place the result's last rows may take: those that the
+        result gets after a buffer was read for the last time. Buffers that keep no rows, or that
+        the last layer reads, are not given away."""
+        last = group[-1]
+        if self._is_added_up(group, last) or self.is_mean(last):
+            return 0
+        found, starts, periods = self._timed(group)
+        ended, ends = 0, []
+        for name, (rows, each) in found.items():
+            readers = [one for one in group if name in self.data(one)]
+            if rows > each and last not in readers:
+                ended += rows * self.graph.types[name].nbytes // self.graph.types[name].shape[1]
+                ends.append(max(starts[r] + (self._times_of(r) - 1) * periods[r] for r in readers))
+        if not ends:
+            return 0
+        kind = self.graph.types[last]
+        written = max(0, -(-(min(ends) - starts[last]) // periods[last])) * self.count
+        rest = max(0, kind.shape[1] - written) * kind.nbytes // kind.shape[1]
+        return min(ended, rest)
+
+    def _times_of(self, name: str) -> int:
+        return -(-self.graph.types[name].shape[1] // self.count)
+
+    def _timed(
+        self, group: Sequence[str]
+    ) -> tuple[dict[str, tuple[int, int]], dict[str, int], dict[str, int]]:
+        """The buffers, the time of each layer's first rows, and that from one to the next."""
         chunks = self._chunks(group)
         periods, starts = self._periods(group, chunks), dict.fromkeys(chunks, 0)
         found = dict.fromkeys(chunks, 0)
@@ -105,7 +135,7 @@ class Demand:
                 times = (starts[name] - starts[data]) // periods[data] + 1
                 above = self.reach(group, name).above
                 found[data] = max(found[data], times * chunks[data] + above)
-        return {name: (rows, chunks[name]) for name, rows in found.items()}
+        return {name: (rows, chunks[name]) for name, rows in found.items()}, starts, periods
 
     def scratch(self, group: Sequence[str], name: str) -> int:
         """The least bytes of scratch with which a kernel can compute the rows of a layer."""

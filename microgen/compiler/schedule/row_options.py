@@ -35,13 +35,15 @@ _PATCH_BYTES = 240  # code of a patch's loop and of its call, on Cortex-M4
 class LineBuffered(Option):
     """Nodes that one function computes row by row. ``parts`` are the options for their tiles.
     ``rows`` is the number of rows at a time, ``columns`` that of columns in patches, ``lags`` are
-    the lags of its inputs, and ``fed`` is as in its choices. The kernel is the last part's."""
+    the lags of its inputs, ``over`` that of its scratch if the output may overlap with that, and
+    ``fed`` is as in its choices. The kernel is the last part's."""
 
     parts: tuple[Option, ...] = ()
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     nbytes: int = 0
     lags: tuple[tuple[str, int], ...] = ()
+    over: int | None = None
     fed: int = 0
 
     @cached_property
@@ -62,7 +64,7 @@ class LineBuffered(Option):
     @property
     def memory(self) -> tuple[Hashable, ...]:
         """Everything that decides the memory of the call."""
-        return "rows", len(self.nodes), self.nbytes, self.lags
+        return "rows", len(self.nodes), self.nbytes, self.lags, self.over
 
     @cached_property
     def flash(self) -> tuple[tuple[Hashable, int], ...]:
@@ -208,6 +210,7 @@ def _made(
 ) -> LineBuffered:
     """The option with ``parts``; ``sizes`` are the rows and columns of its layers."""
     graph, group, (rows, columns) = known.graph, common.group, sizes
+    nbytes, over = code.scratch(group, [part.scratch for part in parts], graph)
     return LineBuffered(
         group.nodes,
         parts[-1].kernel,
@@ -217,8 +220,9 @@ def _made(
         parts=tuple(parts),
         rows=tuple(rows),
         columns=tuple(columns),
-        nbytes=code.scratch(group, [part.scratch for part in parts], graph),
+        nbytes=nbytes,
         lags=common.lags_of(parts[-1], graph),
+        over=over,
         fed=group.fed,
     )
 

@@ -127,8 +127,9 @@ def of(nodes: Sequence[Node], graph: Graph, columns: int) -> Patch:
     is_summed = _is_summed(second, graph)
     below, down = _down(first, graph), _ONE if is_summed else _down(second, graph)
     across = _ONE if is_summed else _across(second, graph)
-    # Columns that divide the width never reach beyond the wide tensor.
-    each = math.gcd(across.stride * columns, graph.types[wide].shape[2])
+    # Columns that divide the width never reach beyond the wide tensor. With strides, its buffer has
+    # the fewest columns if it gets one at a time.
+    each = math.gcd(across.stride * columns, graph.types[wide].shape[2]) if columns > 1 else 1
     reads = [_across(first, graph), across]
     made = _columns(nodes, graph, (each, columns), reads)
     kept, found = made.buffers[wide].rows, made.buffers.get(data)

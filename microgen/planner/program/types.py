@@ -130,7 +130,8 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class InPlace:
-    """Positions of parameters whose buffers may overlap: the output takes the dead input's bytes.
+    """Positions of parameters whose buffers may overlap: the output takes the dead input's bytes,
+    or those of the scratch that are not needed any more as it is written.
 
     The output begins ``lag`` bytes before the input. The lag may be rounded up to a power of two,
     the alignment of offsets. With 0, both begin at one address, and the output must not be larger.

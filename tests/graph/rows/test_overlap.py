@@ -14,8 +14,8 @@ from microgen.compiler.codegens.base import Primitive, Region
 from microgen.graph.ir.graph import Graph
 from microgen.graph.rows import tiles
 from microgen.graph.rows.tiles import RowGroup
-from microgen.planner.program.rolling import Event, RowCopy, Rows
-from microgen.planner.program.types import Role
+from microgen.planner.program.rolling import BufferedRows, Event, RowCopy, Rows
+from microgen.planner.program.types import Inner, Role
 from microgen.target import board as boards
 from tests.differential import evaluation
 from tests.graph.rows.forced import in_rows
@@ -80,6 +80,35 @@ def expected(done: Sequence[Access], name: str, grows: bool, own: int | None) ->
     return max(later, *(end - read for read, _, end in both), 0)
 
 
+def over_scratch(made: Primitive) -> int:
+    """The least lag of the scratch, of which no byte is used after the output took its place."""
+    assert made.rolling is not None
+    sizes = {p.name: NBYTES.get(p.ctype, 1) for p in made.parameters}
+    places = {e.tensor: e.buffer.offset for e in made.rolling.events if e.buffer}
+    done: list[tuple[int, int]] = []  # the first byte used, and the end of what is written then
+    for step in range(made.rolling.steps):
+        for event in made.rolling.events:
+            times, late = divmod(step - event.when.first, event.when.period)
+            if late or times < 0:
+                continue
+            used = []
+            if event.buffer and step < max(event.when.end, event.buffer.end):
+                used.append(event.buffer.offset)  # rows move, or padding is written
+            written = 0
+            if times < event.when.count:
+                access = _access(event, times, sizes, made.output_bytes[0])
+                written = access.writes[1] if access.writes else 0
+                args = [] if isinstance(event.rows, RowCopy) else event.rows.args
+                used += [places[one.tensor] for one in args if isinstance(one, BufferedRows)]
+                used += [one.offset for one in args if isinstance(one, Inner)]
+            done.append((min(used, default=made.scratch), written))
+    least, found = made.scratch, 0
+    for first, written in reversed(done):
+        least = min(least, first)
+        found = max(found, written - least if written else 0)
+    return found
+
+
 def own_lag(region: Region, group: RowGroup, name: str) -> int | None:
     """The lag that the kernel of the last node states for its rows."""
     tile = group.tiles[region.nodes[-1].outputs[0]]
@@ -119,11 +148,15 @@ def _check(region: Region, graph: Graph) -> int:
     done = list(accesses(made))
     names = [p.name for p in made.parameters]
     inputs = [p.name for p in made.parameters if p.role is Role.INPUT]
-    assert {names[pair.input] for pair in made.in_place} == set(inputs)
+    assert {names[pair.input] for pair in made.in_place} - {"scratch"} == set(inputs)
     output = graph.types[made.outputs[0]]
     partial = 0
     for pair in made.in_place:
         assert names[pair.output] == OUTPUT
+        if names[pair.input] == "scratch":
+            # More than the least: buffers that keep no rows are not given away.
+            assert over_scratch(made) <= pair.lag < output.nbytes
+            continue
         tensor = made.inputs[inputs.index(names[pair.input])]
         data = graph.types[tensor]
         wanted = expected(
