@@ -150,6 +150,27 @@ MG_INLINE void mg_write_slice_body(const mg_write_slice_params *p, const void *i
     uint8_t *to = (uint8_t *)output + p->offset;
     const uint8_t *from = (const uint8_t *)input;
 
+#if defined(__ARM_FEATURE_MVE)
+    if (p->input_row <= 16) { /* one vector, and one predicate for all rows */
+        uint32_t kept;        /* compilers do not know that P0 changes */
+        __asm__ volatile("vmrs %[kept], p0\n\t"
+                         "vctp.8 %[bytes]\n\t"
+                         "wls lr, %[rows], 2f\n"
+                         "1:\n\t"
+                         "vpstt\n\t"
+                         "vldrbt.u8 q0, [%[from]]\n\t"
+                         "vstrbt.8 q0, [%[to]]\n\t"
+                         "add %[from], %[from], %[bytes]\n\t"
+                         "add %[to], %[to], %[step]\n\t"
+                         "le lr, 1b\n"
+                         "2:\n\t"
+                         "vmsr p0, %[kept]"
+                         : [to] "+r"(to), [from] "+r"(from), [kept] "=&r"(kept)
+                         : [bytes] "r"(p->input_row), [rows] "r"(p->rows), [step] "r"(p->output_row)
+                         : "lr", "q0", "memory");
+        return;
+    }
+#endif
     for (int32_t row = 0; row < p->rows; row++) {
         mg_write_slice_row(to, from, p->input_row, p->element_bytes);
         to += p->output_row;
