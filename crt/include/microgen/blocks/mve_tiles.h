@@ -149,7 +149,7 @@ typedef struct {
  * were rounded away from zero if negative products are one less: VQDMLAH by 1 adds the sign. */
 #define MG_MVE_TILE_TWICE                                                                          \
     "vldrb.s32 q6,[r3],#4\n"                                                                       \
-    "lsrs r11, r7, #1\n"                                                                           \
+    "lsrs r12, r7, #1\n"                                                                           \
     "vmvn q6,q6\n"                                                                                 \
     "bne.n 9f\n"                                                                                   \
     MG_MVE_EACH("vqrdmulh.s32", "q5")                                                              \
@@ -179,8 +179,8 @@ typedef struct {
 /* Makes outputs of the sums and stores them. The vectors of two pixels become one of int16. Ends
  * with the flags of the groups that are left. */
 #define MG_MVE_TILE_STORE(scale)                                                                   \
-    "add r0, sp, #20\n"                                                                            \
-    "ldm r0, {r0, r2, r3, r4, r5, r6, r7, r8, r9, r10}\n"                                          \
+    "add r11, sp, #20\n"                                                                           \
+    "ldm r11, {r0, r2, r3, r4, r5, r6, r7, r8, r9, r10}\n"                                         \
     "vldrw.32 q4,[r0],#16\n"                                                                       \
     "vldrw.32 q5,[r2],#16\n"                                                                       \
     MG_MVE_EACH("vadd.i32", "q4")                                                                  \
@@ -206,9 +206,8 @@ typedef struct {
     "vstrb.16 q0,[r4,q6]\n"                                                                        \
     "adds r4, r4, #4\n"                                                                            \
     "vstrb.16 q2,[r8,q6]\n"                                                                        \
-    "add r6, sp, #20\n"                                                                            \
     "subs r5, r5, #1\n"                                                                            \
-    "stm r6, {r0, r2, r3, r4, r5}\n"
+    "stm r11, {r0, r2, r3, r4, r5}\n"
 
 /* Copies the tile to the stack. There it has five words between its pixels and the others: how far
  * the bias, the multipliers, the shifts, the outputs and the groups are. */
@@ -243,7 +242,7 @@ typedef struct {
     "sub r2, r2, r7, lsl #2\n"                                                                     \
     "subs r3, r3, r7\n"                                                                            \
     "subs r4, r4, r7\n"                                                                            \
-    "stm r6, {r0, r2, r3, r4, r5}\n"                                                               \
+    "stm r11, {r0, r2, r3, r4, r5}\n"                                                              \
     "b.w 2b\n"                                                                                     \
     others                                                                                         \
     "3:\n"                                                                                         \

@@ -140,7 +140,9 @@ MG_INLINE void mg_mve_strip_line(const mg_mve_strip *s, const int8_t *line, int8
     if (s->left > 0) {
         mg_mve_strip_fill(s, s->left, to);
     }
-    if (s->places != NULL) {
+    if (s->step == s->channels) { /* a window has one line */
+        (void)mg_mve_copy(inside, line, s->inside * s->channels);
+    } else if (s->places != NULL) {
         mg_mve_strip_scatter(s, line, inside);
     } else {
         mg_mve_strip_copy(s, line, inside);
