@@ -38,6 +38,7 @@ _TILE = 4  # pixels that MVE computes at a time, see microgen/blocks/mve_tiles.h
 _STRIP = 8  # pixels of a strip, see microgen/convolution/s8/conv2d_s8_rows_mve.h
 _STEP = 64  # products of a step of dense rows, see microgen/dense/dense_s8_rows_mve.h
 _LANES = 8  # channels of a block of rings, see microgen/depthwise/depthwise_conv2d_s8_ring_mve.h
+_RING = 4  # bytes of a ring
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,22 +250,30 @@ def _depthwise(attrs: Attrs, inputs: _Shapes, output: Shape) -> Work:
         "vector_tap": pixels * vectors * height * width,
         "vector_part": pixels * (channels % _VECTOR != 0),
         "window_tap": pixels * height * width,
-        **_rings(attrs, inputs[0], output),
+        **_rings(attrs, inputs[0], (height, width), output),
     }
 
 
-def _rings(attrs: _Convolution, data: Shape, output: Shape) -> dict[str, int]:
-    """Parts of loops over rings of bytes: channels at each place along the shorter axis, their
-    groups of four outputs along the other one, and copied values."""
+def _rings(attrs: _Convolution, data: Shape, kernel: Pair, output: Shape) -> dict[str, int]:
+    """Parts of loops over rings of bytes: channels at one place or two of the shorter axis, their
+    groups of eight outputs or two times four, and copied values."""
+    is_tall = output[1] > output[2]
     longer, shorter = max(output[1:3]), min(output[1:3])
-    lines, blocks = output[0] * shorter * output[3], output[0] * -(-output[3] // _LANES)
+    places = 2 if attrs.strides == (1, 1) and 1 < kernel[is_tall] < _RING else 1
+    together, passes = _LANES // places, -(-shorter // places)
+    lines, blocks = output[0] * passes * output[3], output[0] * -(-output[3] // _LANES)
+    groups = lines * -(-longer // together)
     return {
-        "vector_line": lines,
-        "vector_quad": lines * (longer // _BLOCK),
-        "vector_rest": lines * (longer % _BLOCK != 0),
+        "ring_line": lines,
+        "ring_eight": groups * (places == 1),
+        "ring_pair": groups * (places == 2),
+        "ring_rest": lines * (longer > together and longer % together != 0),
+        "ring_pass": blocks * passes,
+        "ring_place": blocks * data[1 + is_tall],
+        "vector_line": output[0] * shorter * output[3],
+        "vector_rest": output[0] * shorter * output[3] * (longer % _BLOCK != 0),
         "vector_block": blocks,
         "vector_value": blocks * data[1] * data[2],
-        "vector_place": blocks * shorter * attrs.strides[0],
     }
 
 

@@ -65,22 +65,38 @@ MG_INLINE int32x4_t mg_mve_offset_and_clamp(int32x4_t x, int32_t offset, int32_t
     return vminq_s32(vmaxq_s32(stored, vdupq_n_s32(low)), vdupq_n_s32(high));
 }
 
-/* Copies `count` bytes and returns the end of the copy. The buffers must not overlap. */
+/* Copies `count` bytes and returns the end of the copy. The buffers must not overlap. In assembly,
+ * because GCC 12 does not form tail-predicated loops. */
 MG_INLINE int8_t *mg_mve_copy(int8_t *to, const int8_t *from, int32_t count)
 {
-    for (int32_t left = count; left > 0; left -= MG_MVE_BYTES) {
-        const mve_pred16_t active = vctp8q((uint32_t)left);
-        vstrbq_p_s8(to + (count - left), vldrbq_z_s8(from + (count - left), active), active);
-    }
+    int8_t *at = to;
+
+    __asm__ volatile("wlstp.8 lr, %[count], 2f\n"
+                     "1:\n\t"
+                     "vldrb.8 q0, [%[from]], #16\n\t"
+                     "vstrb.8 q0, [%[at]], #16\n\t"
+                     "letp lr, 1b\n"
+                     "2:"
+                     : [at] "+r"(at), [from] "+r"(from)
+                     : [count] "r"(count)
+                     : "lr", "q0", "memory");
     return to + count;
 }
 
 /* Stores `value` `count` times and returns the end. */
 MG_INLINE int8_t *mg_mve_fill(int8_t *to, int32_t value, int32_t count)
 {
-    for (int32_t left = count; left > 0; left -= MG_MVE_BYTES) {
-        vstrbq_p_s8(to + (count - left), vdupq_n_s8((int8_t)value), vctp8q((uint32_t)left));
-    }
+    const int8x16_t values = vdupq_n_s8((int8_t)value);
+    int8_t *at = to;
+
+    __asm__ volatile("wlstp.8 lr, %[count], 2f\n"
+                     "1:\n\t"
+                     "vstrb.8 %q[values], [%[at]], #16\n\t"
+                     "letp lr, 1b\n"
+                     "2:"
+                     : [at] "+r"(at)
+                     : [count] "r"((count > 0) ? count : 0), [values] "w"(values)
+                     : "lr", "memory");
     return to + (count > 0 ? count : 0);
 }
 

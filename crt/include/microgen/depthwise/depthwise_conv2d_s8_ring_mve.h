@@ -9,6 +9,8 @@
 #ifndef MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
 #define MICROGEN_DEPTHWISE_CONV2D_S8_RING_MVE_H
 
+#include <stddef.h>
+
 #include "microgen/blocks/mve_axis.h"
 #include "microgen/blocks/mve_rows.h"
 #include "microgen/depthwise/depthwise_conv2d_s8_compact.h"
@@ -25,10 +27,11 @@ typedef mg_depthwise_conv2d_s8_compact mg_depthwise_conv2d_s8_ring_mve_params;
 #define MG_MVE_LINE 1
 
 #define MG_MVE_CHANNELS 8 /* that are copied at a time */
+#define MG_MVE_WINDOWS 8  /* outputs that are computed at a time */
 
 /* A layer, and the block of channels that is computed. */
 typedef struct {
-    mg_mve_axis along;  /* four outputs at a time */
+    mg_mve_axis along;  /* four or eight outputs at a time */
     mg_mve_axis around; /* the ring's */
     mg_mve_rows rows;   /* scales, offset and clamp */
     int32_t line;       /* bytes of a channel in `values` */
@@ -37,12 +40,10 @@ typedef struct {
     int8_t *values;     /* [8][line] */
 } mg_mve_ring;
 
-/* Bytes of a channel's line: rings for all windows that are computed. These are four at a time, and
- * always more than the outputs. */
+/* Bytes of a channel's line: rings for all windows. What is read after them changes no output. */
 MG_INLINE int32_t mg_mve_ring_line(const mg_mve_axis *along, int32_t bytes)
 {
-    const int32_t windows = (along->outputs & -4) + 4;
-    return (windows - 1) * along->stride * bytes + MG_MVE_BYTES;
+    return (along->outputs - 1) * along->stride * bytes + MG_MVE_BYTES;
 }
 
 /* Lays out the block's filters for the first window. Bytes without a weight are 0. */
@@ -93,173 +94,253 @@ MG_INLINE void mg_mve_ring_copy(const mg_mve_ring *r, const int8_t *input, int32
     }
 }
 
-/* A channel of a block, in the order in which the assembly loads it. */
+/* The channels of a block that are left, in the order in which the assembly loads it. All are
+ * computed at one place of the ring's axis, or at two: eight outputs at a time, or two times four.
+ */
 typedef struct {
-    int32_t bias;
-    int32_t multiplier;
-    int32_t shift; /* to the left, so it is negative */
-    int32_t offset;
-    int32_t step; /* from four outputs to the next, in bytes */
+    int8_t *filter;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int8_t *shift; /* not read with MG_ROUND_FLOAT_FPU */
     const int8_t *from;
     int8_t *to;
-    int32_t quads; /* of outputs */
-} mg_mve_ring_channel;
-
-/* What the channels of a block have in common. */
-typedef struct {
-    uint32x4_t lanes; /* offsets of four outputs */
-    int32x4_t low;
-    int32x4_t high;
-    int32_t is_upward; /* 1 if it does not matter how ties of negative values are rounded */
-    int32_t apart;     /* bytes from window to window */
-} mg_mve_ring_vectors;
-
-/* The sums of four windows, of which the first begins at `from`, and the others each `apart` bytes
- * later. */
-MG_INLINE int32x4_t mg_mve_ring_sums(int8x16_t filter, const int8_t *from, int32_t apart)
-{
-    return mg_mve_four(vmladavq_s8(filter, vldrbq_s8(from)),
-                       vmladavq_s8(filter, vldrbq_s8(from + apart)),
-                       vmladavq_s8(filter, vldrbq_s8(from + 2 * apart)),
-                       vmladavq_s8(filter, vldrbq_s8(from + 3 * apart)));
-}
-
-/* The outputs of four windows. */
-MG_INLINE int32x4_t mg_mve_ring_scaled(const mg_mve_ring_vectors *all,
-                                       const mg_mve_ring_channel *one, int32x4_t sums,
-                                       int requantization)
-{
-#ifdef MG_MVE_HAS_FLOATS
-    if (requantization == MG_ROUND_FLOAT_FPU) {
-        return mg_mve_scaled_in_float(sums, vdupq_n_s32(one->multiplier));
-    }
-#endif
-    (void)requantization;
-    const int32x4_t x = vqrdmulhq_n_s32(sums, one->multiplier);
-    return vrshlq_n_s32((all->is_upward != 0) ? x : mg_mve_ties_down(x), one->shift);
-}
-
-MG_INLINE int32x4_t mg_mve_ring_outputs(const mg_mve_ring_vectors *all,
-                                        const mg_mve_ring_channel *one, int32x4_t sums,
-                                        int requantization)
-{
-    const int32x4_t x = mg_mve_ring_scaled(all, one, vaddq_n_s32(sums, one->bias), requantization);
-    return vminq_s32(vmaxq_s32(vaddq_n_s32(x, one->offset), all->low), all->high);
-}
+    int32_t line;  /* from channel to channel of the values, in bytes */
+    int32_t whole; /* eights or fours, 1 if there is not one */
+    int32_t step;  /* from outputs to the next, in bytes */
+    int32_t tail;  /* which bytes of a vector are the last outputs, 0 if there are none */
+    int32_t valid; /* which bytes of a vector are the others */
+    int32_t count; /* channels */
+    int32_t offset;
+    int32_t has_ties; /* 1 if it matters how ties of negative values are rounded */
+    uint16x8_t lanes; /* offsets of eight outputs */
+    int16x8_t low;
+    int16x8_t high;
+    int32_t outputs; /* along the line */
+    int32_t along;   /* from output to output, in bytes */
+    int32_t around;
+    int32_t places; /* 1 or 2 */
+    int32_t stride;
+} mg_mve_ring_channels;
 
 #if defined(__OPTIMIZE__)
 
-/* Four windows of `step` bytes: requantizes their sums, which are in r0 to r6, while it sums the
- * products of the next four. In assembly, because GCC 12 spills registers, and places each step of
- * the requantization directly after the one whose result it needs. */
-#define MG_MVE_RING_LOOP(first, then)                                                              \
-    "ldm %[one], {r1, r3, r5, r8, r9, r10, r11}\n\t"                                               \
-    "ldr lr, [%[one], #28]\n\t"                                                                    \
-    "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
-    "vldrb.8 %q[b], [r10, %[s12]]\n\t"                                                             \
-    "vldrb.8 %q[d], [r10, %[s8]]\n\t"                                                              \
-    "vmladav.s8 r0, %q[filter], %q[a]\n\t"                                                         \
-    "vldrb.8 %q[a], [r10, %[s4]]\n\t"                                                              \
-    "vmladav.s8 r2, %q[filter], %q[b]\n\t"                                                         \
-    "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
-    "vmladav.s8 r6, %q[filter], %q[a]\n\t"                                                         \
-    "wls lr, lr, 2f\n"                                                                             \
-    "1:\n\t"                                                                                       \
-    "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
-    "vmov %q[x][3], %q[x][1], r2, r6\n\t"                                                          \
-    "vldrb.8 %q[a], [r10], %[s16]\n\t"                                                             \
-    "vadd.i32 %q[x], %q[x], r1\n\t"                                                                \
-    "vldrb.8 %q[b], [r10, %[s12]]\n\t" first "vldrb.8 %q[d], [r10, %[s8]]\n\t"                     \
-    "vmladav.s8 r0, %q[filter], %q[a]\n\t" then "vmladav.s8 r2, %q[filter], %q[b]\n\t"             \
-    "vadd.i32 %q[x], %q[x], r8\n\t"                                                                \
-    "vldrb.8 %q[a], [r10, %[s4]]\n\t"                                                              \
-    "vmax.s32 %q[x], %q[x], %q[low]\n\t"                                                           \
-    "vmladav.s8 r4, %q[filter], %q[d]\n\t"                                                         \
-    "vmin.s32 %q[x], %q[x], %q[high]\n\t"                                                          \
-    "vmladav.s8 r6, %q[filter], %q[a]\n\t"                                                         \
-    "vstrb.32 %q[x], [r11, %q[lanes]]\n\t"                                                         \
-    "add r11, r11, r9\n\t"                                                                         \
-    "le lr, 1b\n"                                                                                  \
-    "2:\n\t"                                                                                       \
-    "vmov %q[x][2], %q[x][0], r0, r4\n\t"                                                          \
-    "vmov %q[x][3], %q[x][1], r2, r6"
-#define MG_MVE_RING_HIGH "vqrdmulh.s32 %q[x], %q[x], r3\n\t"
-#define MG_MVE_RING_SHIFT "vrshl.s32 %q[x], r5\n\t"
-#define MG_MVE_RING_TIES "vshr.s32 %q[a], %q[x], #31\n\tvadd.i32 %q[x], %q[x], %q[a]\n\t"
-#define MG_MVE_RING_FLOAT "vcvt.f32.s32 %q[x], %q[x]\n\t"
-#define MG_MVE_RING_INTEGER                                                                        \
-    "vmul.f32 %q[x], %q[x], r3\n\t"                                                                \
-    "vcvtn.s32.f32 %q[x], %q[x]\n\t"
+/* clang-format off */
+
+#define MG_MVE_RING_AT(times) "[r5, %[apart] * " times "]"
+#define MG_MVE_RING_ON "[r5, %[apart] * 8]!"
+
+/* Of eight windows of one place four at a time are summed: in r0, r2, r4, r8 those with even
+ * numbers, then the odd ones. */
+#define MG_MVE_RING_FIRST                                                                          \
+    "vldrb.8 q5, [r5]\n"                                                                           \
+    "vldrb.8 q1, " MG_MVE_RING_AT("2") "\n"                                                        \
+    "vmladav.s8 r0, q0, q5\n"                                                                      \
+    "vldrb.8 q5, " MG_MVE_RING_AT("4") "\n"                                                        \
+    "vmladav.s8 r2, q0, q1\n"                                                                      \
+    "vldrb.8 q1, " MG_MVE_RING_AT("6") "\n"                                                        \
+    "vmladav.s8 r4, q0, q5\n"                                                                      \
+    "vmladav.s8 r8, q0, q1\n"
+#define MG_MVE_RING_SECOND                                                                         \
+    "vldrb.8 q5, " MG_MVE_RING_AT("1") "\n"                                                        \
+    "vldrb.8 q1, " MG_MVE_RING_AT("3") "\n"                                                        \
+    "vmov q2[2], q2[0], r0, r4\n"                                                                  \
+    "vmladav.s8 r0, q0, q5\n"                                                                      \
+    "vldrb.8 q5, " MG_MVE_RING_AT("5") "\n"                                                        \
+    "vmov q2[3], q2[1], r2, r8\n"                                                                  \
+    "vmladav.s8 r2, q0, q1\n"                                                                      \
+    "vldrb.8 q1, " MG_MVE_RING_AT("7") "\n"                                                        \
+    "vmladav.s8 r4, q0, q5\n"                                                                      \
+    "vldrb.8 q5, " MG_MVE_RING_ON "\n"                                                             \
+    "vmladav.s8 r8, q0, q1\n"                                                                      \
+    "vldrb.8 q1, " MG_MVE_RING_AT("2") "\n"                                                        \
+    "vmov q3[2], q3[0], r0, r4\n"                                                                  \
+    "vmov q3[3], q3[1], r2, r8\n"
+#define MG_MVE_RING_NEXT_0 "vmladav.s8 r0, q0, q5\n"
+#define MG_MVE_RING_NEXT_1 "vldrb.8 q5, " MG_MVE_RING_AT("4") "\n"
+#define MG_MVE_RING_NEXT_2 "vmladav.s8 r2, q0, q1\n"
+#define MG_MVE_RING_NEXT_3 "vldrb.8 q1, " MG_MVE_RING_AT("6") "\n"
+#define MG_MVE_RING_NEXT_4 "vmladav.s8 r4, q0, q5\n"
+#define MG_MVE_RING_NEXT_5 "vmladav.s8 r8, q0, q1\n"
+
+/* Each of four windows has the values of two places, whose filters are q0 and q1. Two windows at a
+ * time are summed: the first and the third, and then the others. */
+#define MG_MVE_PAIR_FIRST                                                                          \
+    "vldrb.8 q5, [r5]\n"                                                                           \
+    "vldrb.8 q3, " MG_MVE_RING_AT("2") "\n"                                                        \
+    "vmladav.s8 r0, q0, q5\n"                                                                      \
+    "vmladav.s8 r2, q1, q5\n"                                                                      \
+    "vmladav.s8 r4, q0, q3\n"                                                                      \
+    "vmladav.s8 r8, q1, q3\n"
+#define MG_MVE_PAIR_SECOND                                                                         \
+    "vldrb.8 q5, " MG_MVE_RING_AT("1") "\n"                                                        \
+    "vmov q2[2], q2[0], r0, r4\n"                                                                  \
+    "vmov q3[2], q3[0], r2, r8\n"                                                                  \
+    "vmladav.s8 r0, q0, q5\n"                                                                      \
+    "vmladav.s8 r2, q1, q5\n"                                                                      \
+    "vldrb.8 q5, " MG_MVE_RING_AT("3") "\n"                                                        \
+    "vmladav.s8 r4, q0, q5\n"                                                                      \
+    "vmladav.s8 r8, q1, q5\n"                                                                      \
+    "vldrb.8 q5, [r5, %[apart] * 4]!\n"                                                            \
+    "vmov q2[3], q2[1], r0, r4\n"                                                                  \
+    "vmov q3[3], q3[1], r2, r8\n"
+#define MG_MVE_PAIR_NEXT_0 "vmladav.s8 r0, q0, q5\n"
+#define MG_MVE_PAIR_NEXT_1
+#define MG_MVE_PAIR_NEXT_2 "vmladav.s8 r2, q1, q5\n"
+#define MG_MVE_PAIR_NEXT_3 "vldrb.8 q5, " MG_MVE_RING_AT("2") "\n"
+#define MG_MVE_PAIR_NEXT_4 "vmladav.s8 r4, q0, q5\n"
+#define MG_MVE_PAIR_NEXT_5 "vmladav.s8 r8, q1, q5\n"
+
+/* How sums become outputs: by two steps. */
+#define MG_MVE_RING_TWICE_SHIFT "ldrsb lr, [r4], #1\n"
+#define MG_MVE_RING_TWICE_FIRST(x) ""
+#define MG_MVE_RING_TWICE_THEN(x) "vqrdmulh.s32 " x ", " x ", r10\n"
+#define MG_MVE_RING_TWICE_LAST(x) "vrshl.s32 " x ", r1\n"
+#define MG_MVE_RING_TWICE_TIES                                                                     \
+    "bcs.n 7f\n"                                                                                   \
+    "6:\n"
+#define MG_MVE_RING_TWICE_AWAY                                                                     \
+    "7:\n"                                                                                         \
+    "vqdmlah.s32 q2, q2, r12\n"                                                                    \
+    "vqdmlah.s32 q3, q3, r12\n"                                                                    \
+    "b.n 6b\n"
+
+/* The same by MG_ROUND_FLOAT_FPU. */
+#define MG_MVE_RING_FLOAT_SHIFT
+#define MG_MVE_RING_FLOAT_FIRST(x) "vcvt.f32.s32 " x ", " x "\n"
+#define MG_MVE_RING_FLOAT_THEN(x) "vmul.f32 " x ", " x ", r10\n"
+#define MG_MVE_RING_FLOAT_LAST(x) "vcvtn.s32.f32 " x ", " x "\n"
+#define MG_MVE_RING_FLOAT_TIES
+#define MG_MVE_RING_FLOAT_AWAY
+
+/* Rotates each ring of the filter q0, whose place ends at r1, and for two places q1 by one byte. */
+#define MG_MVE_RING_ROTATED(left, right)                                                           \
+    "vshl.i32 q5, q0, #" left "\n"                                                                 \
+    "vsri.32 q5, q0, #" right "\n"                                                                 \
+    "vstrb.8 q5, [r1, #-16]\n"
+#define MG_MVE_PAIR_ROTATED                                                                        \
+    "vshl.i32 q1, q0, #8\n"                                                                        \
+    "vsri.32 q1, q0, #24\n"                                                                        \
+    MG_MVE_RING_ROTATED("16", "16")
+
+/* The outputs of all channels that are left. Of sums in two vectors narrowing makes one, by turns.
+ * After all whole ones come the last outputs, with another predicate. Sums of the next windows are
+ * computed among the steps of the last ones, also after those. Some registers are saved on the
+ * stack: r7 may be a frame pointer, and compilers do not know that P0 changes. */
+#define MG_MVE_RING_CHANNELS(windows, scale, rotated)                                              \
+    "vmrs r1, p0\n"                                                                                \
+    "push {r0, r1, r7, r11, r12}\n"                                                                \
+    "ldr r11, [r0, #48]\n"                                                                         \
+    "mov r12, #1\n"                                                                                \
+    "vldrw.32 q4, [r0, %[lanes]]\n"                                                                \
+    "vldrw.32 q6, [r0, %[lanes] + 16]\n"                                                           \
+    "vldrw.32 q7, [r0, %[lanes] + 32]\n"                                                           \
+    "1:\n"                                                                                         \
+    "ldm r0, {r1, r2, r3, r4, r5, r6, r8}\n"                                                       \
+    "vldrb.8 q0, [r1], #16\n"                                                                      \
+    "add r8, r8, r5\n"                                                                             \
+    "ldr r9, [r2], #4\n"                                                                           \
+    "ldr r10, [r3], #4\n"                                                                          \
+    MG_MVE_RING_##scale##_SHIFT                                                                    \
+    "stm r0, {r1, r2, r3, r4, r8}\n"                                                               \
+    rotated                                                                                        \
+    "adds r2, r6, #1\n"                                                                            \
+    "mvn r1, lr\n"                                                                                 \
+    "str r2, [r0, #20]\n"                                                                          \
+    "ldrd r7, r4, [r0, #36]\n"                                                                     \
+    "ldrd lr, r3, [r0, #28]\n"                                                                     \
+    "vmsr p0, r4\n"                                                                                \
+    "ldr r0, [r0, #52]\n"                                                                          \
+    "lsrs r0, r0, #1\n"                                                                            \
+    MG_MVE_##windows##_FIRST                                                                       \
+    "3:\n"                                                                                         \
+    MG_MVE_##windows##_SECOND                                                                      \
+    "vadd.i32 q2, q2, r9\n"                                                                        \
+    MG_MVE_##windows##_NEXT_0                                                                      \
+    "vadd.i32 q3, q3, r9\n"                                                                        \
+    MG_MVE_RING_##scale##_FIRST("q2")                                                              \
+    MG_MVE_##windows##_NEXT_1                                                                      \
+    MG_MVE_RING_##scale##_THEN("q2")                                                               \
+    MG_MVE_RING_##scale##_FIRST("q3")                                                              \
+    MG_MVE_##windows##_NEXT_2                                                                      \
+    MG_MVE_##windows##_NEXT_3                                                                      \
+    MG_MVE_RING_##scale##_THEN("q3")                                                               \
+    MG_MVE_RING_##scale##_TIES                                                                     \
+    MG_MVE_RING_##scale##_LAST("q2")                                                               \
+    MG_MVE_##windows##_NEXT_4                                                                      \
+    MG_MVE_RING_##scale##_LAST("q3")                                                               \
+    "vqmovnb.s32 q2, q2\n"                                                                         \
+    MG_MVE_##windows##_NEXT_5                                                                      \
+    "vqmovnt.s32 q2, q3\n"                                                                         \
+    "vqadd.s16 q2, q2, r11\n"                                                                      \
+    "vmax.s16 q2, q2, q6\n"                                                                        \
+    "vmin.s16 q2, q2, q7\n"                                                                        \
+    "vpst\n"                                                                                       \
+    "vstrbt.16 q2, [r6, q4]\n"                                                                     \
+    "add r6, r6, r3\n"                                                                             \
+    "le lr, 3b\n"                                                                                  \
+    "cbz r7, 4f\n"                                                                                 \
+    "vmsr p0, r7\n"                                                                                \
+    "mov r7, #0\n"                                                                                 \
+    "mov lr, #1\n"                                                                                 \
+    "b.n 3b\n"                                                                                     \
+    MG_MVE_RING_##scale##_AWAY                                                                     \
+    "4:\n"                                                                                         \
+    "ldr r0, [sp]\n"                                                                               \
+    "ldr r1, [r0, #44]\n"                                                                          \
+    "subs r1, r1, #1\n"                                                                            \
+    "str r1, [r0, #44]\n"                                                                          \
+    "bne.w 1b\n"                                                                                   \
+    "pop {r0, r1, r7, r11, r12}\n"                                                                 \
+    "vmsr p0, r1"
+
+/* clang-format on */
+
+/* In assembly, because GCC 12 spills registers, and places each step of the requantization directly
+ * after the one whose result it needs. */
+#define MG_MVE_RING_ASM_OF(loop, distance)                                                         \
+    __asm__ volatile(loop                                                                          \
+                     : "+r"(at)                                                                    \
+                     : [apart] "i"(distance), [lanes] "i"(offsetof(mg_mve_ring_channels, lanes))   \
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "lr", "q0", "q1",    \
+                       "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 #ifdef MG_MVE_HAS_FLOATS
-#define MG_MVE_RING_IN_FLOAT(apart)                                                                \
-    MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_FLOAT, MG_MVE_RING_INTEGER)
-#else
-#define MG_MVE_RING_IN_FLOAT(apart) x = vdupq_n_s32(apart)
-#endif
-#define MG_MVE_RING_ASM(apart)                                                                     \
+#define MG_MVE_RING_ASM(windows, rotated, distance)                                                \
     if (requantization == MG_ROUND_FLOAT_FPU) {                                                    \
-        MG_MVE_RING_IN_FLOAT(apart);                                                               \
-    } else if (all->is_upward != 0) {                                                              \
-        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_HIGH, MG_MVE_RING_SHIFT);                            \
+        MG_MVE_RING_ASM_OF(MG_MVE_RING_CHANNELS(windows, FLOAT, rotated), distance);               \
     } else {                                                                                       \
-        MG_MVE_RING_ASM_OF(apart, MG_MVE_RING_HIGH, MG_MVE_RING_TIES MG_MVE_RING_SHIFT);           \
+        MG_MVE_RING_ASM_OF(MG_MVE_RING_CHANNELS(windows, TWICE, rotated), distance);               \
     }
-#define MG_MVE_RING_ASM_OF(apart, first, then)                                                     \
-    __asm__ volatile(MG_MVE_RING_LOOP(first, then)                                                 \
-                     : [x] "=&w"(x), [a] "=&w"(a), [b] "=&w"(b), [d] "=&w"(d)                      \
-                     : [s16] "i"(4 * (apart)), [s12] "i"(-3 * (apart)), [s8] "i"(-2 * (apart)),    \
-                       [s4] "i"(-(apart)), [one] "r"(one), [filter] "w"(filter),                   \
-                       [low] "w"(all->low), [high] "w"(all->high), [lanes] "w"(all->lanes)         \
-                     : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "lr",   \
-                       "memory")
+#else
+#define MG_MVE_RING_ASM(windows, rotated, distance)                                                \
+    MG_MVE_RING_ASM_OF(MG_MVE_RING_CHANNELS(windows, TWICE, rotated), distance);
+#endif
 
-/* Stores all whole groups of four outputs, and returns the sums of the last windows. */
-MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t bytes, int requantization)
+/* Computes all channels, and moves their filters along the ring by as many bytes as a window moves.
+ */
+MG_INLINE void mg_mve_ring_channels_all(mg_mve_ring_channels *channels, int32_t bytes,
+                                        int requantization)
 {
-    int32x4_t x;
-    int32x4_t a;
-    int32x4_t b;
-    int32x4_t d;
+    register mg_mve_ring_channels *at __asm__("r0") = channels;
 
+    (void)requantization;
     if (bytes == MG_MVE_RING) {
-        if (all->apart == MG_MVE_RING) {
-            MG_MVE_RING_ASM(MG_MVE_RING);
+        if (channels->stride == 2) {
+            MG_MVE_RING_ASM(RING, MG_MVE_RING_ROTATED("16", "16"), 2 * MG_MVE_RING)
+        } else if (channels->places == 2) {
+            MG_MVE_RING_ASM(PAIR, MG_MVE_PAIR_ROTATED, MG_MVE_RING)
         } else {
-            MG_MVE_RING_ASM(2 * MG_MVE_RING);
+            MG_MVE_RING_ASM(RING, MG_MVE_RING_ROTATED("8", "24"), MG_MVE_RING)
         }
-    } else if (all->apart == MG_MVE_LINE) {
-        MG_MVE_RING_ASM(MG_MVE_LINE);
+    } else if (channels->stride == 1) {
+        MG_MVE_RING_ASM(RING, "", MG_MVE_LINE)
     } else {
-        MG_MVE_RING_ASM(2 * MG_MVE_LINE);
+        MG_MVE_RING_ASM(RING, "", 2 * MG_MVE_LINE)
     }
-    return x;
 }
 
 #else
 
-MG_INLINE int32x4_t mg_mve_ring_whole(const mg_mve_ring_vectors *all,
-                                      const mg_mve_ring_channel *one, int8x16_t filter,
-                                      int32_t bytes, int requantization)
-{
-    const int8_t *from = one->from;
-    int8_t *to = one->to;
-
-    (void)bytes;
-    for (int32_t left = one->quads; left > 0; left--) {
-        const int32x4_t sums = mg_mve_ring_sums(filter, from, all->apart);
-        const int32x4_t x = mg_mve_ring_outputs(all, one, sums, requantization);
-        vstrbq_scatter_offset_s32(to, all->lanes, x);
-        from += 4 * all->apart;
-        to += one->step;
-    }
-    return mg_mve_ring_sums(filter, from, all->apart);
-}
-
-#endif
-
-/* Rotates each ring of a filter by as many bytes as a window moves. */
+/* The same in C, because without optimisation the assembly would need too many registers. */
 MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
 {
     const uint32x4_t rings = vreinterpretq_u32_s8(filter);
@@ -267,65 +348,118 @@ MG_INLINE int8x16_t mg_mve_ring_rotated(int8x16_t filter, int32_t stride)
                                               : vsriq_n_u32(vshlq_n_u32(rings, 16), rings, 16));
 }
 
-/* Computes the block's channels, from c on, at one place of the ring's axis. */
-MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t bytes,
-                                 int requantization)
+MG_INLINE void mg_mve_ring_channel(const mg_mve_ring_channels *of, int8x16_t filter, int8_t *to,
+                                   int32_t apart, int requantization)
 {
-    const mg_mve_ring_vectors all = {
-        vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)r->along.output_step),
-        vdupq_n_s32(r->rows.activation_min),
-        vdupq_n_s32(r->rows.activation_max),
-        (r->rows.activation_min >= r->rows.output_offset) ? 1 : 0,
-        bytes * r->along.stride,
-    };
-    const int32_t left = r->along.outputs & 3;
-    const mve_pred16_t active = vctp32q((uint32_t)left);
-    mg_mve_ring_channel one = {0,
-                               0,
-                               0,
-                               r->rows.output_offset,
-                               4 * r->along.output_step,
-                               r->values,
-                               output,
-                               r->along.outputs / 4};
-    int8_t *place = r->filters;
+    const mg_scaling scaling = {of->multiplier, of->shift, of->offset, vgetq_lane_s16(of->low, 0),
+                                vgetq_lane_s16(of->high, 0)};
 
-    for (int32_t k = c; k < c + r->count; k++) {
-        const int8x16_t filter = vldrbq_s8(place);
-        one.bias = r->rows.bias[k];
-        one.multiplier = r->rows.multiplier[k];
-        one.shift = (requantization == MG_ROUND_FLOAT_FPU) ? 0 : ~r->rows.shift[k];
-        const int32x4_t rest = mg_mve_ring_whole(&all, &one, filter, bytes, requantization);
-        if (left != 0) {
-            vstrbq_scatter_offset_p_s32(one.to + one.quads * one.step, all.lanes,
-                                        mg_mve_ring_outputs(&all, &one, rest, requantization),
-                                        active);
-        }
-        if (bytes == MG_MVE_RING) {
-            vstrbq_s8(place, mg_mve_ring_rotated(filter, r->along.stride));
-        }
-        place += MG_MVE_BYTES;
-        one.from += r->line;
-        one.to++;
+    for (int32_t i = 0; i < of->outputs; i++) {
+        const int32_t sum = of->bias[0] + vmladavq_s8(filter, vldrbq_s8(of->from + i * apart));
+        to[i * of->along] = (int8_t)mg_scaled(&scaling, 0, sum, requantization);
     }
+}
+
+MG_INLINE void mg_mve_ring_channels_all(mg_mve_ring_channels *channels, int32_t bytes,
+                                        int requantization)
+{
+    const int32_t apart = bytes * channels->stride;
+
+    for (; channels->count > 0; channels->count--) {
+        int8x16_t filter = vldrbq_s8(channels->filter);
+        mg_mve_ring_channel(channels, filter, channels->to, apart, requantization);
+        if (bytes == MG_MVE_RING) {
+            filter = mg_mve_ring_rotated(filter, channels->stride);
+        }
+        if (channels->places == 2) {
+            if ((channels->valid & 0xC) != 0) {
+                mg_mve_ring_channel(channels, filter, channels->to + channels->around, apart,
+                                    requantization);
+            }
+            filter = mg_mve_ring_rotated(filter, 1);
+        }
+        vstrbq_s8(channels->filter, filter);
+        channels->filter += MG_MVE_BYTES;
+        channels->bias++;
+        channels->multiplier++;
+        if (requantization != MG_ROUND_FLOAT_FPU) {
+            channels->shift++;
+        }
+        channels->from += channels->line;
+        channels->to++;
+    }
+}
+
+#endif
+
+/* Places of the ring's axis that are computed at a time: two if a ring has the values of both. */
+MG_INLINE int32_t mg_mve_ring_places(const mg_mve_ring *r, int32_t bytes)
+{
+    return (bytes == MG_MVE_RING && r->along.stride == 1 && r->around.kernel < bytes) ? 2 : 1;
+}
+
+/* Computes the block's channels, from c on, at `places` places of the ring's axis, of which `left`
+ * are left. */
+MG_INLINE void mg_mve_ring_place(const mg_mve_ring *r, int32_t c, int8_t *output, int32_t places,
+                                 int32_t left, int32_t bytes, int requantization)
+{
+    const int32_t outputs = r->along.outputs;
+    const int32_t together = MG_MVE_WINDOWS / places;
+    const int32_t rest = outputs & (together - 1);
+    const int32_t all = (left < places) ? 0x3333 : 0xFFFF;
+    const int32_t last = all & ((1 << rest * 2 * places) - 1);
+    const uint16x8_t lanes = vidupq_n_u16(0, 1);
+    const uint16x8_t at = vshrq_n_u16(lanes, 1);
+    mg_mve_ring_channels channels = {
+        r->filters,
+        r->rows.bias + c,
+        r->rows.multiplier + c,
+        (requantization == MG_ROUND_FLOAT_FPU) ? NULL : r->rows.shift + c,
+        r->values,
+        output,
+        r->line,
+        (outputs < together) ? 1 : outputs / together,
+        together * r->along.output_step,
+        (outputs < together) ? 0 : last,
+        (outputs < together) ? last : all,
+        r->count,
+        r->rows.output_offset,
+        (r->rows.activation_min >= r->rows.output_offset) ? 0 : 1,
+        (places == 1)
+            ? vmulq_n_u16(lanes, (uint16_t)r->along.output_step)
+            : vmlaq_n_u16(vmulq_n_u16(at, (uint16_t)r->along.output_step),
+                          vandq_u16(lanes, vdupq_n_u16(1)), (uint16_t)r->around.output_step),
+        vdupq_n_s16((int16_t)r->rows.activation_min),
+        vdupq_n_s16((int16_t)r->rows.activation_max),
+        outputs,
+        r->along.output_step,
+        r->around.output_step,
+        places,
+        r->along.stride,
+    };
+
+    mg_mve_ring_channels_all(&channels, bytes, requantization);
 }
 
 /* Computes a block from channel c on, for one image. */
 MG_INLINE void mg_mve_ring_block(const mg_mve_ring *r, const int8_t *input, int32_t c,
                                  int8_t *output, int32_t zero, int32_t bytes, int requantization)
 {
+    const int32_t places = mg_mve_ring_places(r, bytes);
     int32_t filled = 0; /* places of the ring's axis, with its padding */
 
     (void)mg_mve_fill(r->values, zero, MG_MVE_CHANNELS * r->line);
-    for (int32_t i = 0; i < r->around.outputs; i++) {
-        for (; filled < i * r->around.stride + r->around.kernel; filled++) {
+    for (int32_t i = 0; i < r->around.outputs; i += places) {
+        const int32_t left = r->around.outputs - i;
+        const int32_t ahead = (left < places) ? 0 : places - 1;
+        for (; filled < i * r->around.stride + r->around.kernel + ahead; filled++) {
             const int32_t at = filled - r->around.pad;
             const int is_inside = at >= 0 && at < r->around.size;
             mg_mve_ring_copy(r, is_inside ? input + at * r->around.input_step : NULL, zero,
                              r->values + (filled & (bytes - 1)), bytes);
         }
-        mg_mve_ring_place(r, c, output, bytes, requantization);
-        output += r->around.output_step;
+        mg_mve_ring_place(r, c, output, places, left, bytes, requantization);
+        output += places * r->around.output_step;
     }
 }
 
@@ -390,13 +524,14 @@ MG_INLINE void mg_mve_ring_any(const mg_depthwise_conv2d_s8_ring_mve_params *p, 
 /* Computes the same as mg_depthwise_conv2d_s8_body with the same arguments. `bytes` is MG_MVE_RING
  * for filters of up to 4x4 values with one stride, or MG_MVE_LINE for filters of up to 16 along the
  * axis with more outputs and one along the other. Strides are 1 or 2. The bias contains the input's
- * zero point. `requantization` is MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. scratch has the
- * bytes of eight filters and eight lines, see mg_mve_ring_line. Padding before the first place is
- * less than the filter. The output may be the input if they have the same shape. */
+ * zero point. `requantization` is MG_ROUND_TWICE_NARROW or MG_ROUND_FLOAT_FPU. Eight outputs are
+ * less than 65,536 bytes apart. scratch has the bytes of eight filters and eight lines, see
+ * mg_mve_ring_line, and of fifteen windows that are read after a line. Padding before the
+ * first place is less than the filter. The output may be the input if they have the same shape. */
 MG_BODY(mg_depthwise_conv2d_s8_ring_mve, int8_t, uint8_t *scratch, int32_t bytes,
         int requantization)
 {
-    const int is_tall = p->output_height >= p->output_width;
+    const int is_tall = p->output_height > p->output_width;
     const mg_mve_axis along = is_tall ? mg_mve_axis_of_rows(p) : mg_mve_axis_of_columns(p);
     const mg_mve_axis around = is_tall ? mg_mve_axis_of_columns(p) : mg_mve_axis_of_rows(p);
     const mg_mve_rows scales = {weight,
