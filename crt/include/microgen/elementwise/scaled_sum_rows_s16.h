@@ -16,12 +16,7 @@
 typedef struct {
     MG_PAIR_ROWS            /* both steps are 1 */
         int32_t scales_rhs; /* 1: rhs is scaled and lhs halved; 0: lhs is scaled and rhs halved */
-    int32_t multiplier;     /* Q31, of the scaled operand, whose values were shifted left by 15 */
-    int32_t shift;          /* -22 to -1 */
-    int32_t output_multiplier; /* Q31, of the sum */
-    int32_t output_shift;      /* -22 to -1 */
-    int32_t activation_min;    /* -32768 to 32767 */
-    int32_t activation_max;    /* the same; activation_min or more */
+    MG_SCALED_SUM_SCALES    /* shifted left by 15 */
 } mg_scaled_sum_rows_s16_params;
 
 /* Declare a kernel of these parameters, and define its body: a call of `row` for each row. */

@@ -14,18 +14,22 @@
 #include "microgen/elementwise/broadcast.h"
 #include "microgen/requantization/requantize.h"
 
+/* The last parameters of sums of rows. */
+#define MG_SCALED_SUM_SCALES                                                                       \
+    int32_t multiplier;        /* Q31, of the scaled operand, whose values were shifted left */    \
+    int32_t shift;             /* -22 to -1 */                                                     \
+    int32_t output_multiplier; /* Q31, of the sum */                                               \
+    int32_t output_shift;      /* -22 to -1 */                                                     \
+    int32_t activation_min;    /* within the type */                                               \
+    int32_t activation_max;    /* the same; activation_min or more */
+
 typedef struct {
     MG_PAIR_ROWS
     int32_t scales_rhs;    /* 1: rhs is scaled and lhs halved; 0: lhs is scaled and rhs halved */
     int32_t scaled_offset; /* minus the zero point of the scaled operand: -127 to 128 */
     int32_t halved_offset; /* the same of the other operand */
     int32_t output_offset; /* the output's zero point: -128 to 127 */
-    int32_t multiplier;    /* Q31, of the scaled operand, whose values were shifted left */
-    int32_t shift;         /* -22 to -1 */
-    int32_t output_multiplier; /* Q31, of the sum */
-    int32_t output_shift;      /* -22 to -1 */
-    int32_t activation_min;    /* -128 to 127 */
-    int32_t activation_max;    /* the same; activation_min or more */
+    MG_SCALED_SUM_SCALES
 } mg_scaled_sum_rows_params;
 
 #define MG_SUM_SHIFTED 20   /* bits by which operands are shifted left before they are scaled */

@@ -6,11 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "microgen/blocks/mve.h"
 #include "microgen/element.h"
-
-#if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
-#endif
 
 typedef struct {
     int32_t size; /* bytes */
@@ -99,26 +96,9 @@ MG_INLINE void mg_copy_word(uint8_t *to, const uint8_t *from)
 MG_INLINE void mg_write_slice_row(uint8_t *to, const uint8_t *from, int32_t bytes,
                                   int32_t element_bytes)
 {
-#if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)
+#if defined(__ARM_FEATURE_MVE)
     (void)element_bytes;
-    /* In assembly, because GCC 12 does not form tail-predicated loops from intrinsics. */
-    __asm__ volatile("wlstp.8 lr, %[bytes], 2f\n"
-                     "1:\n\t"
-                     "vldrb.8 q0, [%[from]], #16\n\t"
-                     "vstrb.8 q0, [%[to]], #16\n\t"
-                     "letp lr, 1b\n"
-                     "2:"
-                     : [to] "+r"(to), [from] "+r"(from)
-                     : [bytes] "r"(bytes)
-                     : "lr", "q0", "memory");
-#elif defined(__ARM_FEATURE_MVE)
-    (void)element_bytes;
-    for (int32_t left = bytes; left > 0; left -= 16) {
-        const mve_pred16_t active = vctp8q((uint32_t)left);
-        vstrbq_p_u8(to, vldrbq_z_u8(from, active), active);
-        to += 16;
-        from += 16;
-    }
+    (void)mg_mve_copy((int8_t *)to, (const int8_t *)from, bytes);
 #elif defined(__ARM_FEATURE_UNALIGNED)
     (void)element_bytes;
     if (MG_IS_KNOWN(bytes) && bytes <= 64) {

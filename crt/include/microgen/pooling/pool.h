@@ -120,4 +120,25 @@ MG_INLINE int32_t mg_pool_mean(const mg_pool_params *p, int32_t sum, int32_t cou
     }                                                                                              \
     MG_POOLING(symbol, element, type, least)
 
+/* Defines the part of a window that is inside the input, whose first value has that type, and the
+ * function that finds the one of pixel [y][x] of the image at `input`. */
+#define MG_POOL_WINDOW(name, params, type)                                                         \
+    typedef struct {                                                                               \
+        const type *first;                                                                         \
+        int32_t height;                                                                            \
+        int32_t width;                                                                             \
+    } name;                                                                                        \
+                                                                                                   \
+    MG_INLINE name name##_at(const params *p, const type *input, int32_t y, int32_t x)             \
+    {                                                                                              \
+        const int32_t top = y * p->stride_height - p->pad_top;                                     \
+        const int32_t left = x * p->stride_width - p->pad_left;                                    \
+        const mg_taps rows = mg_taps_inside(top, p->pool_height, 1, p->input_height);              \
+        const mg_taps columns = mg_taps_inside(left, p->pool_width, 1, p->input_width);            \
+        const int32_t pixel = (top + rows.begin) * p->input_width + left + columns.begin;          \
+        const name window = {&input[pixel * p->channels], rows.end - rows.begin,                   \
+                             columns.end - columns.begin};                                         \
+        return window;                                                                             \
+    }
+
 #endif

@@ -18,54 +18,29 @@ typedef mg_pool_f32_params mg_max_pool2d_f32_blocks_params;
 MG_DECLARE_UNARY(mg_avg_pool2d_f32_blocks, float, float);
 MG_DECLARE_UNARY(mg_max_pool2d_f32_blocks, float, float);
 
-/* The part of a window that is inside the input: its first value, and its size. */
-typedef struct {
-    const float *first;
-    int32_t height;
-    int32_t width;
-} mg_pool_window_f32;
+MG_POOL_WINDOW(mg_pool_window_f32, mg_pool_f32_params, float)
 
-/* The window of pixel [y][x] of the image at `input`. */
-MG_INLINE mg_pool_window_f32 mg_pool_window_f32_at(const mg_pool_f32_params *p, const float *input,
-                                                   int32_t y, int32_t x)
-{
-    const int32_t top = y * p->stride_height - p->pad_top;
-    const int32_t left = x * p->stride_width - p->pad_left;
-    const mg_taps rows = mg_taps_inside(top, p->pool_height, 1, p->input_height);
-    const mg_taps columns = mg_taps_inside(left, p->pool_width, 1, p->input_width);
-    const int32_t pixel = (top + rows.begin) * p->input_width + left + columns.begin;
-    const mg_pool_window_f32 window = {&input[pixel * p->channels], rows.end - rows.begin,
-                                       columns.end - columns.begin};
-    return window;
-}
+/* Runs statements for each tap of a window; `tap_` points to its value of the channel. */
+#define MG_POOL_TAPS_F32(p, window, channel, statements)                                           \
+    do {                                                                                           \
+        for (int32_t line_ = 0; line_ < (window)->height; line_++) {                               \
+            const float *tap_ =                                                                    \
+                &(window)->first[line_ * (p)->input_width * (p)->channels + (channel)];            \
+            for (int32_t left_ = (window)->width; left_ > 0; left_--) {                            \
+                statements tap_ += (p)->channels;                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
 
 /* For the channels c to c + 3 of a window, and for channel c: the state, `first` of each at the
  * start, after step(state, value) for all values. */
 #define MG_POOL_FOUR_F32(step, p, window, channel, states)                                         \
-    do {                                                                                           \
-        for (int32_t line_ = 0; line_ < (window)->height; line_++) {                               \
-            const float *tap_ =                                                                    \
-                &(window)->first[line_ * (p)->input_width * (p)->channels + (channel)];            \
-            for (int32_t left_ = (window)->width; left_ > 0; left_--) {                            \
-                (states).a = step((states).a, tap_[0]);                                            \
-                (states).b = step((states).b, tap_[1]);                                            \
-                (states).c = step((states).c, tap_[2]);                                            \
-                (states).d = step((states).d, tap_[3]);                                            \
-                tap_ += (p)->channels;                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
+    MG_POOL_TAPS_F32(p, window, channel, (states).a = step((states).a, tap_[0]);                   \
+                     (states).b = step((states).b, tap_[1]);                                       \
+                     (states).c = step((states).c, tap_[2]);                                       \
+                     (states).d = step((states).d, tap_[3]);)
 #define MG_POOL_ONE_F32(step, p, window, channel, state)                                           \
-    do {                                                                                           \
-        for (int32_t line_ = 0; line_ < (window)->height; line_++) {                               \
-            const float *tap_ =                                                                    \
-                &(window)->first[line_ * (p)->input_width * (p)->channels + (channel)];            \
-            for (int32_t left_ = (window)->width; left_ > 0; left_--) {                            \
-                (state) = step((state), *tap_);                                                    \
-                tap_ += (p)->channels;                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    } while (0)
+    MG_POOL_TAPS_F32(p, window, channel, (state) = step((state), *tap_);)
 
 /* Pools all channels of a window. `kernel` is the kernel whose states begin as `least`, with the
  * functions `kernel`_step and `kernel`_result of pool.h. */

@@ -28,26 +28,7 @@ MG_DECLARE_UNARY(mg_avg_pool2d_s16_mve, int16_t, int16_t);
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* The part of a window that is inside the input: its first value, and its size. */
-typedef struct {
-    const int16_t *first;
-    int32_t height;
-    int32_t width;
-} mg_pool_window_s16;
-
-/* The window of pixel [y][x] of the image at `input`. */
-MG_INLINE mg_pool_window_s16 mg_pool_window_s16_at(const mg_pool_params *p, const int16_t *input,
-                                                   int32_t y, int32_t x)
-{
-    const int32_t top = y * p->stride_height - p->pad_top;
-    const int32_t left = x * p->stride_width - p->pad_left;
-    const mg_taps rows = mg_taps_inside(top, p->pool_height, 1, p->input_height);
-    const mg_taps columns = mg_taps_inside(left, p->pool_width, 1, p->input_width);
-    const int32_t pixel = (top + rows.begin) * p->input_width + left + columns.begin;
-    const mg_pool_window_s16 window = {&input[pixel * p->channels], rows.end - rows.begin,
-                                       columns.end - columns.begin};
-    return window;
-}
+MG_POOL_WINDOW(mg_pool_window_s16, mg_pool_params, int16_t)
 
 /* The maxima of the first eight channels from `tap` on, of those that are active. */
 MG_INLINE int16x8_t mg_pool_s16_mve_maxima(const mg_pool_params *p,

@@ -120,12 +120,7 @@ MG_INLINE void mg_svdf_s8_mve_body(const mg_svdf_s8_mve_params *p, const int8_t 
                                    int16_t *state, const int8_t *feature_weight,
                                    const int16_t *time_weight, const int32_t *bias, int8_t *output)
 {
-    const int32_t remembered = p->units * p->rank * p->memory;
-
-    for (int32_t n = 0; n < p->batches; n++) {
-        mg_svdf_s8_row_mve(p, &input[n * p->features], &state[n * remembered], feature_weight,
-                           time_weight, bias, &output[n * p->units]);
-    }
+    MG_SVDF_ROWS(mg_svdf_s8_row_mve);
 }
 
 #ifdef MG_SVDF_S8_MVE_IMPLEMENTATION /* the out-of-line form */

@@ -74,12 +74,7 @@ MG_INLINE void mg_svdf_s8_narrow_body(const mg_svdf_s8_narrow_params *p, const i
                                       const int8_t *time_weight, const int32_t *bias,
                                       int8_t *output)
 {
-    const int32_t remembered = p->units * p->rank * p->memory;
-
-    for (int32_t n = 0; n < p->batches; n++) {
-        mg_svdf_s8_narrow_row(p, &input[n * p->features], &state[n * remembered], feature_weight,
-                              time_weight, bias, &output[n * p->units]);
-    }
+    MG_SVDF_ROWS(mg_svdf_s8_narrow_row);
 }
 
 #ifdef MG_SVDF_S8_NARROW_IMPLEMENTATION /* the out-of-line form */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "microgen/blocks/mve.h"
 #include "microgen/convolution/conv2d_window.h"
 
 /* A pixel of the output. */
@@ -38,7 +39,7 @@ MG_INLINE void mg_end_windows_s16(const mg_conv2d_shape *s, int16_t *windows, in
 MG_INLINE void mg_clear_s16(int16_t *values, int32_t count)
 {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)
-    /* In assembly as mg_copy_s16, and for the same reason. */
+    /* In assembly, because GCC 12 does not form tail-predicated loops from intrinsics. */
     __asm__ volatile("vmov.i32 q0, #0\n\t"
                      "wlstp.16 lr, %[count], 2f\n"
                      "1:\n\t"
@@ -56,20 +57,10 @@ MG_INLINE void mg_clear_s16(int16_t *values, int32_t count)
 /* Copies `count` values. */
 MG_INLINE void mg_copy_s16(int16_t *to, const int16_t *from, int32_t count)
 {
-#if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)
-    /* In assembly, because a call of memcpy takes longer than most runs, and GCC 12 does not form
-     * tail-predicated loops from intrinsics. */
-    __asm__ volatile("wlstp.16 lr, %[count], 2f\n"
-                     "1:\n\t"
-                     "vldrh.16 q0, [%[from]], #16\n\t"
-                     "vstrh.16 q0, [%[to]], #16\n\t"
-                     "letp lr, 1b\n"
-                     "2:"
-                     : [to] "+r"(to), [from] "+r"(from)
-                     : [count] "r"(count)
-                     : "lr", "q0", "memory");
+#if defined(__ARM_FEATURE_MVE)
+    (void)mg_mve_copy((int8_t *)to, (const int8_t *)from, 2 * count);
 #else
-    /* A call of memcpy takes longer than most runs here, too. */
+    /* A call of memcpy takes longer than most runs. */
     int32_t left = count;
 
     for (; left >= 4; left -= 4) {

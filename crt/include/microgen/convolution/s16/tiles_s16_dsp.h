@@ -249,15 +249,7 @@ typedef struct {
     "smlad lr, r3, r6, lr\n"
 
 /* The same with weights that are already int16. */
-#define MG_WORDS_3X2_S16                                                                           \
-    "ldmia r0!, {r1-r3}\n"                                                                         \
-    "ldrd r5, r6, [r4], #8\n"                                                                      \
-    "smlad r8, r1, r5, r8\n"                                                                       \
-    "smlad r9, r2, r5, r9\n"                                                                       \
-    "smlad r10, r3, r5, r10\n"                                                                     \
-    "smlad r11, r1, r6, r11\n"                                                                     \
-    "smlad r12, r2, r6, r12\n"                                                                     \
-    "smlad lr, r3, r6, lr\n"                                                                       \
+#define MG_WORDS_3X2_HALF_S16 \
     "ldmia r0!, {r1-r3}\n"                                                                         \
     "ldrd r5, r6, [r4], #8\n"                                                                      \
     "smlad r8, r1, r5, r8\n"                                                                       \
@@ -266,6 +258,7 @@ typedef struct {
     "smlad r11, r1, r6, r11\n"                                                                     \
     "smlad r12, r2, r6, r12\n"                                                                     \
     "smlad lr, r3, r6, lr\n"
+#define MG_WORDS_3X2_S16 MG_WORDS_3X2_HALF_S16 MG_WORDS_3X2_HALF_S16
 
 /* The same for cores that issue a load with a product, but wait for LDM. Nothing is loaded right
  * before its use, as far as registers allow. */
