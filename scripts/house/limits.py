@@ -42,8 +42,10 @@ QUICK = {
     # Groups, dilated columns, products of matrices, LSTMs for MVE, pools, dense layers (180).
     # Phases and strips for MVE (30).
     # Sums of int8 in rows, and the loops of concatenations and sums over axes (75).
-    "lines of costs": Limit(5_000, 5_678),
-    "kilobytes of costs": Limit(700, 720),
+    # Loops of int16 with weights as words, pools and sums of int16 and float32 in vectors (250).
+    # Single pixels with paired weights (60). SVDF for MVE (11).
+    "lines of costs": Limit(5_000, 6_020),
+    "kilobytes of costs": Limit(700, 763),
     "longest line of costs": Limit(200, 200),
     # 58,200 before shapes of .tflite files were inferred (90), loops were recognised (730), and
     # names of signatures, forms of samples and real numbers for quantized inputs (345).
@@ -66,7 +68,11 @@ QUICK = {
     # Phases of transposed convolutions (190). LSTMs with paired weights and with floats (200).
     # Strips of depthwise convolutions (210).
     # Plans of candidates from the calls that differ, and their parts of flash (150).
-    "lines of Python code": Limit(50_000, 71_217),
+    # Concatenations in runs (260), errors of LSTMs for all steps at once (130). Ends of results
+    # over buffers that are not read any more (110). Sizes without arrays, bounds of functions with
+    # rows (140). Int16 and float32 kernels (160), single pixels and depthwise ones of one channel
+    # (80), blocks of MatMulNBits and trees (45).
+    "lines of Python code": Limit(50_000, 72_140),
     "comments, % of lines": Limit(3, 3, at_least=True),
     # 788 before importers, tables and tests of ai.onnx.ml; 11 for loops and branches; 14 for
     # operators of .tflite files; 7 for forms of .onnx, 14 for its loops, states and
@@ -74,8 +80,9 @@ QUICK = {
     # 1 for the counts of layers in loops, 4 for tables of decision trees, 2 for bounds of
     # candidates, 1 for comparisons with infinity, 4 for layouts that fold, 1 for
     # sizes that depend on shapes, 1 for requantizations by channel, 1 for phases,
-    # 3 for LSTMs, 1 for strips.
-    "files of Python": Limit(800, 904),
+    # 3 for LSTMs, 1 for strips; 2 for runs of concatenations and errors of LSTMs, 1 for ends of
+    # results, 1 for depthwise convolutions of one channel.
+    "files of Python": Limit(800, 908),
     "modules above 400 lines": Limit(0, 0),
     # 119 for atan2 and products of quantized values; 470 for integer weights of float layers.
     # 15 for int16 DIV; 310 for integer weights of recurrent layers and of MatMulNBits.
@@ -84,9 +91,12 @@ QUICK = {
     # 230 for channels with marks. 360 for phases of transposed convolutions. 710 for LSTMs with
     # paired weights and with floats. 440 for strips of depthwise convolutions.
     # 885 for sums of int8 in rows, and for rows, lookups, means and resizing by words and vectors.
-    "lines of C": Limit(35_000, 42_504),
-    "pairs of alike places, crt": Limit(150, 150),
-    "pairs of alike places, microgen": Limit(80, 90),
+    # 780 for int16 in words, pools and sums of int16; 450 for float32 tiles, pools and sums; 150
+    # for SVDF in vectors; 60 for single pixels; 100 for rings of depthwise convolutions; 80 for
+    # trees.
+    "lines of C": Limit(35_000, 44_130),
+    "pairs of alike places, crt": Limit(150, 152),
+    "pairs of alike places, microgen": Limit(80, 94),
 }
 # Measured only if asked for, or by importing microgen.
 SLOW = {

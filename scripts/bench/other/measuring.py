@@ -22,7 +22,14 @@ from scripts.bench.other.peer import of as of_peer
 
 BOARDS = {"M4": "mps2_an386", "M55": "mps3_an547"}
 # Measured only when named.
-MORE_BOARDS = {"M3": "mps2_an385", "M7": "mps2_an500", "RV32": "qemu_riscv32"}
+MORE_BOARDS = {
+    "M3": "mps2_an385",
+    "M7": "mps2_an500",
+    "M33": "mps2_an505",
+    "RV32": "qemu_riscv32",
+}
+# Cores for which the peer's sources choose the same code, so its figures are those of the other.
+SAME_PEER = {"M33": "M4"}
 _SECONDS = 600.0  # until firmware without a finished sample is considered hung
 
 

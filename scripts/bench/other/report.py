@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from scripts.bench.other.measuring import BOARDS, MORE_BOARDS, Found
+from scripts.bench.other.measuring import BOARDS, MORE_BOARDS, SAME_PEER, Found
 from scripts.bench.other.peer import Peer
 from scripts.bench.other.stored import Core, Stored
 from scripts.bench.tables import markdown
@@ -72,12 +72,20 @@ def compared(found: Iterable[Found], stored: Mapping[str, Stored]) -> list[Compa
     rows = []
     for one in found:
         known = stored.get(one.asked.name)
-        core = known.cores.get(one.asked.core, Core()) if known else Core()
+        core = _core(known, one.asked.core) if known else Core()
         if one.missing or one.failed or known is None or core.peer is None:
             continue
         if known.sha256 in ("", one.sha256):
             rows.append(Compared(one, core))
     return rows
+
+
+def _core(known: Stored, name: str) -> Core:
+    """A network's figures on a core; the peer's may be those of another core."""
+    core = known.cores.get(name, Core())
+    if core.peer is None and name in SAME_PEER:
+        core = replace(core, peer=_core(known, SAME_PEER[name]).peer)
+    return core
 
 
 def summary(rows: Sequence[Compared]) -> str:
