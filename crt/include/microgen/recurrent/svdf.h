@@ -18,13 +18,13 @@
     int32_t rank;     /* filters per unit */                                                       \
     int32_t memory;   /* results that a filter remembers, including the latest */
 
-/* Calls `row` for each row of the batch, with the arguments of a kernel and `...` after them. */
-#define MG_SVDF_ROWS(row, ...)                                                                     \
+/* Calls `row` for each row of the batch, with the arguments of a kernel. */
+#define MG_SVDF_ROWS(row)                                                                          \
     do {                                                                                           \
         const int32_t remembered_ = p->units * p->rank * p->memory;                                \
         for (int32_t n_ = 0; n_ < p->batches; n_++) {                                              \
             row(p, &input[n_ * p->features], &state[n_ * remembered_], feature_weight,             \
-                time_weight, bias, &output[n_ * p->units] __VA_ARGS__);                            \
+                time_weight, bias, &output[n_ * p->units]);                                        \
         }                                                                                          \
     } while (0)
 

@@ -138,7 +138,12 @@ MG_INLINE void mg_svdf_s8_rows(const mg_svdf_s8_params *p, const int8_t *input, 
                                const int8_t *feature_weight, const int16_t *time_weight,
                                const int32_t *bias, int8_t *output, int dsp)
 {
-    MG_SVDF_ROWS(mg_svdf_s8_row, , dsp);
+    const int32_t remembered = p->units * p->rank * p->memory;
+
+    for (int32_t n = 0; n < p->batches; n++) {
+        mg_svdf_s8_row(p, &input[n * p->features], &state[n * remembered], feature_weight,
+                       time_weight, bias, &output[n * p->units], dsp);
+    }
 }
 
 MG_INLINE void mg_svdf_s8_body(const mg_svdf_s8_params *p, const int8_t *input, int16_t *state,
