@@ -192,39 +192,54 @@ MG_INLINE int32_t mg_conv2d_s8_paired_steps(const mg_conv2d_s8_params *p)
     return p->kernel_height * (run / 4) + (p->kernel_height * (run % 4) + 3) / 4;
 }
 
-/* The first value of the windows of `pixels` neighbours from pixel n on, if all of them are in one
- * row of the output and inside the image. */
-MG_INLINE const int8_t *mg_paired_first(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                        int32_t n, int32_t pixels)
+/* The columns of the pixels from n on: of four in one block, or of `count` on their own. */
+MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_image *image,
+                                int32_t n, int32_t count, uint32_t *columns)
 {
     const int32_t row = n / image->output_width;
     const int32_t column = n - row * image->output_width;
     const int32_t top = row * p->stride_height - p->pad_top;
     const int32_t left = column * p->stride_width - p->pad_left;
-    const int32_t right = left + (pixels - 1) * p->stride_width + p->kernel_width;
+    const int32_t right = left + 3 * p->stride_width + p->kernel_width;
     const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
-
-    if ((column + pixels > image->output_width) || (top < 0) || (left < 0) ||
-        (right > image->width) || (bottom >= image->height)) {
-        return NULL;
-    }
-    return &image->image[(top * image->width + left) * p->input_channels];
-}
-
-/* The columns of the pixels from n on: of four in one block, or of `count` on their own. */
-MG_INLINE void mg_paired_gather(const mg_conv2d_s8_params *p, const mg_paired_image *image,
-                                int32_t n, int32_t count, uint32_t *columns)
-{
     const int is_block = count == 4;
     const int32_t next = is_block ? 1 : 2 * mg_conv2d_s8_paired_steps(p);
-    const int8_t *first = mg_paired_first(p, image, n, 4);
 
-    if (is_block && (first != NULL)) {
-        mg_paired_inside(p, image, first, p->stride_width * p->input_channels, columns);
+    if (is_block && (column + 3 < image->output_width) && (top >= 0) && (left >= 0) &&
+        (right <= image->width) && (bottom < image->height)) {
+        mg_paired_inside(p, image, &image->image[(top * image->width + left) * p->input_channels],
+                         p->stride_width * p->input_channels, columns);
         return;
     }
     for (int32_t i = 0; i < count; i++) {
         mg_paired_window(p, image, n + i, is_block ? 4 : 1, &columns[i * next]);
+    }
+}
+
+/* The pixels of an image: four at a time, and those that are left one by one. All of these are
+ * gathered before the first is stored, because outputs may overwrite values. */
+MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int8_t *image,
+                                         const mg_paired_filters *filters,
+                                         const mg_scaling *scaling, int8_t *output,
+                                         uint32_t *columns, int requantization)
+{
+    const mg_paired_image windows = mg_paired_image_at(p, image);
+    const int32_t pixels = p->output_height * p->output_width;
+    const int32_t outputs = p->output_channels;
+
+    for (int32_t n = 0; n < pixels; n += 4) {
+        /* Compilers see only from the first condition that no pixels are left. */
+        const int32_t count = ((pixels % 4 == 0) || (pixels - n > 4)) ? 4 : pixels - n;
+        mg_paired_gather(p, &windows, n, count, columns);
+        if (count == 4) {
+            mg_paired_block(filters, scaling, columns, &output[n * outputs], outputs,
+                            requantization);
+            continue;
+        }
+        for (int32_t i = 0; i < count; i++) {
+            mg_paired_pixel(filters, scaling, &columns[2 * filters->steps * i],
+                            &output[(n + i) * outputs], requantization);
+        }
     }
 }
 
@@ -249,51 +264,39 @@ MG_INLINE void mg_paired_add_inner_row(mg_paired_column *column, const int8_t *v
 MG_INLINE void mg_paired_single(const mg_conv2d_s8_params *p, const mg_paired_image *image,
                                 int32_t n, uint32_t *to)
 {
-    const int32_t apart = p->dilation_height * image->width * p->input_channels;
-    const int8_t *values = mg_paired_first(p, image, n, 1);
+    const int32_t y = n / image->output_width;
+    const int32_t top = y * p->stride_height - p->pad_top;
+    const int32_t left = (n - y * image->output_width) * p->stride_width - p->pad_left;
+    const int32_t bottom = top + (p->kernel_height - 1) * p->dilation_height;
+    const int32_t depth = p->input_channels;
     mg_paired_column column = {to, 1, 0, 0};
 
-    if (values == NULL) {
+    if ((top < 0) || (left < 0) || (left + p->kernel_width > image->width) ||
+        (bottom >= image->height)) {
         mg_paired_window(p, image, n, 1, to);
         return;
     }
     for (int32_t ky = 0; ky < p->kernel_height; ky++) {
-        mg_paired_add_inner_row(&column, &values[ky * apart], p->kernel_width * p->input_channels);
+        const int32_t at = (top + ky * p->dilation_height) * image->width + left;
+        mg_paired_add_inner_row(&column, &image->image[at * depth], p->kernel_width * depth);
     }
     if (column.count > 0) {
         mg_paired_next(&column, column.left);
     }
 }
 
-/* The pixels of an image: four at a time, and those that are left one by one. All of these are
- * gathered before the first is stored, because outputs may overwrite values. Or `single` pixels,
- * with columns of a quarter of the size. */
-MG_INLINE void mg_conv2d_s8_paired_image(const mg_conv2d_s8_params *p, const int8_t *image,
+/* The same pixels one by one, with columns of a quarter of the size. */
+MG_INLINE void mg_conv2d_s8_single_image(const mg_conv2d_s8_params *p, const int8_t *image,
                                          const mg_paired_filters *filters,
                                          const mg_scaling *scaling, int8_t *output,
-                                         uint32_t *columns, int single, int requantization)
+                                         uint32_t *column, int requantization)
 {
     const mg_paired_image windows = mg_paired_image_at(p, image);
     const int32_t pixels = p->output_height * p->output_width;
-    const int32_t outputs = p->output_channels;
 
-    for (int32_t n = 0; single && (n < pixels); n++) {
-        mg_paired_single(p, &windows, n, columns);
-        mg_paired_pixel(filters, scaling, columns, &output[n * outputs], requantization);
-    }
-    for (int32_t n = 0; !single && (n < pixels); n += 4) {
-        /* Compilers see only from the first condition that no pixels are left. */
-        const int32_t count = ((pixels % 4 == 0) || (pixels - n > 4)) ? 4 : pixels - n;
-        mg_paired_gather(p, &windows, n, count, columns);
-        if (count == 4) {
-            mg_paired_block(filters, scaling, columns, &output[n * outputs], outputs,
-                            requantization);
-            continue;
-        }
-        for (int32_t i = 0; i < count; i++) {
-            mg_paired_pixel(filters, scaling, &columns[2 * filters->steps * i],
-                            &output[(n + i) * outputs], requantization);
-        }
+    for (int32_t n = 0; n < pixels; n++) {
+        mg_paired_single(p, &windows, n, column);
+        mg_paired_pixel(filters, scaling, column, &output[n * p->output_channels], requantization);
     }
 }
 
@@ -311,8 +314,9 @@ MG_INLINE void mg_conv2d_s8_paired_with(const mg_conv2d_s8_params *p, const int8
     const int32_t results = p->output_height * p->output_width * p->output_channels;
 
     for (int32_t n = 0; n < p->batches; n++) {
-        mg_conv2d_s8_paired_image(p, &input[n * values], &filters, &scaling,
-                                  (int8_t *)output + n * results, columns, single, requantization);
+        (single ? mg_conv2d_s8_single_image : mg_conv2d_s8_paired_image)(
+            p, &input[n * values], &filters, &scaling, (int8_t *)output + n * results, columns,
+            requantization);
     }
 }
 
