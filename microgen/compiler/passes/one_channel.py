@@ -29,8 +29,9 @@ def one_channel(graph: Graph) -> Graph:
 
 def _is_plain(node: Node, graph: Graph) -> bool:
     data, weight, *_ = node.inputs
-    # A computed weight would need a transpose in the firmware.
-    is_constant = weight in graph.constants
+    # A computed weight would need a transpose in the firmware, and weights that the model stores
+    # in fewer bytes would not be recognised any more.
+    is_constant = weight in graph.constants and weight not in graph.int4 | graph.stored.keys()
     return is_constant and graph.types[data].shape[3] == 1 and graph.types[weight].shape[3] > 1
 
 
