@@ -33,8 +33,10 @@ SMALL = ("few_channels", "lstm_36", "speech_4")
 NAME = "few_channels"
 # On Cortex-M55 strips of three channels take fewer cycles than fitted. On Cortex-M3 a depthwise
 # convolution of one channel with many filters takes more, on RV32 convolutions of three channels.
+# On Cortex-M4 and M33 those of fewer filters than fitted take more, up to 26 %.
 BEYOND = {
     *(("few_channels", "M55"), ("few_channels", "RV32"), ("speech_8", "M3")),
+    *(("speech_4", "M4"), ("speech_4", "M33"), ("few_channels", "M33"), ("generator_7", "M33")),
 }
 FOUND = Found(
     *(Asked(NAME, "M4", "int8"), "a", 500, 1000, 1100, 4000, 3000, 2400),
@@ -55,7 +57,8 @@ def test_all_networks_have_figures_of_the_peer_for_the_bytes_that_are_made() -> 
         digest = hashlib.sha256(table.model(name)).hexdigest()
         assert (known[name].kind, known[name].sha256) == (row.kind, digest), name
         for core in (*BOARDS, *measuring.MORE_BOARDS):
-            figures = known[name].cores[core]
+            figures = known[name].cores[measuring.SAME_PEER.get(core, core)]
+            assert known[name].cores[core].ours is not None
             assert figures.peer is not None
             assert figures.peer.instructions > 0
 
