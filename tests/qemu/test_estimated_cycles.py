@@ -10,7 +10,7 @@ from scripts.bench.other.measuring import Asked
 from tests.support.tools import NEEDS_ARM, NEEDS_NINJA
 
 LIMIT = 0.15
-USUAL = (("speech_4", "M4"), ("ecg_300", "M55"))
+USUAL = (("speech_8", "M4"), ("ecg_300", "M55"))
 MORE = ("few_channels", "lstm_36", "wide_head", "super_resolution_3", "dense_600")
 
 
