@@ -359,9 +359,7 @@ def _likely_code(footprint: Footprint, board: Board) -> int:
     program, options = footprint.program, footprint.options
     runner = code_size.runner(options)
     if footprint.code is not None:
-        # Start-up and input and output are there once; each more model has a runner.
-        more = (footprint.modules - 1) * _BESIDE[runner] // 2
-        beside = _BESIDE[runner] + more + _BESIDE_FUNCTION * len(program.functions)
+        beside = footprint.modules * _BESIDE[runner] + _BESIDE_FUNCTION * len(program.functions)
     else:
         # Functions with rows and patches have several kernels each.
         kernels = program.kernel_calls
