@@ -26,7 +26,7 @@ from microgen.target.cpu import Feature
 # relative to the sum of their costs, and the bytes beside them. Both are above what was measured,
 # so that the firmware is not larger than it was said to be.
 _OF_OPERATORS = 1.08
-_BESIDE = {"c": 2300, "packed": 4000, "graph": 10300}
+_BESIDE = {"c": 2300, "packed": 5400, "graph": 10300}
 _BESIDE_FUNCTION = 60
 # Otherwise typical sizes of code in bytes.
 _CODE = {"c": 2560, "packed": 4200, "graph": 10500}
